@@ -1,0 +1,69 @@
+# One generic rule for each stage; what each job is to do comes from config.yaml, looked up by paper and name.
+import json
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(workflow.basedir)
+sys.path.insert(0, str(ROOT / "src"))
+
+from learning_dynamics.config import Project
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.sources import source_files, stage_modules
+
+
+configfile: "config.yaml"
+
+
+try:
+    project = Project(
+        config,
+        schema=ROOT / "workflow/schemas/config.schema.yaml",
+        file=" + ".join(os.path.relpath(file, ROOT) for file in workflow.configfiles),
+    )
+except ProjectError as error:
+    raise WorkflowError(str(error)) from None
+
+
+# jobs run the code beside this Snakefile, which is the code that their inputs list, in this environment
+shell.prefix(
+    f'export PYTHONPATH="{ROOT / "src"}"; '
+    + ("" if workflow.deployment_settings.deployment_method else f'PATH="{Path(sys.executable).parent}:$PATH"; ')
+)
+
+
+wildcard_constraints:
+    paper="[a-z][a-z0-9_]*",
+    name=r"[a-z][A-Za-z0-9_.+-]*",
+
+
+FIGURES = {paper: [f"figures/{paper}/{name}" for name in project.figures(paper)] for paper in project.papers}
+
+
+rule all:
+    """Every figure, the page, and the verdicts as expected."""
+    input:
+        [f"{figure}.{kind}" for figures in FIGURES.values() for figure in figures for kind in ("pdf", "png")],
+        "figures/index.html",
+        "results/verdicts.txt",
+    localrule: True
+
+
+for paper in project.papers:
+
+    rule:
+        name:
+            paper
+        input:
+            [f"{figure}.{kind}" for figure in FIGURES[paper] for kind in ("pdf", "png")],
+            f"results/{paper}/claims.parquet",
+        localrule: True
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/run.smk"
+include: "workflow/rules/metrics.smk"
+include: "workflow/rules/figure.smk"
+include: "workflow/rules/claims.smk"
+include: "workflow/rules/report.smk"

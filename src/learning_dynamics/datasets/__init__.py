@@ -1,0 +1,1 @@
+"""Data sets: synthetic problems drawn from a seed, and real data with their checksums."""

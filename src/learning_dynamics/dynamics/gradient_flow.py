@@ -1,0 +1,101 @@
+"""Gradient flow by adaptive Runge-Kutta integration, with an end that is a condition rather than a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import BDF, DOP853, LSODA, OdeSolver, Radau
+
+from learning_dynamics.errors import DivergenceError
+
+METHODS: dict[str, type[OdeSolver]] = {"DOP853": DOP853, "LSODA": LSODA, "Radau": Radau, "BDF": BDF}
+
+
+@dataclass(frozen=True)
+class Flow:
+    """An integrated flow.
+
+    Attributes
+    ----------
+    states : ndarray, shape (times, size)
+        The state at each requested time.
+    final_state : ndarray, shape (size,)
+        The state where the integration ended: the first step at or after the last requested time or, with
+        a condition, the first after it at which the condition held.
+    final_time : float
+    steps, evaluations : int
+        Steps taken, and evaluations of the vector field.
+    """
+
+    states: np.ndarray
+    final_state: np.ndarray
+    final_time: float
+    steps: int
+    evaluations: int
+
+
+def integrate(
+    field: Callable[[float, np.ndarray], np.ndarray],
+    initial: np.ndarray,
+    times: np.ndarray,
+    *,
+    rtol: float,
+    atol: float,
+    method: str = "DOP853",
+    until: Callable[[np.ndarray], bool] | None = None,
+    last_time: float = np.inf,
+    max_steps: int = 100_000,
+) -> Flow:
+    """Integrate d(state)/dt = field(t, state) and record it at `times`.
+
+    Parameters
+    ----------
+    field : callable
+        (time, state) to derivative, both of shape (size,).
+    initial : ndarray, shape (size,)
+        The state at ``times[0]``.
+    times : ndarray, shape (times,), ascending
+        When to record.
+    rtol, atol : float
+        Local error bounds: each step's error stays below ``atol + rtol * |state|``.
+    method : str
+        DOP853, or a stiff method: LSODA, Radau, BDF.
+    until : callable, optional
+        Keep integrating beyond the last time until this holds of the state.
+    last_time : float
+        Give up waiting for `until` here; the final state is then the one at this time.
+    max_steps : int
+        Bound on the number of steps.
+
+    Raises
+    ------
+    DivergenceError
+        If the state leaves the finite numbers, the step size underflows, or the steps run out.
+    """
+    states = np.empty((len(times), len(initial)))
+    recorded = int(np.searchsorted(times, times[0], side="right"))
+    states[:recorded] = initial
+    solver = METHODS[method](field, times[0], initial, max(last_time, times[-1]), rtol=rtol, atol=atol)
+    steps = 0
+    while recorded < len(times) or (solver.status == "running" and until is not None and not until(solver.y)):
+        if steps >= max_steps:
+            raise DivergenceError(
+                f"gradient flow ran out of steps: {steps} taken by time {solver.t:g}; raise max_steps, or use a "
+                "stiff method"
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            message = solver.step()
+        steps += 1
+        if not np.isfinite(solver.y).all():
+            raise DivergenceError(
+                f"gradient flow diverged at time {solver.t:g} (step {steps}): the state is not finite"
+            )
+        if solver.status == "failed":
+            raise DivergenceError(f"gradient flow stopped at time {solver.t:g} (step {steps}): {message}")
+        passed = int(np.searchsorted(times, solver.t, side="right"))
+        if passed > recorded:
+            states[recorded:passed] = solver.dense_output()(times[recorded:passed]).T
+            recorded = passed
+    return Flow(states, solver.y.copy(), float(solver.t), steps, solver.nfev)

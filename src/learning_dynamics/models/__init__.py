@@ -1,0 +1,1 @@
+"""Networks: their parameters, their vector fields, their initialisations."""

@@ -1,0 +1,49 @@
+"""Two-layer linear networks f(x) = (W1 W2)^T x under the square loss (Varre et al. 2023, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return 1/2 ||X W1 W2 - Y||_F^2 over any leading axes (Varre et al. 2023, eq. 2.2)."""
+    return 0.5 * np.sum((X @ (W1 @ W2) - Y) ** 2, axis=(-2, -1))
+
+
+def pack(W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
+    """Return both layers as one vector, the state of an integrator."""
+    return np.concatenate([W1.ravel(), W2.ravel()])
+
+
+def unpack(state: np.ndarray, inputs: int, width: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return W1, shape (..., inputs, width), and W2, shape (..., width, outputs), from packed states."""
+    split = inputs * width
+    lead = state.shape[:-1]
+    return state[..., :split].reshape(*lead, inputs, width), state[..., split:].reshape(*lead, width, outputs)
+
+
+def flow_field(X: np.ndarray, Y: np.ndarray, width: int) -> Callable[[float, np.ndarray], np.ndarray]:
+    """Return the vector field of gradient flow on packed parameters (Varre et al. 2023, eq. 2.4)."""
+    inputs, outputs = X.shape[1], Y.shape[1]
+
+    def field(_time: float, state: np.ndarray) -> np.ndarray:
+        W1, W2 = unpack(state, inputs, width, outputs)
+        R = X.T @ (Y - X @ (W1 @ W2))
+        return pack(R @ W2.T, W1.T @ R)
+
+    return field
+
+
+def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndarray:
+    """Return P, shape (rows, width), with P P^T = I, uniform on the Stiefel manifold; rows <= width."""
+    if rows > width:
+        raise ValueError(f"{rows} orthonormal rows do not fit into width {width}")
+    Q, R = np.linalg.qr(rng.standard_normal((width, rows)))
+    return (Q * np.sign(np.diag(R))).T
+
+
+def gaussian_layer(rng: np.random.Generator, rows: int, columns: int, variance: float) -> np.ndarray:
+    """Return a matrix of independent centred Gaussian entries of the given variance."""
+    return rng.normal(scale=np.sqrt(variance), size=(rows, columns))

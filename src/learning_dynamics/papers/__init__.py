@@ -1,0 +1,1 @@
+"""One folder for each paper: what it predicts, what is simulated, measured, drawn and concluded."""

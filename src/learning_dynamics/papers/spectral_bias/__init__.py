@@ -1,0 +1,1 @@
+"""Varre, Vladarean, Pillaud-Vivien, Flammarion 2023, On the spectral bias of two-layer linear networks."""

@@ -1,0 +1,34 @@
+"""The style sheet and the palette."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+WIDTH = 7.0  # inches: the text width of a two-column page
+
+# Okabe and Ito's colours, told apart with any colour vision
+COLOURS = {
+    "blue": "#0072B2",
+    "orange": "#E69F00",
+    "green": "#009E73",
+    "vermilion": "#D55E00",
+    "purple": "#CC79A7",
+    "sky": "#56B4E9",
+    "black": "#222222",
+    "grey": "#8C8C8C",
+}
+
+
+def style() -> AbstractContextManager:
+    """Return a context in which figures are drawn in the project's style."""
+    return plt.style.context([Path(__file__).with_name("project.mplstyle")])
+
+
+def sequence(count: int) -> list[tuple[float, float, float, float]]:
+    """Return `count` colours, dark to light, for ordered things such as singular values."""
+    return [tuple(colour) for colour in mpl.colormaps["viridis"](np.linspace(0.0, 0.85, count))]

@@ -1,0 +1,105 @@
+"""Tidy tables as parquet files: columns declared and checked, provenance in the file's own metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import replacing
+from learning_dynamics.provenance import KEY
+
+TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, its type (int, float, str or bool), what it means, and whether it may be empty."""
+
+    name: str
+    type: str
+    description: str
+    nullable: bool = False
+
+
+def columns(*declared: Column) -> Callable:
+    """Declare the columns of the table that a metrics function returns."""
+
+    def declare(function: Callable) -> Callable:
+        function.columns = declared  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def arrow_schema(declared: tuple[Column, ...], record: Mapping[str, Any] | None = None) -> pa.Schema:
+    """Return the parquet schema of declared columns: types, and descriptions as field metadata."""
+    fields = [
+        pa.field(column.name, TYPES[column.type], column.nullable, {"description": column.description})
+        for column in declared
+    ]
+    return pa.schema(fields, None if record is None else {KEY: json.dumps(record)})
+
+
+def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, ...], record: Mapping[str, Any]) -> None:
+    """Check a table against its declared columns and write it, whole or not at all.
+
+    Raises
+    ------
+    ProjectError
+        If columns are missing, undeclared, of another type, or empty where they may not be.
+    """
+    names = [column.name for column in declared]
+    if list(table.columns) != names:
+        raise ProjectError(f"{path}: columns are {list(table.columns)}; declared are {names}")
+    for column in declared:
+        values = table[column.name]
+        if not column.nullable and values.isna().any():
+            raise ProjectError(f"{path}: column {column.name!r} has empty or nan values and may not")
+        if column.type == "float" and np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
+            raise ProjectError(f"{path}: column {column.name!r} has infinite values")
+    schema = arrow_schema(declared, record)
+    try:
+        arrow = pa.Table.from_pandas(table, schema=schema, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise ProjectError(f"{path}: {error}") from error
+    # from_pandas adds pandas' own metadata, which names its version; ours alone keeps files comparable
+    with replacing(path) as partial:
+        pq.write_table(arrow.replace_schema_metadata(schema.metadata), partial, compression="zstd")
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a table written by `write_table`; ``attrs["settings"]`` holds the settings it was made with.
+
+    Raises
+    ------
+    ProjectError
+        If the file is missing, truncated or not one of ours.
+    """
+    try:
+        arrow = pq.read_table(path)
+    except FileNotFoundError:
+        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ProjectError(
+            f"{path}: truncated or not a parquet file ({error}); delete it and run snakemake again"
+        ) from error
+    metadata = arrow.schema.metadata or {}
+    if KEY.encode() not in metadata:
+        raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
+    table = arrow.to_pandas()
+    table.attrs["settings"] = json.loads(metadata[KEY.encode()])["settings"]
+    return table
+
+
+def read_provenance(path: str | Path) -> dict[str, Any]:
+    """Return the provenance in a parquet file's metadata."""
+    return json.loads(pq.read_schema(path).metadata[KEY.encode()])

@@ -1,0 +1,41 @@
+# What the stage rules share: source files as inputs, and jobs' settings as compact JSON.
+
+
+def code(stage):
+    """Return an input function: the source files that a stage of the job's paper is made of."""
+
+    def files(wildcards):
+        paper = wildcards.get("paper", "")
+        source = project.data(paper, wildcards.name)["source"] if stage == "data" else ""
+        modules = stage_modules(stage, paper, source)
+        return [os.path.relpath(file) for file in source_files(modules)]
+
+    return files
+
+
+def compact(spec):
+    return json.dumps(spec, separators=(",", ":"))
+
+
+def without_resources(spec):
+    return compact({key: value for key, value in spec.items() if key != "resources"})
+
+
+def resource(stage, key, default):
+    """Return a resource function: what the configuration asks for, memory growing with each attempt."""
+
+    def amount(wildcards, attempt):
+        spec = getattr(project, stage)(wildcards.paper, wildcards.name)
+        given = spec["resources"].get(key, default)
+        return given * attempt if key == "mem_mb" else given
+
+    return amount
+
+
+def metrics_of(runs):
+    return lambda wildcards: [f"results/{wildcards.paper}/metrics/{run}.parquet" for run in runs(wildcards)]
+
+
+def run_data(wildcards):
+    data = project.run(wildcards.paper, wildcards.name)["data"]
+    return f"results/{wildcards.paper}/data/{data}.npz" if data else []
