@@ -71,16 +71,14 @@ def load_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
         If the file is missing, truncated or not one of ours.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
             if not hasattr(archive, "files") or KEY not in archive.files:
                 raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
             arrays = {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
     except (zipfile.BadZipFile, ValueError, EOFError, OSError, AttributeError, TypeError) as error:
-        raise ProjectError(
-            f"{path}: truncated, or not an .npz archive; delete it and run snakemake again"
-        ) from error
+        raise ProjectError(f"{path}: truncated, or not an .npz archive; delete it and run snakemake again") from error
     return arrays, json.loads(str(arrays.pop(KEY)))
 
 

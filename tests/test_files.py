@@ -1,0 +1,79 @@
+"""Whole or absent files, and the folder's lock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import replacing
+
+
+def test_a_file_appears_whole(tmp_path):
+    with replacing(tmp_path / "deep/file") as partial:
+        partial.write_text("all")
+        assert not (tmp_path / "deep/file").exists()
+    assert (tmp_path / "deep/file").read_text() == "all"
+    assert os.listdir(tmp_path / "deep") == ["file"]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(RuntimeError), replacing(tmp_path / "file") as partial:
+        partial.write_text("half")
+        raise RuntimeError
+    assert (tmp_path / "file").read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "results").write_text("a file in the way")
+    with (
+        pytest.raises(ProjectError, match=r"results/x: cannot be written .*make the folder writable"),
+        replacing(tmp_path / "results/x"),
+    ):
+        pass
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
+    script = """
+        import resource, signal, sys
+        import numpy as np
+        from pathlib import Path
+        from learning_dynamics.errors import ProjectError
+        from learning_dynamics.trajectory import save_arrays
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+        try:
+            save_arrays(Path(sys.argv[1]), {"x": np.zeros(100_000)}, {})
+        except ProjectError as error:
+            sys.exit(f"error: {error}")
+    """
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "x.npz")], capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"error: {tmp_path}/x.npz: cannot be written (File too large)")
+    assert ended.stderr.count("\n") == 1
+    assert os.listdir(tmp_path) == []
+
+
+HOLD = "import sys; from pathlib import Path; from learning_dynamics.files import hold_folder; hold_folder(Path(sys.argv[1]))"
+
+
+def test_the_lock_is_refused_while_held_and_free_after_a_kill(tmp_path):
+    lock = tmp_path / "lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD + "; print('held', flush=True); sys.stdin.read()", str(lock)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert holder.stdout.readline() == "held\n"
+    second = subprocess.run([sys.executable, "-c", HOLD, str(lock)], capture_output=True, text=True)
+    assert f"another Snakemake is at work in this folder (process {holder.pid}" in second.stderr
+    holder.kill()
+    holder.communicate()
+    assert subprocess.run([sys.executable, "-c", HOLD, str(lock)]).returncode == 0
