@@ -23,9 +23,14 @@ def test_a_file_appears_whole(tmp_path):
 
 def test_a_failure_leaves_what_was_there(tmp_path):
     (tmp_path / "file").write_text("old")
-    with pytest.raises(RuntimeError), replacing(tmp_path / "file") as partial:
-        partial.write_text("half")
-        raise RuntimeError
+
+    def fail_half_way():
+        with replacing(tmp_path / "file") as partial:
+            partial.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
     assert (tmp_path / "file").read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
 
@@ -62,7 +67,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-HOLD = "import sys; from pathlib import Path; from learning_dynamics.files import hold_folder; hold_folder(Path(sys.argv[1]))"
+HOLD = "import sys, pathlib; from learning_dynamics.files import hold_folder; hold_folder(pathlib.Path(sys.argv[1]))"
 
 
 def test_the_lock_is_refused_while_held_and_free_after_a_kill(tmp_path):

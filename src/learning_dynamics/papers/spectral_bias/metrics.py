@@ -33,7 +33,8 @@ def linear_flow(trajectory: Trajectory) -> pd.DataFrame:
     interpolator (Corollary 3.1; for a Gaussian layer, that of the orthogonal one of equal mean square);
     ``distance``, ||beta - beta_*||_F / ||beta_*||_F (Theorem 3.1);
     ``residual``, ||X beta - Y||_F / ||Y||_F; ``distance_bound``, the distance that this residual leaves
-    open for a beta in the row space of X; ``imbalance``, largest singular value of
+    open for a beta in the row space of X, and ``sigma_w1_bound``, what it leaves open for sigma_w1 at the
+    limit, relative to the largest; ``imbalance``, largest singular value of
     Z1^T Z1 - Z2 Z2^T - 2 gamma I, and ``scale``, that of Z1^T Z1 (Lemma 3.2).
     """
     constants, settings = trajectory.constants, trajectory.settings
@@ -77,6 +78,12 @@ def _measure(W1: np.ndarray, W2: np.ndarray, constants: dict, settings: dict, *,
     Z1, Z2 = W1 @ np.swapaxes(P, -1, -2), P @ W2
     gram = np.swapaxes(Z1, -1, -2) @ Z1
     imbalance = gram - Z2 @ np.swapaxes(Z2, -1, -2) - 2 * gamma * np.eye(inputs)
+    if at_limit:
+        # the end is a little before the limit: what beta's remaining distance can do to a singular value
+        star, apart = theory.hidden_singular_values(sigma_star, gamma, count), residual / smallest
+        above = theory.hidden_singular_values(sigma_star + apart, gamma, count) - star
+        below = star - theory.hidden_singular_values(np.maximum(sigma_star - apart, 0.0), gamma, count)
+        measured["sigma_w1_bound"] = (np.maximum(above, below) / star[..., :1], None)
     return measured | {
         "sigma_w1": (sigma_w1, theory.hidden_singular_values(spectrum, gamma, inputs)),
         "sigma_w2": (sigma_w2, theory.output_singular_values(spectrum, gamma)),
