@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from tqdm import tqdm
 
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.errors import DivergenceError, ProjectError
 from learning_dynamics.models import two_layer
+from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
@@ -56,7 +56,7 @@ def linear_flow(
     limit_W1, limit_W2 = np.empty((members, inputs, width)), np.empty((members, width, outputs))
     limit_time, P = np.empty(members), np.zeros((members, inputs, width))
     rngs = generators(seed, "two_layer.initialisation", members)
-    for member, rng in enumerate(tqdm(rngs, desc="gradient flow", mininterval=1.0)):
+    for member, rng in enumerate(progress(rngs, "gradient flow")):
         if init == "orthogonal":
             P[member] = two_layer.orthonormal_rows(rng, inputs, width)
             start = np.sqrt(2 * _needed(gamma, "gamma", init)) * P[member]
