@@ -7,7 +7,7 @@ import numpy as np
 from learning_dynamics.dynamics import renormalised
 from learning_dynamics.models import central_path, least_squares_classifier
 
-Numbers = dict[str, np.ndarray | float]
+Numbers = dict[str, np.ndarray | np.floating | float]
 
 # step of the central differences below, relative to the fastest relative change: its square is their error
 DIFFERENCE = 1e-4
@@ -37,7 +37,7 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers
 
 def invariance_gaps(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
     """Relative change of predictions and loss under H -> A H, without weight decay (section 3.1)."""
-    gaps = {}
+    gaps: Numbers = {}
     moved = A @ H
     first, second = (least_squares_classifier.optimal_classifier(each, classes, 0.0) for each in (H, moved))
     scores = first @ least_squares_classifier.extended(H)
@@ -51,8 +51,8 @@ def invariance_gaps(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
 def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
     """What tells the solutions of Proposition 3's equation from the velocities of curves on the manifold.
 
-    The curve renormalised(X + h Z) stays on the manifold: ``curve_equation``, what its velocity leaves of
-    X C Z^T + Z C X^T; ``curve_velocity``, its velocity less Z where Z is made to solve the equation, both relative to Z;
+    The curve renormalised(X + h Z) stays on the manifold: ``curve_equation``, what its velocity leaves of X C Z^T +
+    Z C X^T; ``curve_velocity``, its velocity less Z where Z is made to solve the equation, both relative to Z;
     ``codimension``, the rank of Z -> X C Z^T + Z C X^T.
     """
 
@@ -106,7 +106,7 @@ def adjoint_gaps(X: np.ndarray, classes: int) -> Numbers:
 
 
 def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    """d omega_j / dt by central differences, shape (classes - 1,), for both flows and one step of the descent.
+    """Return d omega_j / dt by central differences, shape (classes - 1,), for both flows and one step of the descent.
 
     The flows move the features along their velocity; the descent takes a plain gradient step of size h forwards
     and backwards and renormalises.
@@ -125,13 +125,15 @@ def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
 def collapse(X: np.ndarray, classes: int) -> Numbers:
     """Neural collapse of renormalised features and their least-squares classifier, over leading axes.
 
-    Keys: ``nc1``, tr(pinv(Sigma_B) Sigma_W), by its spectrum on the rank classes - 1; ``nc2_norms``, standard deviation
-    over mean of the class means' norms; ``nc2_angles``, mean |cos + 1 / (classes - 1)| over pairs of class means; ``nc3``,
-    the squared distance of classifier and class means, each scaled to norm one; ``nc4``, the share of examples that the
-    classifier and the nearest class mean label differently.
+    Keys: ``nc1``, tr(pinv(Sigma_B) Sigma_W), on the rank classes - 1 of Sigma_B; ``nc2_norms``, standard
+    deviation over mean of the class means' norms; ``nc2_angles``, mean |cos + 1 / (classes - 1)| over pairs of
+    class means; ``nc3``, the squared distance of classifier and class means, each scaled to norm one; ``nc4``, the
+    share of examples that the classifier and the nearest class mean label differently.
     """
     means = central_path.class_means(X, classes)
-    between = np.linalg.svd(means, compute_uv=False)[..., : classes - 1] ** 2 / classes
+    U, between, _ = np.linalg.svd(means, full_matrices=False)
+    U, between = U[..., : classes - 1], between[..., : classes - 1] ** 2 / classes
+    scatter = np.einsum("...pj,...pq,...qj->...j", U, central_path.within_covariance(X, classes), U)
     norms = np.linalg.norm(means, axis=-2)
     cosines = np.swapaxes(means, -1, -2) @ means / (norms[..., :, None] * norms[..., None, :])
     pairs = np.triu_indices(classes, 1)
@@ -139,7 +141,7 @@ def collapse(X: np.ndarray, classes: int) -> Numbers:
     duality = np.swapaxes(W, -1, -2) / _norm(W) - means / _norm(means)
     nearest = np.swapaxes(means, -1, -2) @ X - 0.5 * norms[..., :, None] ** 2
     return {
-        "nc1": np.sum(1 / between, axis=-1),
+        "nc1": np.sum(scatter / between, axis=-1),
         "nc2_norms": norms.std(axis=-1) / norms.mean(axis=-1),
         "nc2_angles": np.abs(cosines[..., *pairs] + 1 / (classes - 1)).mean(axis=-1),
         "nc3": np.sum(duality**2, axis=(-2, -1)),

@@ -23,7 +23,9 @@ CENTRAL_PATH = (
     Column("examples", "int", "examples per class N"),
     Column("features", "int", "number of features P"),
     Column("seed", "int", "ensemble member"),
-    Column("flow", "str", "orthogonal or printed: the tangent map of the flow; descent: the discrete algorithm; or empty"),
+    Column(
+        "flow", "str", "orthogonal or printed: the tangent map of the flow; descent: the discrete algorithm; or empty"
+    ),
     Column("step", "float", "step size of the discrete algorithm; 0 for flows"),
     Column("time", "float", "flow time; step size times number of steps for the discrete algorithm"),
     Column("quantity", "str", "what the value is; see the metrics function"),
@@ -118,7 +120,7 @@ def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
             counts = np.round(trajectory.time / step).astype(int)
             for seed, X in enumerate(states):
                 table = _CentralPathRows(size, seed)
-                where = {"flow": "descent", "step": float(step), "time": trajectory.time}
+                where: dict[str, Any] = {"flow": "descent", "step": float(step), "time": trajectory.time}
                 omega = _add_omega(table, X, **where)
                 table.add_spectrum("omega_exact", omega, _iterated(omega[0], step, counts, classes, examples), **where)
                 table.add({"vectors": measures.limit_gaps(X, X[0], classes)["vectors"]}, **where)
@@ -184,7 +186,7 @@ def _along_flow(X: np.ndarray, time: np.ndarray, size: list[int], seed: int, flo
     """Measure one member's flow, X of shape (times, features, samples)."""
     classes, examples, features = size
     table = _CentralPathRows(size, seed)
-    where = {"flow": flow, "time": time}
+    where: dict[str, Any] = {"flow": flow, "time": time}
     omega = _add_omega(table, X, **where)
     W, errors = central_path.classifier(X, classes), central_path.deviations(X, classes)
     lacking = W @ central_path.class_means(X, classes) - (np.eye(classes) - 1 / classes)

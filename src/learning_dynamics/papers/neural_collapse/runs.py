@@ -117,7 +117,7 @@ def central_path_label(size: list[int]) -> str:
 
 
 def _starts(sizes: list[list[int]], signal: float, seeds: int, seed: int) -> dict[str, np.ndarray]:
-    """Renormalised features with zero global mean, shape (members, features, samples), by size."""
+    """Return renormalised features with zero global mean, shape (members, features, samples), by size."""
     starts = {}
     for size in sizes:
         classes, examples, features = size
@@ -131,7 +131,7 @@ def _starts(sizes: list[list[int]], signal: float, seeds: int, seed: int) -> dic
 
 
 def _changes_of_basis(rng: np.random.Generator, features: int, condition: float) -> np.ndarray:
-    """A positive-definite, a symmetric indefinite and a general matrix of a condition number, (3, features, features)."""
+    """Return a positive-definite, a symmetric indefinite and a general matrix, (3, features, features)."""
     spectrum = np.geomspace(1.0, condition, features)
     Q, R = (np.linalg.qr(rng.standard_normal((features, features)))[0] for _ in range(2))
     signs = np.where(np.arange(features) % 2, -1.0, 1.0)

@@ -10,7 +10,7 @@ from scipy.special import wrightomega
 
 
 def spectral_loss(omega: np.ndarray, classes: int) -> np.ndarray:
-    """Loss on the central path from the SNR singular values, over leading axes (Lemma 1).
+    """Return the loss on the central path from the SNR singular values, over leading axes (Lemma 1).
 
     ``sum_j 1 / (omega_j**2 + classes) / 2`` over the last axis, without weight decay.
     """
@@ -18,17 +18,17 @@ def spectral_loss(omega: np.ndarray, classes: int) -> np.ndarray:
 
 
 def spectral_variability_loss(omega: np.ndarray, classes: int) -> np.ndarray:
-    """The part L_NC1 of `spectral_loss` that within-class scatter causes (Lemma 1)."""
+    """Return the part L_NC1 of `spectral_loss` that within-class scatter causes (Lemma 1)."""
     return 0.5 * np.sum((omega / (omega**2 + classes)) ** 2, axis=-1)
 
 
 def spectral_geometry_loss(omega: np.ndarray, classes: int) -> np.ndarray:
-    """The part L_NC2/3 of `spectral_loss` that the class means' scores cause (Lemma 1)."""
+    """Return the part L_NC2/3 of `spectral_loss` that the class means' scores cause (Lemma 1)."""
     return 0.5 * np.sum((classes / (omega**2 + classes)) ** 2, axis=-1) / classes
 
 
 def snr_velocity(omega: np.ndarray, classes: int, examples: int) -> np.ndarray:
-    """d omega / dt as the paper has it (Lemma 5, eq. 27): omega / (N (C + omega**2)**2).
+    """Return d omega / dt as the paper has it (Lemma 5, eq. 27): omega / (N (C + omega**2)**2).
 
     It is the speed of Riemannian gradient flow, whose tangent map is the orthogonal projection. In aligned coordinates
     a row of the features is omega y + n, with labels y and deviations n. The row of minus the gradient is then
@@ -39,12 +39,12 @@ def snr_velocity(omega: np.ndarray, classes: int, examples: int) -> np.ndarray:
 
 
 def snr_constants(classes: int, examples: int) -> tuple[float, float, float]:
-    """Constants c1, c2, c3 of Proposition 2: C**2 N, C N and N / 4."""
+    """Return the constants c1, c2, c3 of Proposition 2: C**2 N, C N and N / 4."""
     return float(classes**2 * examples), float(classes * examples), examples / 4
 
 
 def snr_closed_form(start: np.ndarray, time: np.ndarray, classes: int, examples: int) -> np.ndarray:
-    """omega(t) from c1 log omega + c2 omega**2 + c3 omega**4 = a + t, solved for omega (Proposition 2).
+    """Return omega(t) from c1 log omega + c2 omega**2 + c3 omega**4 = a + t, solved for omega (Proposition 2).
 
     Parameters
     ----------
@@ -71,12 +71,13 @@ def snr_closed_form(start: np.ndarray, time: np.ndarray, classes: int, examples:
 
 
 def snr_asymptote(time: np.ndarray, examples: int) -> np.ndarray:
-    """(t / c3)**(1/4), to which omega(t) of Proposition 2 tends (Corollary 1)."""
+    """Return (t / c3)**(1/4), to which omega(t) of Proposition 2 tends (Corollary 1)."""
     return (4 * time / examples) ** 0.25
 
 
 def algorithm_step(omega: np.ndarray, step: float, classes: int, examples: int) -> np.ndarray:
-    """SNR singular values after one gradient step and renormalisation (the algorithm of appendix D.1), exactly.
+    """Return the SNR singular values after one gradient step and renormalisation (the algorithm of appendix D.1),
+    exactly.
 
     A step takes the row omega y + n of the aligned features (see `snr_velocity`) to (omega + step a) y + (1 - step b) n
     with a = omega / (N (C + omega**2)**2) and b = omega a / C. Renormalisation divides the row by 1 - step b, which
@@ -88,7 +89,7 @@ def algorithm_step(omega: np.ndarray, step: float, classes: int, examples: int) 
 
 
 def algorithm_velocity(omega: np.ndarray, classes: int, examples: int) -> np.ndarray:
-    """d omega / dt of gradient descent with renormalisation in the limit of small steps (derived here).
+    """Return d omega / dt of gradient descent with renormalisation in the limit of small steps (derived here).
 
     The first order of `algorithm_step` in the step is a + omega b = a (1 + omega**2 / C), which is
     omega / (C N (C + omega**2)): it has the speed of `snr_velocity`, gained by moving the means apart, and beside it
@@ -99,7 +100,7 @@ def algorithm_velocity(omega: np.ndarray, classes: int, examples: int) -> np.nda
 
 
 def algorithm_closed_form(start: np.ndarray, time: np.ndarray, classes: int, examples: int) -> np.ndarray:
-    """omega(t) of `algorithm_velocity`: omega**2 / 2 + C log omega = t / (C N) + constant.
+    """Return omega(t) of `algorithm_velocity`: omega**2 / 2 + C log omega = t / (C N) + constant.
 
     With y = omega**2 / C this reads y + log y = z, whose solution is the Wright omega function of z.
     """
@@ -108,7 +109,7 @@ def algorithm_closed_form(start: np.ndarray, time: np.ndarray, classes: int, exa
 
 
 def algorithm_asymptote(time: np.ndarray, classes: int, examples: int) -> np.ndarray:
-    """sqrt(2 t / (C N)), to which `algorithm_closed_form` tends."""
+    """Return sqrt(2 t / (C N)), to which `algorithm_closed_form` tends."""
     return np.sqrt(2 * time / (classes * examples))
 
 
