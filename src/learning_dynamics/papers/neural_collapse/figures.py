@@ -87,11 +87,13 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
         axis.plot(line["time"], line["value"], color=colour, lw=2.2)
         axis.plot(line["time"], line[column], **DASHED)
         if descent is not None:
-            axis.plot(line["time"], line["predicted"], color=COLOURS["black"], ls=":", lw=1.0)
+            axis.plot(line["time"], line["predicted"], color=COLOURS["black"], ls=":", lw=0.9)
     time = lines[0]["time"].to_numpy()
     if descent is None:
         asymptote, label = theory.snr_asymptote(time, examples), r"$(4t/N)^{1/4}$"
         axis.set_title("orthogonal projection")
+        sizes = f"$C = {classes}$, $N = {examples}$, $P = {flow['features'].iloc[0]}$"
+        axis.text(0.97, 0.04, sizes, transform=axis.transAxes, ha="right", fontsize=8.5)
     else:
         asymptote, label = theory.algorithm_asymptote(time, classes, examples), r"$(2t/(CN))^{1/2}$"
         axis.set_title("printed map, algorithm")
@@ -138,7 +140,7 @@ def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
         ha="left", va="bottom", color=COLOURS["grey"],
     )  # fmt: skip
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"$\omega_{\max}/\omega_{\min} - 1$")
-    axis.set_ylim(top=100 * drawn.loc[drawn["quantity"] == "excess", "value"].max())
+    axis.set_ylim(top=2e3 * drawn.loc[drawn["quantity"] == "excess", "value"].max())
     axis.set_title("approach to equality")
     axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25)
 
@@ -164,7 +166,7 @@ def _limit_panel(axis: Axes, drawn: pd.DataFrame) -> None:
     for width, (flow, (colour, _)) in zip((3.0, 1.2), FLOWS.items(), strict=True):
         for quantity, (dashes, _) in kinds.items():
             rows = drawn[(drawn["quantity"] == quantity) & (drawn["flow"] == flow) & (drawn["time"] > 0)]
-            axis.plot(rows["time"], rows["value"], color=COLOURS[colour], ls=dashes, lw=width)
+            axis.plot(rows["time"], rows["value"], color=COLOURS[colour], ls=dashes, lw=width if dashes == "-" else 1.6)
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel="distance from the limit")
     axis.set_title("limit of the features")
     handles = [Line2D([], [], color=COLOURS["black"], ls=dashes, label=label) for dashes, label in kinds.values()]
