@@ -15,6 +15,11 @@ def one_hot(classes: int, examples: int) -> np.ndarray:
     return np.repeat(np.eye(classes), examples, axis=1)
 
 
+def size_label(classes: int, examples: int, features: int) -> str:
+    """Return the name of a problem's size, for arrays kept side by side."""
+    return f"C{classes}_N{examples}_P{features}"
+
+
 def class_means(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the class means, shape (..., features, classes): H Y^T / examples."""
     return H.reshape(*H.shape[:-1], classes, -1).mean(axis=-1)

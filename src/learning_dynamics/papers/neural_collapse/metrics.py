@@ -52,7 +52,7 @@ def free_features(trajectory: Trajectory) -> pd.DataFrame:
     rows = []
     for size in trajectory.settings["sizes"]:
         classes, examples, features = size
-        label = f"C{classes}_N{examples}_P{features}"
+        label = central_path.size_label(*size)
         for seed in range(trajectory.members):
             H, W, Z, A = (trajectory.series[f"{name}_{label}"][seed, 0] for name in "HWZA")
             table = _CentralPathRows(size, seed)
@@ -99,7 +99,7 @@ def renormalised_flows(trajectory: Trajectory) -> pd.DataFrame:
     rows = []
     for size in trajectory.settings["sizes"]:
         for flow in renormalised.TANGENT_MAPS:
-            states = trajectory.series[f"{flow}_C{size[0]}_N{size[1]}_P{size[2]}"]
+            states = trajectory.series[f"{flow}_{central_path.size_label(*size)}"]
             for seed, X in enumerate(states):
                 rows.append(_along_flow(X, trajectory.time, size, seed, flow))
     return pd.concat(rows, ignore_index=True)
@@ -114,9 +114,9 @@ def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     rows = []
     for size in trajectory.settings["sizes"]:
-        classes, examples, features = size
+        classes, examples, _ = size
         for number, step in enumerate(trajectory.settings["steps"]):
-            states = trajectory.series[f"descent{number}_C{classes}_N{examples}_P{features}"]
+            states = trajectory.series[f"descent{number}_{central_path.size_label(*size)}"]
             counts = np.round(trajectory.time / step).astype(int)
             for seed, X in enumerate(states):
                 table = _CentralPathRows(size, seed)

@@ -33,7 +33,7 @@ def free_features(
     series: dict[str, list[np.ndarray]] = {}
     for size in sizes:
         classes, examples, features = size
-        label = central_path_label(size)
+        label = central_path.size_label(*size)
         for rng in generators(seed, f"central_path.features.{label}", seeds):
             H = central_path.gaussian_features(rng, classes, examples, features, signal)
             drawn = {
@@ -69,7 +69,7 @@ def renormalised_flows(
     series = {}
     for name, tangent_map in renormalised.TANGENT_MAPS.items():
         for size in tqdm(sizes, desc=f"renormalised flow, {name} map", mininterval=1.0):
-            label = central_path_label(size)
+            label = central_path.size_label(*size)
             flows = [
                 renormalised.renormalised_flow(X, size[0], tangent_map, times, rtol=rtol, atol=atol)
                 for X in starts[label]
@@ -103,17 +103,11 @@ def renormalised_descent(
     series = {}
     for index, (step, ratio) in enumerate(zip(steps, ratios, strict=True)):
         for size in tqdm(sizes, desc=f"renormalised descent, step {step:g}", mininterval=1.0):
-            label = central_path_label(size)
+            label = central_path.size_label(*size)
             series[f"descent{index}_{label}"] = renormalised.renormalised_descent(
                 starts[label], size[0], step, counts * round(ratio)
             )
     return Trajectory(counts * coarsest, series)
-
-
-def central_path_label(size: list[int]) -> str:
-    """Return the name of a size (classes, examples per class, features) in series."""
-    classes, examples, features = size
-    return f"C{classes}_N{examples}_P{features}"
 
 
 def _starts(sizes: list[list[int]], signal: float, seeds: int, seed: int) -> dict[str, np.ndarray]:
@@ -121,7 +115,7 @@ def _starts(sizes: list[list[int]], signal: float, seeds: int, seed: int) -> dic
     starts = {}
     for size in sizes:
         classes, examples, features = size
-        label = central_path_label(size)
+        label = central_path.size_label(*size)
         drawn = [
             central_path.gaussian_features(rng, classes, examples, features, signal)
             for rng in generators(seed, f"central_path.starts.{label}", seeds)
