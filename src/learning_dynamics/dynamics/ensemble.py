@@ -147,9 +147,7 @@ def _stages(field: Field, state: np.ndarray, slope: np.ndarray, h: np.ndarray, m
     return stages
 
 
-def _error(
-    stages: np.ndarray, old: np.ndarray, new: np.ndarray, h: np.ndarray, rtol: float, atol: float
-) -> np.ndarray:
+def _error(stages: np.ndarray, old: np.ndarray, new: np.ndarray, h: np.ndarray, rtol: float, atol: float) -> np.ndarray:
     """Return each member's error estimate in units of its tolerance; a state that is not finite has nan."""
     scale = atol + rtol * np.maximum(np.abs(old), np.abs(new))
     fifth = np.sum((_combine(DOP853.E5, stages) / scale) ** 2, axis=1)

@@ -84,7 +84,8 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
     rate_w = named(difference_rates(W, dW, S2.shape[-1]), rank_w)
     left, right = _gram(f), _gram(np.swapaxes(W, -1, -2))
     top = S1s[..., :1] ** 2
-    sine = np.sqrt(np.clip(1 - np.sum(V1s * U2s, axis=-2) ** 2, 0, None))
+    # the sine as a length, since 1 - cosine^2 would lose half of the digits
+    sine = np.linalg.norm(V1s - U2s * np.sum(V1s * U2s, axis=-2, keepdims=True), axis=-2)
     squares_gap = smallest_gap(S1s**2)[..., None]
     measured: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
         "sigma_f": (S1, None),

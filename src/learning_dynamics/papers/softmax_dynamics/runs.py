@@ -211,7 +211,9 @@ def early_growth(
     return Trajectory(times, {"f": f, "W": W}, constants)
 
 
-def matrix_curves(*, rows: Count, columns: Count, seeds: Count, points: Count, step: Positive, seed: Seed) -> Trajectory:
+def matrix_curves(
+    *, rows: Count, columns: Count, seeds: Count, points: Count, step: Positive, seed: Seed
+) -> Trajectory:
     """Smooth random curves of matrices, M(t) = M_0 + M_1 sin t + M_2 cos 2t, Gaussian coefficients.
 
     Returns
@@ -221,7 +223,9 @@ def matrix_curves(*, rows: Count, columns: Count, seeds: Count, points: Count, s
         (members, times, 4, rows, columns).
     """
     times = np.linspace(0.0, 2 * np.pi, points)
-    coefficients = np.stack([rng.standard_normal((3, rows, columns)) for rng in generators(seed, "matrix_curves", seeds)])
+    coefficients = np.stack(
+        [rng.standard_normal((3, rows, columns)) for rng in generators(seed, "matrix_curves", seeds)]
+    )
 
     def curve(waves: Sequence[np.ndarray]) -> np.ndarray:
         return np.einsum("k...,mkrc->m...rc", np.stack(waves), coefficients)
