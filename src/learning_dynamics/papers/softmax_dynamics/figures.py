@@ -39,22 +39,21 @@ def trajectories(tables: Tables, *, member: Natural) -> Figure:
     figure, (plane, spectrum, rank) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     _plane_panel(plane, rows, table.attrs["settings"]["counts"])
     for index, colour in zip((1, 2), sequence(2), strict=True):
-        for quantity, dashes in (("sigma_f", "-"), ("sigma_w", (0, (3, 3)))):
-            line = rows[(rows["quantity"] == quantity) & (rows["index"] == index) & (rows["time"] > 0)]
-            width, tint = (1.6, colour) if quantity == "sigma_f" else (2.6, COLOURS["grey"])
-            order = 3 if quantity == "sigma_w" else 2
-            spectrum.plot(line["time"], line["value"], color=tint, ls=dashes, lw=width / order * 2, zorder=order)
+        lines = rows[(rows["index"] == index) & (rows["time"] > 0)].groupby("quantity")
+        features, classifier = lines.get_group("sigma_f"), lines.get_group("sigma_w")
+        spectrum.plot(features["time"], features["value"], color=colour)
+        spectrum.plot(classifier["time"], classifier["value"], color=COLOURS["grey"], ls=(0, (3, 3)))
     handles = [Line2D([], [], color=colour, label=rf"$\sigma_{i}(f)$") for i, colour in enumerate(sequence(2), 1)]
     handles.append(Line2D([], [], color=COLOURS["grey"], ls=(0, (3, 3)), label=r"$\sigma_i(W)$"))
     spectrum.legend(handles=handles, loc="upper left", handlelength=1.5)
     spectrum.set_ylabel("singular values")
-    for quantity, colour, label in (
+    for quantity, name, label in (
         ("rankme", "blue", "RankMe"),
         ("rankme_centred", "vermilion", "RankMe, centred"),
         ("effective_rank", "green", "effective rank"),
     ):
         line = rows[(rows["quantity"] == quantity) & (rows["time"] > 0)]
-        rank.plot(line["time"], line["value"], color=COLOURS[colour], label=label)
+        rank.plot(line["time"], line["value"], color=COLOURS[name], label=label)
     _band(rank, table, "rankme", COLOURS["blue"])
     rank.set_ylim(0.98, 2.02)
     rank.set_ylabel("effective number of dimensions")
@@ -90,11 +89,11 @@ def _plane_panel(axis: Axes, rows: pd.DataFrame, counts: Sequence[int]) -> None:
 
 def _band(axis: Axes, table: pd.DataFrame, quantity: str, colour: str, *, median: bool = False) -> None:
     """Draw the middle half of the seeds, and their median where asked."""
-    rows = table[(table["quantity"] == quantity) & (table["time"] > 0)]
-    quartiles = rows.groupby("time")["value"].quantile([0.25, 0.5, 0.75]).unstack()
-    axis.fill_between(quartiles.index, quartiles[0.25], quartiles[0.75], color=colour, alpha=0.2, lw=0)
+    values = table[(table["quantity"] == quantity) & (table["time"] > 0)].groupby("time")["value"]
+    lower, middle, upper = (values.quantile(share) for share in (0.25, 0.5, 0.75))
+    axis.fill_between(lower.index, lower, upper, color=colour, alpha=0.2, lw=0)
     if median:
-        axis.plot(quartiles.index, quartiles[0.5], color=colour)
+        axis.plot(middle.index, middle, color=colour)
 
 
 def growth(tables: Tables, *, members: Count) -> Figure:
@@ -113,14 +112,17 @@ def growth(tables: Tables, *, members: Count) -> Figure:
     sigma = shown[shown["quantity"] == "sigma_f"].set_index(["seed", "time", "index"])["value"]
     for index, colour in zip((2, 1), reversed(sequence(2)), strict=True):
         chosen = rates.xs(index, level="index")
-        identity.plot(chosen["predicted"].abs(), chosen["value"].abs(), ".", ms=2, color=colour, rasterized=True)
+        size = {2: 7.0, 1: 2.5}[index]
+        identity.plot(
+            chosen["predicted"].abs(), chosen["value"].abs(), "o", ms=size, mew=0, color=colour, rasterized=True
+        )
         path = sigma.xs(index, level="index")
         for seed in range(members):
             along.plot(path.loc[seed], chosen["value"].loc[seed].abs(), color=colour, lw=0.6, alpha=0.6)
     low, high = 1e-6, 10.0
     identity.plot([low, high], [low, high], color=COLOURS["black"], lw=0.8, zorder=0)
     identity.set(
-        xlim=(low, high), ylim=(low, high), xlabel=r"$|g_i|\,\sigma_i$", ylabel=r"$|\dot\sigma_i|$ by differences"
+        xlim=(low, high), ylim=(low, high), xlabel=r"$|g_i|\,\sigma_i(W)$", ylabel=r"$|\dot\sigma_i(f)|$, differences"
     )
     initial.plot(starts["sigma"], starts["rate"].abs(), ".", ms=1.5, color=COLOURS["sky"], rasterized=True)
     logs = np.log(starts["rate"].abs() / starts["sigma"])
@@ -147,10 +149,10 @@ def dominant_class(tables: Tables, *, classes: Count) -> Figure:
     """Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
     Left: relative growth rates |dσ_i/dt| / σ_i at random balanced starts (dots; the line is their root mean
-    square): independent of the largest class's size N, and far below the bounds √N and N. Middle: the growth rate of σ_1
-    after a tiny start has aligned with the fastest direction: √N when classes are many, a little less for four,
-    as the spectral norm of A predicts (lines). Right: what dropping terms in 1/V from g_i costs (eq. 21), and how far the
-    spectral norm of A lies below √N, worst over N.
+    square): independent of the largest class's size N, and far below the bounds √N and N. Middle: the growth rate
+    of σ_1 after a tiny start has aligned with the fastest direction: √N when classes are many, a little less for
+    four, as the spectral norm of A predicts (lines). Right: what dropping terms in 1/V from g_i costs (eq. 21),
+    and how far the spectral norm of A lies below √N, worst over N.
     """
     starts, early = tables["initial_skews"], tables["early_growth"]
     figure, (random, aligned, many) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
@@ -166,8 +168,9 @@ def dominant_class(tables: Tables, *, classes: Count) -> Figure:
         axis.plot(domain, domain, color=COLOURS["vermilion"], ls=(0, (4, 2)), label="$N$")
         axis.plot(domain, np.sqrt(domain), color=COLOURS["black"], ls=(0, (4, 2)), label=r"$\sqrt{N}$")
         axis.set_xscale("log", base=2)
-        axis.set_yscale("log")
         axis.set_xlabel("largest class size $N$")
+    random.set_yscale("log")
+    aligned.set_yscale("log", base=2)
     for count, colour in zip(sorted(end["classes"].unique()), ("green", "purple"), strict=False):
         cell = end[end["classes"] == count].groupby("largest")["growth"].median()
         aligned.plot(cell.index, cell, "o", ms=4.5, color=COLOURS[colour], label=f"aligned, $V = {count}$")
@@ -202,12 +205,13 @@ def phases(
     (compression-seeking), each change by at least the threshold. Columns: cross-entropy by gradient flow, by gradient
     descent, and the squared loss. Cells give the share of seeds in per cent and its 95 % Wilson interval, balanced and
     Gaussian initialisations pooled. The squared loss shows the same phases as the cross-entropy, and so do
-    equal classes (bottom row of each panel) at small scales; a late fall is rare everywhere.
+    equal classes (bottom row of each panel) at small scales; a late fall is rare everywhere. RankMe here is that
+    of the covariance about zero.
     """
     titles = {
-        "cross_entropy_grid": "cross-entropy, gradient flow",
-        "descent_grid": "cross-entropy, gradient descent",
-        "squared_grid": "squared loss, gradient flow",
+        "cross_entropy_grid": "cross-entropy,\ngradient flow",
+        "descent_grid": "cross-entropy,\ngradient descent",
+        "squared_grid": "squared loss,\ngradient flow",
     }
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 6.2), sharex=True, sharey=True, squeeze=False)
     for column, (name, table) in enumerate(tables.items()):
@@ -251,8 +255,9 @@ def controls(
 
     Medians and the middle half of the seeds (uncentred RankMe). First panel: all three present. The rank still falls
     and rises with two examples in every class, with three dimensions for four classes, and with the
-    squared loss. Last panel: shares of seeds over the whole grid of scales and initialisations (and skews, where classes
-    are skewed) that fall and then rise, and that fall once more after that, with 95 % Wilson intervals.
+    squared loss; it falls furthest with skewed classes. Last panel: shares of seeds over the whole grid of scales
+    and initialisations (and skews, where classes are skewed) that fall and then rise, and that fall once more after
+    that, with 95 % Wilson intervals.
     """
     panels = {
         "skewed": "skewed, cross-entropy",
@@ -274,7 +279,7 @@ def controls(
     grids = {
         "skewed": ("cross_entropy_grid", True),
         "uniform": ("cross_entropy_grid", False),
-        "no bottleneck": ("no_bottleneck_grid", True),
+        "no bottle-\nneck": ("no_bottleneck_grid", True),
         "squared": ("squared_grid", True),
         "squared,\nuniform": ("squared_grid", False),
     }
@@ -308,4 +313,6 @@ def _control_shares(
     axis.invert_yaxis()
     axis.set(xlim=(-0.03, 1), xlabel="share of seeds")
     axis.xaxis.set_major_formatter(PercentFormatter(1.0))
-    axis.legend(loc="lower right", fontsize=7.5, handletextpad=0.2)
+    axis.legend(
+        loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, fontsize=7.5, handletextpad=0.1, columnspacing=0.8
+    )

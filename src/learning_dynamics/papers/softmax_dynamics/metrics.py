@@ -46,6 +46,7 @@ RANK_COLUMNS = (
     Column("third", "float", "third swing"),
     Column("fourth", "float", "fourth swing"),
     Column("start", "float", "the measure at initialisation"),
+    Column("lowest", "float", "its lowest recorded value"),
     Column("end", "float", "the measure at the last time"),
 )
 
@@ -143,7 +144,7 @@ def flow_grid(trajectory: Trajectory) -> pd.DataFrame:
         for threshold in THRESHOLDS:
             found = swings(series, threshold, 4)
             swing = dict(zip(("first", "second", "third", "fourth"), found.T, strict=True))
-            ends = {"start": series[:, 0], "end": series[:, -1]}
+            ends = {"start": series[:, 0], "lowest": series.min(axis=1), "end": series[:, -1]}
             tables.append(pd.DataFrame({**members, "measure": name, "threshold": threshold, **swing, **ends}))
     return pd.concat(tables, ignore_index=True)
 
