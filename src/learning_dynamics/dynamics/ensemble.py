@@ -1,8 +1,8 @@
 """Many small independent systems moved as one batch: gradient flow, and gradient descent.
 
 Gradient flow takes Dormand and Prince's order 8(5,3) pair with scipy's coefficients, error estimate and
-interpolant, and gives each member steps of its own: a member's trajectory does not depend on which others
-share its batch.
+interpolant, and gives each member steps of its own: up to rounding, a member's trajectory does not depend on
+which others share its batch.
 """
 
 from __future__ import annotations
