@@ -57,7 +57,7 @@ def trajectories(tables: Tables, *, member: Natural) -> Figure:
     _band(rank, table, "rankme", COLOURS["blue"])
     rank.set_ylim(0.98, 2.02)
     rank.set_ylabel("effective number of dimensions")
-    rank.legend(loc="lower right", handlelength=1.2)
+    rank.legend(loc="lower right", handlelength=1.0, fontsize=7.5, borderaxespad=0.2)
     for axis in (spectrum, rank):
         axis.set_xscale("log")
         axis.set_xlabel("gradient-flow time $t$")

@@ -106,7 +106,6 @@ def flow_grid(
     """
     times = _log_times(start, horizon, points)
     labels, initial, constants = _grid(seed, counts, dimension, inits, scales, seeds)
-    # small initial scales need errors that are small against them
     states = ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, rtol=rtol, atol=atol)
     return Trajectory(times, {"f": _factors(states, labels, dimension)["f"]}, constants)
 

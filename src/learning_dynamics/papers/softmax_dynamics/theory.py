@@ -24,11 +24,6 @@ def gains(U: np.ndarray, A: np.ndarray, V: np.ndarray) -> np.ndarray:
     return np.sum(U * (A @ V), axis=-2)
 
 
-def uniform_residual(labels: np.ndarray) -> np.ndarray:
-    """Return the residual A at uniform predictions, ``1 / classes - one_hot``."""
-    return 1 / labels.shape[-1] - labels
-
-
 def fastest_growth(counts: Sequence[int]) -> float:
     """Return the largest relative growth rate that uniform predictions allow any singular value.
 
