@@ -124,7 +124,7 @@ def conservation_gradient_descent(tables: Tables) -> Outcome:
         1.0,
         0.1,
         uncertainty=1.96 * float(orders.sem()),
-        because="order of the drift in η; terms of second order are a tenth of it at the largest η",
+        because="order of the drift in η; terms of higher order raise it by up to a tenth",
     )
     return Outcome(printed, relative.shape[0], corrected=order)
 
@@ -195,8 +195,8 @@ def theorem_b_3_selection_bias(tables: Tables) -> Outcome:
     """Of two singular values the larger one changes faster.
 
     This is the theorem read across directions, as a bias for those already selected. It would follow if g_i
-    were the same for all i. At random starts it is not, and the order of the rates is little better than a
-    toss. While predictions stay uniform, the features turn towards the directions of largest g, and then
+    were the same for all i. At random starts it is not, and the order of the rates is only loosely that of the
+    values. While predictions stay uniform, the features turn towards the directions of largest g, and then
     the reading holds. When the first direction has fitted its examples its g falls below the second's:
     that is what lets the effective rank rise again.
     """
@@ -335,13 +335,13 @@ def _phase_outcome(tables: Tables, phase: str, measure: str, threshold: float, t
         notes.append(
             f"{name}: {shown.mean():.1%} of members, between {cells.min():.0%} and {cells.max():.0%} in a cell"
         )
-        others = [
-            f"{shows(other, phase).mean():.1%} by {other_measure} at {other_threshold:g}"
-            for (other_measure, other_threshold), other in table[table["largest"] > table["smallest"]].groupby(
-                ["measure", "threshold"]
-            )
-        ]
-        notes.append("by other measures and thresholds: " + ", ".join(others))
+        skewed = table[table["largest"] > table["smallest"]]
+        others = shows(skewed, phase).groupby([skewed["measure"], skewed["threshold"]]).mean()
+        (low, lowest), (high, highest) = ((others.idxmin(), others.min()), (others.idxmax(), others.max()))
+        notes.append(
+            f"over other measures and thresholds from {lowest:.1%} ({low[0]} at {low[1]:g}) "
+            f"to {highest:.1%} ({high[0]} at {high[1]:g})"
+        )
         if phase == "compression-seeking":
             lasting = shown & (rows["fourth"] == 0)
             notes.append(f"in {lasting.mean():.1%} the late fall is the last change; the others rise again")
