@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning_dynamics.measures.phases import swings
+from learning_dynamics.measures.phases import share_interval, shows, swings
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,17 @@ def test_swings_alternate_and_exceed_the_threshold(series):
 @given(SERIES)
 def test_a_series_turned_over_has_its_swings_turned_over(series):
     np.testing.assert_array_equal(swings(-series, 0.5, 8), -swings(series, 0.5, 8))
+
+
+def test_phases_are_counted_in_order_from_the_start():
+    series = np.array([[2.0, 1.0, 1.0], [2.0, 1.0, 2.0], [1.0, 2.0, 1.0], [1.0, 1.0, 1.0]])
+    swung = pd.DataFrame(swings(series, 0.1, 3), columns=["first", "second", "third"])
+    assert shows(swung, "warm-up").tolist() == [True, True, False, False]
+    assert shows(swung, "entropy-seeking").tolist() == [False, True, False, False]
+    assert not shows(swung, "compression-seeking").any()
+
+
+def test_a_share_lies_in_its_interval_and_nothing_seen_does_not_mean_nothing_there():
+    share, low, high = share_interval(pd.Series([True] * 6 + [False] * 4))
+    assert low < share == 0.6 < high
+    assert share_interval(pd.Series([False] * 80))[2] == pytest.approx(0.046, abs=0.001)

@@ -1,8 +1,13 @@
-"""Falls and rises of a series: the swings that exceed a threshold, whatever wiggles lie between them."""
+"""Falls and rises of a series: the swings that exceed a threshold, and how many members show which."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+from scipy import stats
+
+# RankMe falls, rises, falls again: each phase by the swing that ends with it (Li et al. 2025)
+PHASES = {"warm-up": "first", "entropy-seeking": "second", "compression-seeking": "third"}
 
 
 def swings(series: np.ndarray, threshold: float, count: int) -> np.ndarray:
@@ -46,3 +51,23 @@ def _turning_points(values: np.ndarray, threshold: float) -> list[float]:
     if direction:
         points.append(high if direction > 0 else low)
     return points
+
+
+def shows(swung: pd.DataFrame, phase: str) -> pd.Series:
+    """Return which members show the phases up to `phase`, in order, from their start on.
+
+    Parameters
+    ----------
+    swung : DataFrame
+        One row per member; columns first, second and third as from `swings`.
+    phase : str
+        A key of `PHASES`.
+    """
+    # swings alternate: whatever follows a fall is a rise
+    return (swung["first"] < 0) & (swung[PHASES[phase]] != 0)
+
+
+def share_interval(shown: pd.Series) -> tuple[float, float, float]:
+    """Return the share of members that are true, and its 95 % Wilson interval: share, low, high."""
+    interval = stats.binomtest(int(shown.sum()), len(shown)).proportion_ci(0.95, method="wilson")
+    return float(shown.mean()), float(interval.low), float(interval.high)

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from learning_dynamics.claims import Outcome, all_of, at_most, claim, equal, share_at_least
+from learning_dynamics.measures.phases import share_interval, shows
 from learning_dynamics.settings import Fraction, Positive
 
 Tables = Mapping[str, pd.DataFrame]
@@ -204,21 +205,23 @@ def theorem_b_3_selection_bias(tables: Tables) -> Outcome:
     faster = starts[1] > starts[2]
     printed = share_at_least(int(faster.sum()), len(faster), 0.95, because="predicted for all; a twentieth allowed")
     table = tables["skewed"]
-    share, members = _share_larger_faster(table), table["seed"].nunique()
-    aligned = share[share.index <= _uniform_until(table)].iloc[-1]
-    later = share[share.index > _uniform_until(table)].min()
+    ordered = _larger_faster(table)
+    end = _uniform_until(table)
+    aligned = ordered[end]
+    lowest = ordered.loc[:, ordered.columns > end].mean().idxmin()
+    share, low, high = share_interval(ordered[lowest])
     corrected = all_of(
-        share_at_least(round(aligned * members), members, 0.9, because="at the last time of uniform predictions"),
-        at_most(float(later), 0.5, uncertainty=_share_error(later, members), because="lowest share after that"),
+        share_at_least(int(aligned.sum()), len(aligned), 0.9, because="at the last time of uniform predictions"),
+        at_most(share, 0.5, uncertainty=max(share - low, high - share), because="lowest share after that"),
     )
     return Outcome(printed, len(faster), corrected=corrected)
 
 
-def _share_larger_faster(table: pd.DataFrame) -> pd.Series:
-    """Return, by time, the share of members in which the larger singular value changes faster."""
+def _larger_faster(table: pd.DataFrame) -> pd.DataFrame:
+    """Return whether the larger singular value changes faster: members in rows, times in columns."""
     sigma, rate = _wide(table, "sigma_f"), _wide(table, "rate_f").abs()
-    faster = ((sigma[1] > sigma[2]) == (rate[1] > rate[2])).astype(float)
-    return faster.groupby("time").mean()
+    ordered = ((sigma[1] > sigma[2]) == (rate[1] > rate[2])).rename("ordered").reset_index()
+    return ordered.pivot_table(index="seed", columns="time", values="ordered", aggfunc="first").astype(bool)
 
 
 def _uniform_until(table: pd.DataFrame) -> float:
@@ -309,14 +312,6 @@ def equation_21(tables: Tables) -> Outcome:
 
 
 # -- phases ----------------------------------------------------------------------------------------------
-
-SWINGS = {"warm-up": ("first", -1), "entropy-seeking": ("second", 1), "compression-seeking": ("third", -1)}
-
-
-def shows(table: pd.DataFrame, phase: str) -> pd.Series:
-    """Return which members show the phases up to `phase`, in order, from their initialisation on."""
-    first = table["first"] < 0
-    return first if phase == "warm-up" else first & (table[SWINGS[phase][0]] != 0)
 
 
 def _chosen(table: pd.DataFrame, measure: str, threshold: float, *, skewed: bool) -> pd.DataFrame:
@@ -410,29 +405,20 @@ def _control_outcome(
     """Hold the control's share of members that fall and then rise against half of the treated share."""
     with_cause = _chosen(treated, measure, threshold, skewed=True)
     without = _chosen(control, measure, threshold, skewed=skewed)
-    shares = {
-        phase: (float(shows(with_cause, phase).mean()), float(shows(without, phase).mean()))
-        for phase in ("entropy-seeking", "compression-seeking")
-    }
-    treated_share, control_share = shares["entropy-seeking"]
-    errors = np.hypot(_share_error(control_share, len(without)), _share_error(treated_share, len(with_cause)) / 2)
+    treated_share, low, high = share_interval(shows(with_cause, "entropy-seeking"))
+    share, lower, upper = share_interval(shows(without, "entropy-seeking"))
+    error = np.hypot(max(share - lower, upper - share), max(treated_share - low, high - treated_share) / 2)
     check = at_most(
-        control_share, treated_share / 2, uncertainty=float(errors), because="half of the share with the cause present"
+        share, treated_share / 2, uncertainty=float(error), because="half of the share with the cause present"
     )
-    late = shares["compression-seeking"]
+    late = [float(shows(rows, "compression-seeking").mean()) for rows in (without, with_cause)]
     lowest = [float(rows["lowest"].median()) for rows in (without, with_cause)]
     reason = (
-        f"the effective rank falls and then rises in {control_share:.1%} of the control's members and in "
-        f"{treated_share:.1%} of those with skew, bottleneck and cross-entropy; a late fall follows in {late[1]:.1%} "
-        f"and {late[0]:.1%}; the median of the lowest value is {lowest[0]:.2f} and {lowest[1]:.2f}"
+        f"the effective rank falls and then rises in {share:.1%} of the control's members and in "
+        f"{treated_share:.1%} of those with skew, bottleneck and cross-entropy; a late fall follows in {late[0]:.1%} "
+        f"and {late[1]:.1%}; the median of the lowest value is {lowest[0]:.2f} and {lowest[1]:.2f}"
     )
     return Outcome(check, len(without) + len(with_cause), reason=reason)
-
-
-def _share_error(share: float, members: int) -> float:
-    """Return the half-width of a share's 95 % Wilson interval."""
-    interval = stats.binomtest(round(share * members), members).proportion_ci(0.95, method="wilson")
-    return float(max(share - interval.low, interval.high - share))
 
 
 @claim(

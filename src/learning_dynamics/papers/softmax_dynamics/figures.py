@@ -14,14 +14,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from scipy import stats
 
+from learning_dynamics.measures.phases import PHASES, share_interval, shows
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.claims import shows
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
 from learning_dynamics.settings import Count, Natural, Positive
 
 Tables = Mapping[str, pd.DataFrame]
 CLASS_COLOURS = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
-PHASES = ("warm-up", "entropy-seeking", "compression-seeking")
 
 
 def trajectories(tables: Tables, *, member: Natural) -> Figure:
@@ -230,16 +229,19 @@ def phases(
 
 def _share_panel(axis: Axes, rows: pd.DataFrame, phase: str) -> plt.AxesImage:
     """Draw a table of shares, skews by scales, with their intervals."""
-    shown = shows(rows, phase).groupby([rows["counts"], rows["scale"]]).agg(["sum", "size"])
+    shown = shows(rows, phase)
     counts = sorted(rows["counts"].unique(), reverse=True)
     scales = sorted(rows["scale"].unique())
-    shares = np.array([[shown.loc[(size, scale)] for scale in scales] for size in counts], dtype=float)
-    image = axis.imshow(shares[..., 0] / shares[..., 1], vmin=0, vmax=1, cmap="cividis", aspect="auto")
+    shares = np.array(
+        [
+            [share_interval(shown[(rows["counts"] == size) & (rows["scale"] == scale)]) for scale in scales]
+            for size in counts
+        ]
+    )
+    image = axis.imshow(shares[..., 0], vmin=0, vmax=1, cmap="cividis", aspect="auto")
     for i, j in np.ndindex(shares.shape[:2]):
-        successes, trials = shares[i, j].astype(int).tolist()
-        interval = stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
-        share = successes / trials
-        text = f"{100 * share:.0f}\n{100 * interval.low:.0f}–{100 * interval.high:.0f}"
+        share, low, high = shares[i, j]
+        text = f"{100 * share:.0f}\n{100 * low:.0f}–{100 * high:.0f}"
         axis.text(j, i, text, ha="center", va="center", fontsize=6.5, color="black" if share > 0.5 else "white")
     axis.set_xticks(range(len(scales)), [f"{scale:g}" for scale in scales])
     axis.set_yticks(range(len(counts)), [size.replace("-", " ") for size in counts])
@@ -297,13 +299,11 @@ def _control_shares(
             table = tables[name]
             rows = table[(table["measure"] == measure) & np.isclose(table["threshold"], threshold)]
             rows = rows[(rows["largest"] > rows["smallest"]) == skewed]
-            shown = shows(rows, phase)
-            interval = stats.binomtest(int(shown.sum()), len(rows)).proportion_ci(0.95, method="wilson")
-            share = shown.mean()
+            share, low, high = share_interval(shows(rows, phase))
             axis.errorbar(
                 share,
                 place + 0.2 * offset - 0.1,
-                xerr=[[share - interval.low], [interval.high - share]],
+                xerr=[[share - low], [high - share]],
                 fmt="o",
                 ms=4,
                 color=COLOURS[colour],
