@@ -1,0 +1,111 @@
+"""Free features and a linear classifier: logits f W, one free row of f per example (Li et al. 2025, appendix B).
+
+Every function works on an ensemble: arrays carry a leading axis of members, and labels may differ between
+members. With the cross-entropy the residual A is softmax(f W) minus the one-hot labels; with the squared
+loss it is f W minus the one-hot labels. Either way the parameters move by ``df/dt = -eta A W^T`` and
+``dW/dt = -eta f^T A`` (eq. 12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+Loss = Literal["cross_entropy", "squared"]
+Field = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def one_hot(counts: Sequence[int]) -> np.ndarray:
+    """Return labels, shape (sum of counts, classes), with ``counts[k]`` examples of class k."""
+    return np.eye(len(counts))[np.repeat(np.arange(len(counts)), counts)]
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Return class probabilities along the last axis."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def residual(features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, loss: Loss) -> np.ndarray:
+    """Return A, shape (..., examples, classes): the derivative of the summed loss by the logits."""
+    logits = features @ classifier
+    return (softmax(logits) if loss == "cross_entropy" else logits) - labels
+
+
+def summed_loss(features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, loss: Loss) -> np.ndarray:
+    """Return the loss summed over examples, over any leading axes."""
+    logits = features @ classifier
+    if loss == "squared":
+        return 0.5 * np.sum((logits - labels) ** 2, axis=(-2, -1))
+    top = logits.max(axis=-1, keepdims=True)
+    logarithms = logits - top - np.log(np.exp(logits - top).sum(axis=-1, keepdims=True))
+    return -np.sum(labels * logarithms, axis=(-2, -1))
+
+
+def derivatives(
+    features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, loss: Loss
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return df/dt and dW/dt of gradient flow with learning rate one (eq. 12)."""
+    A = residual(features, classifier, labels, loss)
+    return -A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(features, -1, -2) @ A
+
+
+def pack(features: np.ndarray, classifier: np.ndarray) -> np.ndarray:
+    """Return both factors as one vector for each member, shape (..., examples * d + d * classes)."""
+    lead = features.shape[:-2]
+    return np.concatenate([features.reshape(*lead, -1), classifier.reshape(*lead, -1)], axis=-1)
+
+
+def unpack(states: np.ndarray, examples: int, dimension: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return f, shape (..., examples, d), and W, shape (..., d, classes), from packed states."""
+    split = examples * dimension
+    lead = states.shape[:-1]
+    return (
+        states[..., :split].reshape(*lead, examples, dimension),
+        states[..., split:].reshape(*lead, dimension, classes),
+    )
+
+
+def vector_field(labels: np.ndarray, dimension: int, loss: Loss) -> Field:
+    """Return gradient flow on packed states: (states, which members they belong to) to derivatives.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (members, examples, classes)
+        One-hot.
+    """
+    _, examples, classes = labels.shape
+
+    def field(states: np.ndarray, members: np.ndarray) -> np.ndarray:
+        features, classifier = unpack(states, examples, dimension, classes)
+        return pack(*derivatives(features, classifier, labels[members], loss))
+
+    return field
+
+
+def gaussian(
+    rng: np.random.Generator, examples: int, dimension: int, classes: int, scale: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return f and W with independent centred Gaussian entries of standard deviation `scale`."""
+    return (
+        scale * rng.standard_normal((examples, dimension)),
+        scale * rng.standard_normal((dimension, classes)),
+    )
+
+
+def balanced(
+    rng: np.random.Generator, examples: int, dimension: int, classes: int, scale: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return f and W with ``f^T f = W W^T`` up to rounding, for any three sizes.
+
+    A Gaussian f of standard deviation `scale` gives the singular values and the shared directions in
+    feature space; the right singular vectors of W are uniform. Both factors can only share
+    min(examples, d, classes) directions, and f is cut to as many.
+    """
+    rank = min(examples, dimension, classes)
+    U, S, Vt = np.linalg.svd(scale * rng.standard_normal((examples, dimension)), full_matrices=False)
+    Q, R = np.linalg.qr(rng.standard_normal((classes, rank)))
+    directions = Q * np.sign(np.diag(R))
+    return (U[:, :rank] * S[:rank]) @ Vt[:rank], (Vt[:rank].T * S[:rank]) @ directions.T
