@@ -36,7 +36,14 @@ def digits(*, per_class: Count, pad_to: Count = 8, seed: Seed) -> Arrays:
 
 
 def synthetic(
-    *, classes: Count, per_class: Count, test_per_class: Count, channels: Count, size: Count, noise: Positive, seed: Seed
+    *,
+    classes: Count,
+    per_class: Count,
+    test_per_class: Count,
+    channels: Count,
+    size: Count,
+    noise: Positive,
+    seed: Seed,
 ) -> Arrays:
     """Images made of one random template for each class plus independent noise, for networks of full size.
 

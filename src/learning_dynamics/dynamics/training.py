@@ -172,7 +172,9 @@ def _state(network: nn.Module) -> State:
     return {name: value.detach().cpu().numpy().copy() for name, value in network.state_dict().items()}
 
 
-def _taken_up(resume: Path | None, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[dict[int, State], int]:
+def _taken_up(
+    resume: Path | None, network: nn.Module, optimiser: torch.optim.Optimizer
+) -> tuple[dict[int, State], int]:
     """Load what an earlier run of the same training reached: the recorded states, and how many epochs."""
     if resume is None or not (resume / "last.pt").is_file():
         return {}, 0

@@ -34,8 +34,10 @@ PORTRAIT_IMAGES = 40  # of each class
 def training(trajectory: Trajectory) -> pd.DataFrame:
     """Measure collapse at every recorded epoch of a training.
 
-    Networks are in evaluation mode, with the running batch-norm statistics of training, on all images of a
-    split; class means are centred by their unweighted average and classifiers are not centred. Quantities,
+    Networks are in evaluation mode, on all images of a split. Their batch-norm statistics are the running
+    averages of training, or recomputed over the train images at the weights measured, as the setting
+    `batch_statistics` says. Class means are centred by their unweighted average; classifiers are not
+    centred. Quantities,
     on train images unless said otherwise:
     ``error``, share of images misclassified (train and test);
     ``nc1``, Tr(Sigma_W pinv(Sigma_B)) / C (train and test);
@@ -46,9 +48,9 @@ def training(trajectory: Trajectory) -> pd.DataFrame:
     ``loss_ls_perp``, the terms that it decomposes into;
     ``dead_features``, share of features that vanish on every image;
     ``robustness``, mean l2 norm of DeepFool's perturbation over the norm of the standardised image, and
-    ``robustness_fooled``, share of images that it did fool (test, at some epochs);
-    ``error_recomputed``, ``nc1_recomputed``, ``deviation_recomputed`` (loss_ls_perp over the other two
-    terms): the same with batch-norm statistics recomputed over the train images at the measured weights;
+    ``robustness_fooled``, share of images that it did fool (test, at some epochs, and where train errors end);
+    ``error``, ``nc1`` and ``deviation`` (loss_ls_perp over the other two terms) with ``_running`` or
+    ``_recomputed``: the same with the other batch-norm statistics;
     ``portrait_feature``, ``portrait_mean``, ``portrait_classifier``: coordinates in the plane of three class
     means, centred (seed 0, three epochs).
     """
@@ -67,6 +69,7 @@ def _member(trajectory: Trajectory, member: int) -> Iterator[tuple[int, list[Any
     import torch
 
     from learning_dynamics.dynamics.training import chosen_device
+    from learning_dynamics.measures import networks
     from learning_dynamics.models.convolutional import build
 
     settings, data = trajectory.settings, trajectory.constants
@@ -87,14 +90,25 @@ def _member(trajectory: Trajectory, member: int) -> Iterator[tuple[int, list[Any
     ).to(device, memory_format=torch.channels_last)
     last = len(trajectory.time) - 1
     robustness = set(np.unique(np.round(np.linspace(0, last, settings["robustness_epochs"])).astype(int)))
+    without_error = False
     portrayed = {0, last // 2, last} if member == 0 else set()
     for point, epoch in enumerate(trajectory.time):
         state = {name: torch.as_tensor(states[member, point]) for name, states in trajectory.series.items()}
         network.load_state_dict(state)
+        statistics = ["running", "recomputed"]
+        if settings["batch_statistics"] == "recomputed":
+            statistics.reverse()
+            networks.recompute_batch_statistics(network, pixels["train"])
         rows = list(_collapse(network, pixels, data, settings, portrait=point in portrayed))
-        if point in robustness:
+        error = next(row[2] for row in rows if row[:2] == ("train", "error"))
+        if point in robustness or (error == 0 and not without_error):
             rows += _robustness(network, pixels["test"], data["test_labels"], settings["robustness_images"])
-        rows += _recomputed(network, pixels["train"], data["train_labels"], settings)
+        without_error |= error == 0
+        if statistics[1] == "recomputed":
+            networks.recompute_batch_statistics(network, pixels["train"])
+        else:
+            network.load_state_dict(state)
+        rows += _otherwise(statistics[1], network, pixels["train"], data["train_labels"], settings)
         yield int(epoch), [row if len(row) == 6 else (*row[:2], 0, -1, -1, row[2]) for row in rows]
 
 
@@ -135,18 +149,18 @@ def _collapse(network: Any, pixels: dict, data: dict, settings: dict, *, portrai
         yield from _portrait(train.features, labels[: len(train.features)], means, weights)
 
 
-def _recomputed(network: Any, images: Any, labels: np.ndarray, settings: dict) -> Iterator[tuple]:
+def _otherwise(statistics: str, network: Any, images: Any, labels: np.ndarray, settings: dict) -> Iterator[tuple]:
+    """What hangs most on batch-norm statistics, with those that the other quantities are not measured with."""
     from learning_dynamics.measures import networks
 
-    networks.recompute_batch_statistics(network, images)
     found = networks.measure(network, images, labels)
     within, means = found.moments.within, found.moments.means
-    yield "train", "error_recomputed", found.error
-    yield "train", "nc1_recomputed", _finite(collapse.variability(within, means))
+    yield "train", f"error_{statistics}", found.error
+    yield "train", f"nc1_{statistics}", _finite(collapse.variability(within, means))
     if settings["loss"] == "mse":
         terms = collapse.decomposition(within, means, *networks.classifier(network), settings["weight_decay"])
         ratio = terms["loss_ls_perp"] / (terms["loss_nc1"] + terms["loss_nc23"])
-        yield "train", "deviation_recomputed", ratio
+        yield "train", f"deviation_{statistics}", ratio
 
 
 def _robustness(network: Any, images: Any, labels: np.ndarray, per_class: int) -> Iterator[tuple]:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.datasets.images import standardised
-from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, Seed
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 # -- the central path (section 3, appendix D) --------------------------------------------------
@@ -33,6 +33,7 @@ def training(
     epochs: Count,
     drops: list[Fraction],
     measurements: Count,
+    batch_statistics: Literal["running", "recomputed"],
     robustness_epochs: Count,
     robustness_images: Count,
     seeds: Count,
@@ -53,9 +54,9 @@ def training(
         See `models.convolutional`.
     measurements : int
         About how many epochs are recorded, evenly on a logarithmic axis.
-    robustness_epochs, robustness_images : int
-        At about how many epochs, and on how many test images of each class, robustness is measured; what is
-        measured lies with the metrics.
+    batch_statistics, robustness_epochs, robustness_images
+        Read by the metrics: with which batch-norm statistics they are taken, and at about how many epochs and
+        on how many test images of each class robustness is.
 
     Returns
     -------
