@@ -57,7 +57,7 @@ class Recipe:
 
     def rate(self, epoch: int) -> float:
         """The learning rate in an epoch, counted from 1."""
-        return self.learning_rate * 0.1 ** sum(epoch > drop * self.epochs for drop in self.drops)
+        return self.learning_rate * 0.1 ** sum(epoch > round(drop * self.epochs) for drop in self.drops)
 
 
 def chosen_device(wanted: str) -> torch.device:
