@@ -133,10 +133,12 @@ def curves(
     return figure, panels
 
 
-def shared_legend(figure: Figure, columns: int = 4) -> None:
+def shared_legend(figure: Figure, columns: int = 4, **drawn: Any) -> None:
     """Put one legend below all panels, each label once."""
     entries = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries)))
+    figure.legend(
+        entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries)), **drawn
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from learning_dynamics.measures.epochs import at_zero_error_and_end, by_seed
 from learning_dynamics.papers.neural_collapse import theory
+from learning_dynamics.papers.neural_collapse.accuracies import accuracies
 from learning_dynamics.plotting import COLOURS, WIDTH
 from learning_dynamics.plotting.training import Cell, curves, shared_legend
 
@@ -53,7 +54,8 @@ def fig1(tables: Tables) -> Figure:
         axis.set_aspect("equal")
         axis.set_xticks([])
         axis.set_yticks([])
-    shared_legend(figure, columns=5)
+        axis.spines[:].set_visible(False)
+    shared_legend(figure, columns=5, markerscale=2)
     return figure
 
 
@@ -80,8 +82,16 @@ def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, feat
     simplex = theory.simplex_in_the_plane(means)
     axis.add_patch(Polygon(simplex, closed=True, fill=False, ec=COLOURS["grey"], lw=1.0, label="simplex"))
     for label, colour in enumerate(CLASS_COLOURS):
-        axis.scatter(*features[label].T, s=5, color=colour, alpha=0.5, linewidths=0, label=f"class {label}")
-        axis.scatter(*means[label], s=45, color=colour, edgecolors="white", linewidths=0.8, zorder=4)
+        axis.scatter(
+            features[label][:, 0],
+            features[label][:, 1],
+            s=5,
+            color=colour,
+            alpha=0.5,
+            linewidths=0,
+            label=f"class {label}",
+        )
+        axis.scatter(means[label, 0], means[label, 1], s=45, color=colour, edgecolors="white", linewidths=0.8, zorder=4)
         arrow = {"arrowstyle": "-|>", "color": COLOURS["black"], "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
         axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow, zorder=3)
     axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=4, lw=1.2, label="classifiers")
@@ -89,7 +99,8 @@ def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, feat
 
 def _deviation_panel(axis: Axes, means: np.ndarray, features: np.ndarray) -> None:
     for label, colour in enumerate(CLASS_COLOURS):
-        axis.scatter(*(features[label] - means[label]).T, s=5, color=colour, alpha=0.5, linewidths=0)
+        x, y = (features[label] - means[label]).T
+        axis.scatter(x, y, s=5, color=colour, alpha=0.5, linewidths=0)
     axis.plot(0, 0, "+", color=COLOURS["black"], ms=7, zorder=4)
 
 
@@ -185,7 +196,7 @@ def fig9(tables: Tables) -> Figure:
     )[0]
 
 
-def _losses(quantity: str, split: str = "train", **drawn: object) -> list[dict]:
+def _losses(quantity: str, split: str = "train", **drawn: Any) -> list[dict[str, Any]]:
     return [
         {"quantity": quantity, "split": split, "loss": "mse", "label": "MSE", "color": COLOURS["blue"], **drawn},
         {"quantity": quantity, "split": split, "loss": "ce", "label": "CE", "color": COLOURS["orange"], **drawn},
@@ -247,7 +258,7 @@ def fig13(tables: Tables) -> Figure:
         axes[0, column].set_title(f"epoch {epoch}")
     for row, name in enumerate(names):
         axes[row, 0].set_ylabel(name)
-    shared_legend(figure)
+    shared_legend(figure, markerscale=2)
     return figure
 
 
@@ -258,7 +269,15 @@ def _fibre_panel(axis: Axes, features: np.ndarray) -> None:
     decided = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
     axis.contourf(x, y, decided, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
     for label, colour in enumerate(CLASS_COLOURS):
-        axis.scatter(*features[label].T, s=5, color=colour, alpha=0.7, linewidths=0, label=f"class {label}")
+        axis.scatter(
+            features[label][:, 0],
+            features[label][:, 1],
+            s=5,
+            color=colour,
+            alpha=0.7,
+            linewidths=0,
+            label=f"class {label}",
+        )
     axis.text(0.03, 0.03, f"loss {loss:.6f}", transform=axis.transAxes, fontsize=8)
     axis.set_aspect("equal")
     axis.set_xticks([])
@@ -271,16 +290,21 @@ def table1(tables: Tables) -> Figure:
     Percent, mean over seeds with its standard error. Rows of the paper's data sets carry the paper's
     numbers beside ours; digits are not among them. Trained at the scale of this configuration.
     """
-    rows = []
-    for run, table in tables.items():
-        cell = Cell.of(run)
-        accuracy = 100 * (1 - by_seed(table, "error", "test"))
-        start, end = at_zero_error_and_end(accuracy, table)
-        published = theory.PAPER_TABLE_1.get((cell.data, cell.network), ("", ""))
-        rows.append([cell.title, _percent(start), _percent(end), _percent(end - start, "+"), *map(str, published)])
-    head = ["data, network", "at zero error", "at the end", "change", "paper: at zero error", "paper: at the end"]
-    if not any(row[-1] for row in rows):
-        rows, head = [row[:4] for row in rows], head[:4]
+    table = accuracies(tables)
+    head = ["data, network", "at zero error", "at the end", "change"]
+    rows = [
+        [
+            Cell(row.data, row.network, "").title,
+            _percent(row.zero_error, row.zero_error_se),
+            _percent(row.end, row.end_se),
+            _percent(row.change, row.change_se, "+"),
+        ]
+        for row in table.itertuples()
+    ]
+    if table["paper_end"].notna().any():
+        head += ["paper: at zero error", "paper: at the end"]
+        for row, published in zip(rows, table[["paper_zero_error", "paper_end"]].to_numpy(), strict=True):
+            row += ["" if np.isnan(value) else f"{value:.2f}" for value in published]
     figure, axis = plt.subplots(figsize=(WIDTH, 0.5 + 0.26 * len(rows)))
     axis.axis("off")
     drawn = axis.table(rows, colLabels=head, loc="center", cellLoc="center", edges="horizontal")
@@ -290,9 +314,7 @@ def table1(tables: Tables) -> Figure:
     return figure
 
 
-def _percent(values: pd.Series, sign: str = "") -> str:
-    values = values.dropna()
-    if values.empty:
+def _percent(value: float, error: float, sign: str = "") -> str:
+    if np.isnan(value):
         return "no zero error"
-    error = f" ± {values.std() / np.sqrt(len(values)):.2f}" if len(values) > 1 else ""
-    return f"{values.mean():{sign}.2f}{error}"
+    return f"{value:{sign}.2f}" + ("" if np.isnan(error) else f" ± {error:.2f}")
