@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
+import http.client
 import time
 import urllib.error
 import urllib.request
@@ -56,9 +56,9 @@ def obtained(
             try:
                 _download(mirror + name, path, md5)
                 return path
-            except (OSError, urllib.error.URLError) as error:
+            except _NoAnswerError as error:
                 failures.append(f"{mirror + name}: {error}")
-                if isinstance(error, urllib.error.HTTPError) and error.code in (403, 404, 410):
+                if error.final:
                     break
                 if attempt + 1 < ATTEMPTS:
                     time.sleep(pause * 2**attempt)
@@ -74,9 +74,24 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
+class _NoAnswerError(Exception):
+    """A download that failed; `final` if another attempt at the same address cannot help."""
+
+    def __init__(self, text: str, final: bool = False) -> None:
+        super().__init__(text)
+        self.final = final
+
+
 def _download(address: str, path: Path, md5: str) -> None:
-    with replacing(path) as partial:
-        with urllib.request.urlopen(address, timeout=TIMEOUT) as answer, open(partial, "wb") as stream:
-            shutil.copyfileobj(answer, stream)
+    with replacing(path) as partial, open(partial, "wb") as stream:
+        try:
+            with urllib.request.urlopen(address, timeout=TIMEOUT) as answer:
+                while block := answer.read(1 << 20):
+                    stream.write(block)
+        except urllib.error.HTTPError as error:
+            raise _NoAnswerError(str(error), final=error.code in (403, 404, 410)) from error
+        except (urllib.error.URLError, TimeoutError, ConnectionError, http.client.HTTPException) as error:
+            raise _NoAnswerError(str(error)) from error
+        stream.flush()
         if checksum(partial) != md5:
-            raise urllib.error.URLError(f"the download's MD5 is {checksum(partial)}, not {md5}")
+            raise _NoAnswerError(f"the download's MD5 is {checksum(partial)}, not {md5}")
