@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,13 @@ from learning_dynamics.settings import Fraction, Positive
 # -- training (section 2, appendices A and B) ---------------------------------------------------
 
 Tables = Mapping[str, pd.DataFrame]
+
+OVER_ALL = "It falls by the factor over the whole training; part of the fall comes before train errors have ended."
+
+
+def _first_drop(settings: Mapping[str, Any]) -> int:
+    """The last epoch at the full learning rate."""
+    return round(settings["drops"][0] * settings["epochs"])
 
 
 def _trained_with(tables: Tables, loss: str) -> dict[str, pd.DataFrame]:
@@ -33,19 +41,36 @@ def _falls(table: pd.DataFrame, quantity: str, split: str = "train") -> pd.Serie
     return start / end
 
 
+def _falls_in_all(table: pd.DataFrame, quantity: str) -> pd.Series:
+    """How many times smaller a quantity is at the last recorded epoch than at the first, by seed."""
+    values = by_seed(table, quantity)
+    return values.iloc[0] / values.iloc[-1]
+
+
 def _smallest(values: Iterable[pd.Series]) -> float:
     """The smallest value of all trainings; nan, which decides nothing, if one of them has none."""
     return float(np.min(np.concatenate([series.to_numpy(dtype=float) for series in values])))
 
 
-def _collapses(tables: Tables, quantities: Iterable[str], factor: float) -> Outcome:
-    """Hold the smallest fall of all trainings and quantities against the factor asked for."""
+def _collapses(tables: Tables, quantities: Sequence[str], factor: float) -> Outcome:
+    """Hold the smallest fall of all trainings and quantities against the factor asked for.
+
+    As printed after train errors have ended; as corrected over the whole training.
+    """
     mse = _trained_with(tables, "mse")
-    checks = [
-        at_least(_smallest(_falls(table, quantity) for table in mse.values()), factor, because="in every training")
-        for quantity in quantities
-    ]
-    return Outcome(all_of(*checks), _members(mse), reason=_never_without_error(mse))
+
+    def check(falls: Callable[[pd.DataFrame, str], pd.Series]) -> Check:
+        return all_of(
+            *(
+                at_least(_smallest(falls(table, name) for table in mse.values()), factor, because="in every training")
+                for name in quantities
+            )
+        )
+
+    reason = _never_without_error(mse) or (
+        "Much of the fall comes before the first recorded epoch without a train error, or that epoch comes late"
+    )
+    return Outcome(check(_falls), _members(mse), corrected=check(_falls_in_all), reason=reason)
 
 
 def _never_without_error(tables: Tables) -> str:
@@ -72,20 +97,31 @@ def _above_zero(networks: Iterable[pd.Series], *, together: bool = False) -> Che
     return all_of(*checks)
 
 
-@claim("Section 1.1 (NC1), Figure 7", "smallest fall of Tr(Σ_W pinv(Σ_B))/C from zero train error to the end")
+@claim(
+    "Section 1.1 (NC1), Figure 7",
+    "smallest fall of Tr(Σ_W pinv(Σ_B))/C from zero train error to the end",
+    correction=OVER_ALL,
+)
 def nc1(tables: Tables, *, factor: Positive) -> Outcome:
     """Under MSE, within-class variability collapses against the distances between class means.
 
     Measured on train images in every network and seed, from the first recorded epoch at which none of them
     is misclassified: what happens after it cannot be the removal of errors. The limit itself lies at
     infinite time and, with weight decay, at a small positive value; a fall by the stated factor stands for
-    it. The trainings are those that the configuration names: at laptop scale this is a statement about
-    small networks on 8 x 8 digits.
+    it, and the factor is ours. The trainings are those that the configuration names: at laptop scale this is
+    a statement about small networks on 8 x 8 digits. There the rate at which errors end decides what
+    is left to fall: ResNet classifies every train image after six epochs, when its angles have made most of
+    their way; DenseNet, at a rate that keeps its loss noisy, has single errors until the rate drops, and one seed
+    counts from there. Over the whole training NC1 falls a thousandfold in every network.
     """
     return _collapses(tables, ["nc1"], factor)
 
 
-@claim("Section 1.1 (NC2), Figure 3", "smallest fall of std/mean of the norms from zero train error to the end")
+@claim(
+    "Section 1.1 (NC2), Figure 3",
+    "smallest fall of std/mean of the norms from zero train error to the end",
+    correction=OVER_ALL,
+)
 def nc2_equinorm(tables: Tables, *, factor: Positive) -> Outcome:
     """Under MSE, the norms of the centred class means and those of the classifiers become equal.
 
@@ -94,7 +130,11 @@ def nc2_equinorm(tables: Tables, *, factor: Positive) -> Outcome:
     return _collapses(tables, ["equinorm_means", "equinorm_classifiers"], factor)
 
 
-@claim("Section 1.1 (NC2), Figure 4", "smallest fall of the std of cosines from zero train error to the end")
+@claim(
+    "Section 1.1 (NC2), Figure 4",
+    "smallest fall of the std of cosines from zero train error to the end",
+    correction=OVER_ALL,
+)
 def nc2_equiangular(tables: Tables, *, factor: Positive) -> Outcome:
     """Under MSE, the angles between class means, and between classifiers, become equal.
 
@@ -103,7 +143,11 @@ def nc2_equiangular(tables: Tables, *, factor: Positive) -> Outcome:
     return _collapses(tables, ["equiangular_means", "equiangular_classifiers"], factor)
 
 
-@claim("Section 1.1 (NC2), Figure 5", "smallest fall of mean |cos + 1/(C−1)| from zero train error to the end")
+@claim(
+    "Section 1.1 (NC2), Figure 5",
+    "smallest fall of mean |cos + 1/(C−1)| from zero train error to the end",
+    correction=OVER_ALL,
+)
 def nc2_maximal_angle(tables: Tables, *, factor: Positive) -> Outcome:
     """Under MSE, those angles approach the largest that C vectors can all have, cos = −1/(C−1).
 
@@ -112,7 +156,11 @@ def nc2_maximal_angle(tables: Tables, *, factor: Positive) -> Outcome:
     return _collapses(tables, ["maximal_angle_means", "maximal_angle_classifiers"], factor)
 
 
-@claim("Section 1.1 (NC3), Figure 6", "smallest fall of the self-duality distance from zero train error to the end")
+@claim(
+    "Section 1.1 (NC3), Figure 6",
+    "smallest fall of the self-duality distance from zero train error to the end",
+    correction=OVER_ALL,
+)
 def nc3(tables: Tables, *, factor: Positive) -> Outcome:
     """Under MSE, classifiers and centred class means converge to each other, up to scale.
 
@@ -156,7 +204,7 @@ def least_squares_deviation_negligible(tables: Tables, *, share: Fraction) -> Ou
         for seed, epoch in zero_error_epochs(table).items():
             in_terminal_phase.append(ratio.loc[ratio.index >= epoch, seed].max())
         settings = table.attrs["settings"]
-        after_drop.append(float(ratio[ratio.index > settings["drops"][0] * settings["epochs"]].to_numpy().max()))
+        after_drop.append(float(ratio[ratio.index > _first_drop(settings)].to_numpy().max()))
     because = "at every recorded epoch of every training"
     return Outcome(
         at_most(float(np.max(in_terminal_phase)), share, because=because),
@@ -192,9 +240,7 @@ def nc23_vanishes_first(tables: Tables) -> Outcome:
     return Outcome(
         at_least(advantage(lambda settings: settings["epochs"]), 1.0, because="in every training"),
         _members(mse),
-        corrected=at_least(
-            advantage(lambda settings: settings["drops"][0] * settings["epochs"]), 1.0, because="in every training"
-        ),
+        corrected=at_least(advantage(_first_drop), 1.0, because="in every training"),
         reason="L(LS⊥) falls further than L(NC2/3) when the learning rate drops",
     )
 
