@@ -1,4 +1,4 @@
-"""How far an image must move before a network changes its mind: DeepFool, batched."""
+"""How far an image must move before a network changes its mind: DeepFool, and a bound that needs no gradients."""
 
 from __future__ import annotations
 
@@ -73,3 +73,36 @@ def _step_to_nearest_face(outputs: Tensor, images: Tensor, decided: Tensor) -> T
     reach = distances[chosen, nearest].clamp(min=1e-4 / (1 + length))
     scale = torch.where(length > 0, reach / length, 0.0)
     return (scale[:, None] * direction).reshape(images.shape)
+
+
+@torch.no_grad()
+def crossing_distances(
+    network: Callable[[Tensor], Tensor], images: Tensor, others: Tensor, *, halvings: int = 20
+) -> Tensor:
+    """Return how far each image is from a change of decision on the way to the nearest other image that has one.
+
+    The nearest of `others` that the network decides differently is found, and the segment to it is halved
+    until it is clear where the decision changes. The smallest perturbation is no longer than that, whatever the
+    gradients: where outputs are saturated, linearised steps as DeepFool's can be.
+
+    Parameters
+    ----------
+    images, others : Tensor, shape (images, ...) and (others, ...)
+
+    Returns
+    -------
+    Tensor, shape (images,)
+        Euclidean distances; infinite where all others are decided alike.
+    """
+    decided = network(images).argmax(dim=1)
+    distances = torch.cdist(images.flatten(1).double(), others.flatten(1).double())
+    distances[decided[:, None] == network(others).argmax(dim=1)] = torch.inf
+    away, nearest = distances.min(dim=1)
+    low, high = torch.zeros_like(away), torch.ones_like(away)
+    targets = others[nearest]
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        share = middle.to(images.dtype).reshape(-1, *[1] * (images.dim() - 1))
+        same = network(images + share * (targets - images)).argmax(dim=1) == decided
+        low, high = torch.where(same, middle, low), torch.where(same, high, middle)
+    return away * high

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from learning_dynamics.measures.epochs import by_seed, zero_error_epochs
 from learning_dynamics.plotting.style import COLOURS, WIDTH
@@ -111,6 +112,9 @@ def curves(
     for (data, network), axis in panels.items():
         axis.set_xscale("log")
         axis.set_yscale("log" if log else "linear")
+        if log:
+            # labels at 2 and 5 where the range is too small for powers of ten alone
+            axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
         for run, table in tables.items():
             cell = Cell.of(run)
             if (cell.data, cell.network) != (data, network):

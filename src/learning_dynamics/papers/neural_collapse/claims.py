@@ -287,6 +287,36 @@ def mse_more_robust(tables: Tables) -> Outcome:
     return Outcome(_above_zero(differences), _members(tables), reason=reason)
 
 
+@claim(
+    "Figures 9 and 11",
+    "largest ratio, over MSE trainings, of DeepFool's perturbation to a crossing known without gradients, at the end",
+    correction="It is so at zero train error; later the outputs saturate and DeepFool's steps overshoot.",
+)
+def deepfool_finds_the_boundary(tables: Tables) -> Outcome:
+    """DeepFool's perturbation measures how far an image is from a change of decision.
+
+    The paper rests figures 9 and 11 on it without saying so. On the straight way from a test image to the nearest train
+    image that the network decides differently, the decision changes somewhere: the smallest perturbation is
+    no longer than that, and no gradient is needed to find it. Where DeepFool's mean is beyond the mean of
+    these crossings, it has not found the boundary: under MSE, outputs near 0 and 1 are flat around collapsed
+    features, and a step that follows a small slope goes far past the face it aims at. What then grows is the
+    flatness of the outputs, not the distance to the boundary.
+    """
+    mse = _trained_with(tables, "mse")
+    ends, starts = [], []
+    for table in mse.values():
+        ratio = by_seed(table, "robustness", "test") / by_seed(table, "robustness_crossing", "test")
+        start, end = at_zero_error_and_end(ratio, table)
+        starts.append(start.max(skipna=False))
+        ends.append(end.max(skipna=False))
+    return Outcome(
+        at_most(float(np.max(ends)), 1.0, because="in every training"),
+        _members(mse),
+        corrected=at_most(float(np.max(starts)), 1.0, because="in every training"),
+        reason=_never_without_error(mse) or "Under MSE, DeepFool's perturbations end beyond crossings that are known",
+    )
+
+
 @claim("Figure 9", "growth of robustness from zero train error to the end, for the network where it is least")
 def robustness_grows_after_zero_error(tables: Tables) -> Outcome:
     """Under MSE, networks become more robust when trained beyond zero train error.

@@ -26,6 +26,7 @@ CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
 MEANS = {"label": "class means", "color": COLOURS["blue"]}
 CLASSIFIERS = {"label": "classifiers", "color": COLOURS["orange"]}
 TRAIN = {"label": "train", "color": COLOURS["blue"]}
+PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
 TEST = {"label": "test", "color": COLOURS["sky"], "ls": (0, (4, 2)), "split": "test"}
 
 
@@ -179,21 +180,22 @@ def fig8(tables: Tables) -> Figure:
     train error.
     """
     drawn = [{"quantity": "nc4", **TRAIN}, {"quantity": "nc4", **TEST}]
-    return curves(tables, drawn, ylabel="share of images that differ", log=False)[0]
+    return curves(tables, drawn, ylabel="share that differ", log=False)[0]
 
 
 def fig9(tables: Tables) -> Figure:
-    """Robustness against small perturbations grows beyond zero train error, under MSE.
+    """Robustness against small perturbations as DeepFool measures it grows beyond zero train error, under MSE.
 
-    Mean over test images of ‖r‖/‖x‖, r the perturbation by which DeepFool changes the network's decision on
-    the standardised image x. Lines: mean over seeds; bands: their range; vertical: zero train error.
+    Solid: mean over test images of ‖r‖/‖x‖, r the perturbation by which DeepFool changes the network's decision on the
+    standardised image x. Dashed: how far the straight way to the nearest differently decided train image leads before
+    the decision changes, which bounds the smallest perturbation; where the solid line is above it, DeepFool has
+    overshot. Lines: mean over seeds; bands: their range; vertical: zero train error.
     """
-    return curves(
-        tables,
-        [{"quantity": "robustness", **TRAIN, "split": "test", "label": "test images", "marker": "o", "ms": 3}],
-        ylabel="DeepFool perturbation / norm",
-        log=False,
-    )[0]
+    drawn = [
+        {**TRAIN, "quantity": "robustness", "split": "test", "label": "DeepFool", "marker": "o", "ms": 3},
+        {**TEST, "quantity": "robustness_crossing", "label": "crossing towards a train image"},
+    ]
+    return curves(tables, drawn, ylabel=PERTURBATION, log=False)[0]
 
 
 def _losses(quantity: str, split: str = "train", **drawn: Any) -> list[dict[str, Any]]:
@@ -219,7 +221,7 @@ def fig11(tables: Tables) -> Figure:
     bands: their range; dotted: zero train error under each loss.
     """
     drawn = _losses("robustness", "test", marker="o", ms=3)
-    return curves(tables, drawn, ylabel="DeepFool perturbation / norm", log=False)[0]
+    return curves(tables, drawn, ylabel=PERTURBATION, log=False)[0]
 
 
 def fig12(tables: Tables) -> Figure:

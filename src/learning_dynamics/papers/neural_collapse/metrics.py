@@ -19,6 +19,7 @@ from learning_dynamics.trajectory import Trajectory
 
 PORTRAIT_CLASSES = 3
 PORTRAIT_IMAGES = 40  # of each class
+CROSSED_IMAGES = 60_000  # train images to which a decision may change on the way: all, for the data sets here
 
 
 @columns(
@@ -49,6 +50,8 @@ def training(trajectory: Trajectory) -> pd.DataFrame:
     ``dead_features``, share of features that vanish on every image;
     ``robustness``, mean l2 norm of DeepFool's perturbation over the norm of the standardised image, and
     ``robustness_fooled``, share of images that it did fool (test, at some epochs, and where train errors end);
+    ``robustness_crossing``, the same for where the decision changes on the straight way to the nearest train
+    image that is decided differently, and ``robustness_smallest``, for the smaller of both;
     ``error``, ``nc1`` and ``deviation`` (loss_ls_perp over the other two terms) with ``_running`` or
     ``_recomputed``: the same with the other batch-norm statistics;
     ``portrait_feature``, ``portrait_mean``, ``portrait_classifier``: coordinates in the plane of three class
@@ -102,7 +105,7 @@ def _member(trajectory: Trajectory, member: int) -> Iterator[tuple[int, list[Any
         rows = list(_collapse(network, pixels, data, settings, portrait=point in portrayed))
         error = next(row[2] for row in rows if row[:2] == ("train", "error"))
         if point in robustness or (error == 0 and not without_error):
-            rows += _robustness(network, pixels["test"], data["test_labels"], settings["robustness_images"])
+            rows += _robustness(network, pixels, data["test_labels"], settings["robustness_images"])
         without_error |= error == 0
         if statistics[1] == "recomputed":
             networks.recompute_batch_statistics(network, pixels["train"])
@@ -163,18 +166,22 @@ def _otherwise(statistics: str, network: Any, images: Any, labels: np.ndarray, s
         yield "train", f"deviation_{statistics}", ratio
 
 
-def _robustness(network: Any, images: Any, labels: np.ndarray, per_class: int) -> Iterator[tuple]:
+def _robustness(network: Any, pixels: dict, labels: np.ndarray, per_class: int) -> Iterator[tuple]:
     import torch
 
-    from learning_dynamics.measures.robustness import deepfool
+    from learning_dynamics.measures.robustness import crossing_distances, deepfool
 
     chosen = np.concatenate([np.flatnonzero(labels == label)[:per_class] for label in np.unique(labels)])
     network.eval().requires_grad_(False)
-    picked = images[torch.from_numpy(chosen).to(images.device)]
+    picked = pixels["test"][torch.from_numpy(chosen).to(pixels["test"].device)]
     perturbations, fooled = deepfool(network, picked)
-    relative = perturbations.flatten(1).norm(dim=1) / picked.flatten(1).norm(dim=1)
-    yield "test", "robustness", float(relative.double().mean())
+    sizes = picked.flatten(1).norm(dim=1).double()
+    relative = perturbations.flatten(1).norm(dim=1).double() / sizes
+    crossing = crossing_distances(network, picked, pixels["train"][:CROSSED_IMAGES]) / sizes
+    yield "test", "robustness", float(relative.mean())
     yield "test", "robustness_fooled", float(fooled.double().mean())
+    yield "test", "robustness_crossing", _finite(float(crossing.mean()))
+    yield "test", "robustness_smallest", float(torch.minimum(relative, crossing).mean())
 
 
 def _portrait(features: np.ndarray, labels: np.ndarray, means: np.ndarray, weights: np.ndarray) -> Iterator[tuple]:
