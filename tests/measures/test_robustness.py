@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from learning_dynamics.measures.robustness import deepfool
+from learning_dynamics.measures.robustness import crossing_distances, deepfool
 from learning_dynamics.models import convolutional
 
 
@@ -93,3 +93,27 @@ def test_a_constant_network_is_not_fooled():
     perturbations, fooled = deepfool(network, images(3, 4), iterations=3)
     assert not fooled.any()
     assert torch.isfinite(perturbations).all()
+
+
+def test_a_crossing_lies_where_the_segment_meets_the_boundary():
+    def network(x):
+        return torch.stack([x[:, 0], -x[:, 0]], dim=1)
+
+    points = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
+    others = torch.tensor([[-1.0, 0.0], [-2.0, 5.0], [3.0, 0.0]])
+    # the nearest on the other side is (-1, 0) for both
+    expected = torch.tensor([1.0, 2 / 3 * 10**0.5], dtype=torch.float64)
+    torch.testing.assert_close(crossing_distances(network, points, others), expected, rtol=1e-5, atol=0)
+
+
+def test_without_another_decision_there_is_no_crossing():
+    points = torch.ones(2, 3)
+    assert torch.isinf(crossing_distances(lambda x: x, points, points)).all()
+
+
+def test_no_crossing_is_nearer_than_a_linear_networks_boundary():
+    generator = torch.Generator().manual_seed(1)
+    weights = torch.randn(4, 8, generator=generator, dtype=torch.float64)
+    points = images(60, 8)
+    exact, _ = deepfool(lambda x: x @ weights.T, points, overshoot=0.0)
+    assert (crossing_distances(lambda x: x @ weights.T, points, points) >= exact.norm(dim=1) * (1 - 1e-5)).all()

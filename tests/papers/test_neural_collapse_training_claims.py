@@ -26,6 +26,7 @@ CURVES = {
     ("train", "loss_nc23"): (0.1, 2.0),
     ("train", "loss_ls_perp"): (0.001, 0.5),
     ("test", "robustness"): (0.05, -0.5),
+    ("test", "robustness_crossing"): (1.0, 0.0),
     ("test", "error"): (0.1, 0.5),
 } | {
     ("train", f"{name}_{vectors}"): (1.0, 0.5)
@@ -78,6 +79,7 @@ ALTERED = {
     "mse_collapses_faster": in_one_run(scaled("nc1", 100.0, split="train", epoch=100)),
     "mse_more_robust": in_one_run(scaled("robustness", 0.1, epoch=100)),
     "robustness_grows_after_zero_error": in_one_run(scaled("robustness", 0.1, epoch=100)),
+    "deepfool_finds_the_boundary": in_one_run(scaled("robustness", 10.0)),
     "test_collapse_slower": in_one_run(scaled("nc1", 0.01, split="test", epoch=100)),
     "accuracy_after_zero_error": scaled("error", 10.0, split="test", epoch=100),
     "five_data_sets": scaled("nc1", 100.0, split="train", epoch=100),
@@ -110,11 +112,13 @@ def test_without_zero_error_nothing_is_decided(claim):
     [
         # noise at the full learning rate, gone after its first drop
         ("least_squares_deviation_negligible", scaled("loss_ls_perp", 100.0, epoch=10)),
+        # steps that overshoot once outputs are saturated
+        ("deepfool_finds_the_boundary", scaled("robustness", 10.0, epoch=100)),
         # a deviation that falls with the learning rate, below everything
         ("nc23_vanishes_first", scaled("loss_ls_perp", 1e-5, epoch=100)),
     ],
 )
-def test_the_learning_rates_drop_is_told_from_the_phase_before(claim, alter):
+def test_what_holds_for_a_part_of_training_is_told_from_the_rest(claim, alter):
     assert verdict(PAPER, claim, alter(tables_of(claim))) == "corrected"
 
 
