@@ -47,6 +47,8 @@ wildcard_constraints:
     name=r"[a-z][A-Za-z0-9_.+-]*",
 
 
+# what a paper makes besides figures and claims
+TABLES = {"neural_collapse": ["results/neural_collapse/table1.parquet", "results/neural_collapse/table1.md"]}
 FIGURES = {paper: [f"figures/{paper}/{name}" for name in project.figures(paper)] for paper in project.papers}
 
 
@@ -56,6 +58,7 @@ rule all:
         [f"{figure}.{kind}" for figures in FIGURES.values() for figure in figures for kind in ("pdf", "png")],
         "figures/index.html",
         "results/verdicts.txt",
+        [table for paper in project.papers for table in TABLES.get(paper, [])],
     localrule: True
 
 
@@ -67,6 +70,7 @@ for paper in project.papers:
         input:
             [f"{figure}.{kind}" for figure in FIGURES[paper] for kind in ("pdf", "png")],
             f"results/{paper}/claims.parquet",
+            TABLES.get(paper, []),
         localrule: True
 
 
@@ -77,3 +81,4 @@ include: "workflow/rules/metrics.smk"
 include: "workflow/rules/figure.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/neural_collapse.smk"

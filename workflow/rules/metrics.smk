@@ -12,8 +12,10 @@ rule metrics:
     conda:
         "../envs/learning-dynamics.yaml"
     resources:
-        mem_mb=lambda wc, attempt: 2000 * attempt,
-        runtime=30,
+        # measuring a trained network needs what training it did
+        mem_mb=resource("run", "mem_mb", 2000),
+        runtime=resource("run", "runtime", 30),
+        gpu=resource("run", "gpu", 0),
     shell:
         "python -m learning_dynamics metrics {wildcards.paper} {wildcards.name}"
         " --run {input.run} --out {output} > {log} 2>&1"

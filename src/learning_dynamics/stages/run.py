@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,14 +12,28 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import DivergenceError
-from learning_dynamics.provenance import provenance
+from learning_dynamics.provenance import digest, provenance
 from learning_dynamics.trajectory import Trajectory, load_arrays, save_trajectory
 
 
 def execute(paper: str, name: str, spec: Mapping[str, Any], data: Path | None, out: Path) -> None:
-    """Call the run's function with its data and settings and save its trajectory."""
+    """Call the run's function with its data and settings and save its trajectory.
+
+    A function with a parameter `resume` is given a folder in which it may keep what it has reached. The
+    folder lies outside the declared outputs, which Snakemake deletes before a job, under the digest of the
+    settings of run and data, so that a changed configuration never takes up another's state. It is removed
+    when the trajectory is saved.
+    """
     simulate = getattr(importlib.import_module(f"learning_dynamics.papers.{paper}.runs"), spec["kind"])
-    arguments = {} if data is None else {"data": load_arrays(data)[0]}
+    arguments: dict[str, Any] = {}
+    made_from = None
+    if data is not None:
+        arguments["data"], record = load_arrays(data)
+        made_from = [record["name"], record["config_digest"]]
+    resume = None
+    if "resume" in inspect.signature(simulate).parameters:
+        resume = out.parent.parent / "resume" / digest([spec["kind"], spec["settings"], made_from])
+        arguments["resume"] = resume
     trajectory: Trajectory = simulate(**arguments, **spec["settings"])
     for series, states in trajectory.series.items():
         if np.issubdtype(states.dtype, np.floating) and not np.isfinite(states).all():
@@ -25,3 +41,5 @@ def execute(paper: str, name: str, spec: Mapping[str, Any], data: Path | None, o
             raise DivergenceError(f"{name}: {series} is not finite at time {when:g}; settings {spec['settings']}")
     settings = {"kind": spec["kind"], **spec["settings"]}
     save_trajectory(out, trajectory, provenance("run", paper, name, settings))
+    if resume is not None:
+        shutil.rmtree(resume, ignore_errors=True)

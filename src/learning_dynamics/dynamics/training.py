@@ -1,0 +1,206 @@
+"""Training of image classifiers by stochastic gradient descent, with checkpoints and a resume point.
+
+The data set lies on the device as one tensor and batches are taken by index. The order of the batches in
+an epoch follows from the seed and the epoch's number alone, so that a training that is killed and taken up
+again from its last whole epoch ends with the same parameters as one that was left in peace.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from tqdm import tqdm
+
+from learning_dynamics.errors import DivergenceError
+from learning_dynamics.files import replacing
+from learning_dynamics.seeds import seed_sequence
+
+State = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is trained.
+
+    Attributes
+    ----------
+    loss : {"mse", "ce"}
+        ``1/2 Ave ||outputs - one-hot||^2``, the paper's loss, whose weight decay needs no conversion
+        (Han, Papyan, Donoho 2022, eq. 2); or cross-entropy.
+    learning_rate, momentum, weight_decay, batch, epochs
+        Of stochastic gradient descent; the rate is divided by ten after each of `drops`.
+    drops : tuple of float
+        Fractions of the epochs after which the rate drops.
+    precision : {"float32", "bfloat16"}
+        Of the forward pass; parameters stay float32.
+    compiled : bool
+        Whether to compile the network.
+    """
+
+    loss: str
+    learning_rate: float
+    momentum: float
+    weight_decay: float
+    batch: int
+    epochs: int
+    drops: tuple[float, ...]
+    precision: str = "float32"
+    compiled: bool = False
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate in an epoch, counted from 1."""
+        return self.learning_rate * 0.1 ** sum(epoch > round(drop * self.epochs) for drop in self.drops)
+
+
+def chosen_device(wanted: str) -> torch.device:
+    """Return the device for ``auto``, ``cpu`` or ``cuda``; ``auto`` is a GPU where there is one."""
+    if wanted == "auto":
+        wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(wanted)
+
+
+def measured_epochs(epochs: int, count: int) -> np.ndarray:
+    """Return about `count` epochs from 1 to `epochs`, evenly spaced on a logarithmic axis, without repeats."""
+    return np.unique(np.round(np.geomspace(1, epochs, count)).astype(np.int64))
+
+
+@contextmanager
+def seeded(seed: int, label: str, member: int) -> Iterator[None]:
+    """Let torch's global generator, which initialises layers, draw from a stream of the project's seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(seed_sequence(seed, label, member).generate_state(1, np.uint64)[0] >> 1))
+        yield
+
+
+def train(
+    network: nn.Module,
+    images: Tensor,
+    labels: Tensor,
+    recipe: Recipe,
+    record: np.ndarray,
+    *,
+    seed: int,
+    member: int = 0,
+    resume: Path | None = None,
+) -> dict[int, State]:
+    """Train a network in place and return its states at the recorded epochs.
+
+    Parameters
+    ----------
+    network : Module
+        On the device of the images.
+    images : Tensor, shape (examples, channels, height, width)
+    labels : Tensor of int64, shape (examples,)
+    recipe : Recipe
+    record : ndarray of int, ascending
+        Epochs after which the state is kept.
+    seed, member : int
+        From which the order of the batches follows.
+    resume : path, optional
+        Folder for what has been reached, renewed after each epoch; found there, training goes on from it.
+
+    Returns
+    -------
+    dict
+        For each recorded epoch the network's parameters and batch-norm statistics by name.
+
+    Raises
+    ------
+    DivergenceError
+        If the loss leaves the finite numbers: names the epoch and the learning rate.
+    """
+    optimiser = torch.optim.SGD(
+        network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
+    )
+    states, done = _taken_up(resume, network, optimiser)
+    targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
+    forward = torch.compile(network) if recipe.compiled else network
+    network.train()
+    epochs = tqdm(range(done + 1, recipe.epochs + 1), desc=f"seed {member}", unit="epoch", mininterval=5.0)
+    for epoch in epochs:
+        for group in optimiser.param_groups:
+            group["lr"] = recipe.rate(epoch)
+        order = np.random.default_rng(seed_sequence(seed, f"batches of epoch {epoch}", member)).permutation(len(images))
+        mean = _epoch(forward, optimiser, images, targets, torch.from_numpy(order).to(images.device), recipe)
+        if not math.isfinite(mean):
+            raise DivergenceError(
+                f"training diverged in epoch {epoch}: the loss is {mean} at learning rate {recipe.rate(epoch):g} "
+                f"(seed {member}); lower learning_rate"
+            )
+        epochs.set_postfix(loss=f"{mean:.3g}", refresh=False)
+        if epoch in record:
+            states[epoch] = _state(network)
+        if resume is not None:
+            _set_down(resume, network, optimiser, states, epoch)
+    return states
+
+
+def _epoch(
+    forward: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    images: Tensor,
+    targets: Tensor,
+    order: Tensor,
+    recipe: Recipe,
+) -> float:
+    """Take one step for each batch; return the mean loss over the epoch's examples."""
+    total = torch.zeros((), device=images.device)
+    for chosen in order.split(recipe.batch):
+        with torch.autocast(images.device.type, torch.bfloat16, enabled=recipe.precision == "bfloat16"):
+            outputs = forward(images[chosen])
+        wanted = targets[chosen]
+        if recipe.loss == "mse":
+            loss = 0.5 * functional.mse_loss(outputs.float(), wanted, reduction="sum") / len(chosen)
+        else:
+            loss = functional.cross_entropy(outputs.float(), wanted)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+        total += loss.detach() * len(chosen)
+    return float(total) / len(order)
+
+
+def _state(network: nn.Module) -> State:
+    return {name: value.detach().cpu().numpy().copy() for name, value in network.state_dict().items()}
+
+
+def _taken_up(
+    resume: Path | None, network: nn.Module, optimiser: torch.optim.Optimizer
+) -> tuple[dict[int, State], int]:
+    """Load what an earlier run of the same training reached: the recorded states, and how many epochs."""
+    if resume is None or not (resume / "last.pt").is_file():
+        return {}, 0
+    device = next(network.parameters()).device
+    last = torch.load(resume / "last.pt", map_location=device, weights_only=True)
+    network.load_state_dict(last["network"])
+    optimiser.load_state_dict(last["optimiser"])
+    states = {}
+    for epoch in last["recorded"]:
+        with np.load(resume / f"epoch-{epoch}.npz") as archive:
+            states[epoch] = dict(archive)
+    return states, last["epoch"]
+
+
+def _set_down(
+    resume: Path, network: nn.Module, optimiser: torch.optim.Optimizer, states: dict[int, State], epoch: int
+) -> None:
+    """Keep what has been reached; the recorded states first, so that what names them never comes before them."""
+    if epoch in states:
+        with replacing(resume / f"epoch-{epoch}.npz") as partial, open(partial, "wb") as stream:
+            np.savez(stream, **states[epoch])  # type: ignore[arg-type]
+    last = {
+        "network": network.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "epoch": epoch,
+        "recorded": sorted(states),
+    }
+    with replacing(resume / "last.pt") as partial:
+        torch.save(last, partial)

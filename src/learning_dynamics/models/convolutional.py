@@ -1,0 +1,204 @@
+"""Convolutional classifiers of three families, VGG, ResNet and DenseNet, in their small-image forms.
+
+One class for each family; a member is a configuration: VGG11 and a six-layer VGG of width 16 are the same
+code. Every network is ``classifier(features(images))`` with a linear classifier, so that last-layer features
+are what `features` returns. Convolutions carry no bias, because batch normalisation follows each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+WIDEST = 8  # VGG's stages stop doubling at eight times the first: 64, 128, 256, 512, 512
+
+
+class Classifier(nn.Module):
+    """A network whose last layer is linear on the features of the layers below it.
+
+    Attributes
+    ----------
+    body : Module
+        Images, shape (images, channels, height, width), to features, shape (images, width of the last layer).
+    classifier : Linear
+        Features to one output for each class.
+    """
+
+    def __init__(self, body: nn.Module, features: int, classes: int) -> None:
+        super().__init__()
+        self.body = body
+        self.classifier = nn.Linear(features, classes)
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+
+    def features(self, images: Tensor) -> Tensor:
+        """Return last-layer features, shape (images, features)."""
+        return self.body(images)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return outputs, shape (images, classes)."""
+        return self.classifier(self.body(images))
+
+
+def vgg(channels: int, classes: int, *, stages: Sequence[int], width: int, hidden: Sequence[int] = ()) -> Classifier:
+    """VGG with batch normalisation (Simonyan and Zisserman 2014).
+
+    Parameters
+    ----------
+    channels, classes : int
+        Of the images, and how many outputs.
+    stages : sequence of int
+        3 x 3 convolutions in each stage; 2 x 2 max-pooling ends a stage.
+    width : int
+        Channels of the first stage; they double from stage to stage, up to eightfold.
+    hidden : sequence of int
+        Widths of fully connected layers below the classifier, each with batch normalisation in the place
+        of the original's dropout (Papyan, Han, Donoho 2020).
+    """
+    layers: list[nn.Module] = []
+    inputs = channels
+    for stage, convolutions in enumerate(stages):
+        outputs = width * min(2**stage, WIDEST)
+        for _ in range(convolutions):
+            layers += [_convolution(inputs, outputs), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True)]
+            inputs = outputs
+        layers.append(nn.MaxPool2d(2))
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    for narrower, wider in pairwise([inputs, *hidden]):
+        layers += [nn.Linear(narrower, wider, bias=False), nn.BatchNorm1d(wider), nn.ReLU(inplace=True)]
+    return Classifier(nn.Sequential(*layers), [inputs, *hidden][-1], classes)
+
+
+def resnet(channels: int, classes: int, *, stages: Sequence[int], width: int, bottleneck: bool = False) -> Classifier:
+    """ResNet with a 3 x 3 stride-one stem and no max-pooling (He et al. 2016).
+
+    Parameters
+    ----------
+    stages : sequence of int
+        Residual blocks in each stage; from the second on, a stage halves height and width.
+    width : int
+        Channels of the stem and of the first stage; they double from stage to stage.
+    bottleneck : bool
+        1 x 1, 3 x 3, 1 x 1 blocks with fourfold outputs, as in ResNet50, or two 3 x 3 convolutions.
+    """
+    layers: list[nn.Module] = [_convolution(channels, width), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
+    inputs = width
+    for stage, blocks in enumerate(stages):
+        for index in range(blocks):
+            block = _Residual(inputs, width * 2**stage, 2 if stage and not index else 1, bottleneck)
+            layers.append(block)
+            inputs = block.outputs
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    return Classifier(nn.Sequential(*layers), inputs, classes)
+
+
+def densenet(channels: int, classes: int, *, stages: Sequence[int], width: int, bottleneck: bool = False) -> Classifier:
+    """DenseNet with a 3 x 3 stride-one stem and no max-pooling (Huang et al. 2017).
+
+    Parameters
+    ----------
+    stages : sequence of int
+        Layers in each dense block.
+    width : int
+        The growth rate: channels that each layer adds.
+    bottleneck : bool
+        DenseNet-BC: a 1 x 1 convolution to four growth rates before each 3 x 3 one, transitions that halve
+        the channels, and a stem of two growth rates; otherwise a stem of 16 channels and none of these.
+    """
+    inputs = 2 * width if bottleneck else 16
+    layers: list[nn.Module] = [_convolution(channels, inputs)]
+    for stage, count in enumerate(stages):
+        if stage:
+            outputs = inputs // 2 if bottleneck else inputs
+            layers += [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True), _convolution(inputs, outputs, size=1)]
+            layers.append(nn.AvgPool2d(2))
+            inputs = outputs
+        for _ in range(count):
+            layers.append(_Dense(inputs, width, bottleneck))
+            inputs += width
+    layers += [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    return Classifier(nn.Sequential(*layers), inputs, classes)
+
+
+class _Residual(nn.Module):
+    """A residual block; its shortcut is a 1 x 1 convolution where the shape changes."""
+
+    def __init__(self, inputs: int, width: int, stride: int, bottleneck: bool) -> None:
+        super().__init__()
+        self.outputs = 4 * width if bottleneck else width
+        if bottleneck:
+            plan = [(inputs, width, 1, 1), (width, width, 3, stride), (width, self.outputs, 1, 1)]
+        else:
+            plan = [(inputs, width, 3, stride), (width, width, 3, 1)]
+        layers: list[nn.Module] = []
+        for narrower, wider, size, step in plan:
+            layers += [_convolution(narrower, wider, size, step), nn.BatchNorm2d(wider), nn.ReLU(inplace=True)]
+        self.residual = nn.Sequential(*layers[:-1])
+        same = inputs == self.outputs and stride == 1
+        self.shortcut = (
+            nn.Identity()
+            if same
+            else nn.Sequential(_convolution(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs))
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.relu(self.residual(x) + self.shortcut(x))
+
+
+class _Dense(nn.Module):
+    """A layer of a dense block: its input and, beside it, the channels that it adds."""
+
+    def __init__(self, inputs: int, growth: int, bottleneck: bool) -> None:
+        super().__init__()
+        # in-place rectification would overwrite nothing here: batch normalisation makes a copy
+        layers: list[nn.Module] = [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True)]
+        if bottleneck:
+            middle = 4 * growth
+            layers += [_convolution(inputs, middle, size=1), nn.BatchNorm2d(middle), nn.ReLU(inplace=True)]
+            inputs = middle
+        layers.append(_convolution(inputs, growth))
+        self.added = nn.Sequential(*layers)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat([x, self.added(x)], dim=1)
+
+
+def _convolution(inputs: int, outputs: int, size: int = 3, stride: int = 1) -> nn.Conv2d:
+    return nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=False)
+
+
+FAMILIES = ("vgg", "resnet", "densenet")
+
+
+def build(
+    family: str,
+    channels: int,
+    classes: int,
+    *,
+    stages: Sequence[int],
+    width: int,
+    bottleneck: bool = False,
+    hidden: Sequence[int] = (),
+) -> Classifier:
+    """Return a network of a family; see `vgg`, `resnet` and `densenet` for what the configuration means.
+
+    Raises
+    ------
+    ValueError
+        If the family is unknown, or does not have what is asked for.
+    """
+    if family not in FAMILIES:
+        raise ValueError(f"no network family {family!r}; known are {', '.join(FAMILIES)}")
+    if family == "vgg":
+        if bottleneck:
+            raise ValueError("VGG has no bottleneck blocks")
+        return vgg(channels, classes, stages=stages, width=width, hidden=hidden)
+    if hidden:
+        raise ValueError(f"{family} has no hidden fully connected layers")
+    grow = resnet if family == "resnet" else densenet
+    return grow(channels, classes, stages=stages, width=width, bottleneck=bottleneck)

@@ -1,0 +1,163 @@
+"""Training: killed and taken up again it ends as if left in peace; the recipe's schedule; divergence is named."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from learning_dynamics.dynamics import training
+from learning_dynamics.errors import DivergenceError
+from learning_dynamics.models import convolutional
+from tests.support import ROOT
+
+RECIPE = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 6, (1 / 3, 2 / 3))
+RECORD = np.array([1, 3, 6])
+
+
+def problem() -> tuple[torch.Tensor, torch.Tensor]:
+    labels = torch.arange(30) % 3
+    noise = torch.randn(30, 1, 4, 4, generator=torch.Generator().manual_seed(0))
+    return noise + labels[:, None, None, None], labels
+
+
+def network() -> convolutional.Classifier:
+    with training.seeded(5, "initialisation", 0):
+        return convolutional.resnet(1, 3, stages=[1], width=4)
+
+
+class KilledError(Exception):
+    """Stands for a signal that ends the process."""
+
+
+def test_killed_twice_equals_left_in_peace(tmp_path, monkeypatch):
+    images, labels = problem()
+    undisturbed = training.train(network(), images, labels, RECIPE, RECORD, seed=5)
+    whole_epoch = training._epoch
+    taken = []
+
+    def killed_in(epoch_count):
+        def epoch(*arguments):
+            taken.append(None)
+            result = whole_epoch(*arguments)
+            if len(taken) == epoch_count:
+                raise KilledError  # the epoch's steps are done, its resume point is not yet written
+            return result
+
+        return epoch
+
+    for after in (2, 5):
+        monkeypatch.setattr(training, "_epoch", killed_in(after))
+        with pytest.raises(KilledError):
+            training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
+    monkeypatch.setattr(training, "_epoch", whole_epoch)
+    resumed = training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
+    assert list(resumed) == list(undisturbed)
+    for epoch, state in undisturbed.items():
+        for name, value in state.items():
+            np.testing.assert_array_equal(resumed[epoch][name], value, err_msg=f"{name} at epoch {epoch}")
+
+
+def test_a_finished_training_is_not_trained_again(tmp_path, monkeypatch):
+    images, labels = problem()
+    first = training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
+    monkeypatch.setattr(training, "_epoch", None)
+    again = training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
+    np.testing.assert_array_equal(again[6]["classifier.weight"], first[6]["classifier.weight"])
+
+
+SCRIPT = """
+import sys; from pathlib import Path; import numpy as np; import torch
+torch.set_num_threads(1)
+from tests.dynamics.test_training import network, problem
+from learning_dynamics.dynamics import training
+recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 60, (1 / 3, 2 / 3))
+states = training.train(network(), *problem(), recipe, np.array([1, 60]), seed=5, resume=Path(sys.argv[1]))
+np.savez(sys.argv[2], **states[60])
+"""
+
+
+def test_a_process_killed_at_any_moment_is_taken_up(tmp_path):
+    def start(name):
+        command = [sys.executable, "-c", SCRIPT, str(tmp_path / name), str(tmp_path / f"{name}.npz")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
+        return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
+
+    assert start("peace").wait() == 0
+    process = start("killed")
+    while not (tmp_path / "killed" / "last.pt").is_file():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert start("killed").wait() == 0
+    with np.load(tmp_path / "peace.npz") as peace, np.load(tmp_path / "killed.npz") as killed:
+        for name in peace.files:
+            np.testing.assert_array_equal(killed[name], peace[name])
+
+
+def test_members_and_seeds_differ_and_repeat():
+    images, labels = problem()
+    ends = [
+        training.train(network(), images, labels, RECIPE, RECORD, seed=seed, member=member)[6]["classifier.weight"]
+        for seed, member in ((5, 0), (5, 0), (5, 1), (6, 0))
+    ]
+    np.testing.assert_array_equal(ends[0], ends[1])
+    assert not np.allclose(ends[0], ends[2])
+    assert not np.allclose(ends[0], ends[3])
+
+
+def test_initialisation_leaves_torchs_own_generator_alone():
+    before = torch.get_rng_state()
+    network()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(("epochs", "drops"), [(350, (117, 233)), (150, (50, 100)), (6, (2, 4))])
+def test_the_rate_drops_after_a_third_and_two_thirds(epochs, drops):
+    recipe = training.Recipe("ce", 0.1, 0.9, 5e-4, 128, epochs, (1 / 3, 2 / 3))
+    assert recipe.rate(drops[0]) == 0.1
+    assert recipe.rate(drops[0] + 1) == pytest.approx(0.01)
+    assert recipe.rate(drops[1]) == pytest.approx(0.01)
+    assert recipe.rate(epochs) == pytest.approx(0.001)
+
+
+def test_measured_epochs_are_denser_early():
+    epochs = training.measured_epochs(350, 50)
+    assert epochs[0] == 1
+    assert epochs[-1] == 350
+    assert (np.diff(epochs) >= 1).all()
+    assert 35 <= len(epochs) <= 50
+
+
+def test_divergence_names_the_epoch_and_the_rate():
+    images, labels = problem()
+    recipe = training.Recipe("mse", 1e30, 0.9, 1e-3, 8, 6, ())
+    with pytest.raises(DivergenceError, match=r"epoch 1: .* learning rate 1e\+30"):
+        training.train(network(), images, labels, recipe, RECORD, seed=5)
+
+
+def test_the_loss_is_half_the_sum_over_classes():
+    """One full-batch step without momentum moves the last bias by the gradient of 1/2 Ave ||Wh + b - y||^2."""
+    images, labels = problem()
+    net = network()
+    outputs = net.train()(images).detach()
+    bias = net.classifier.bias.detach().clone()
+    gradient = (outputs - torch.nn.functional.one_hot(labels, 3)).mean(dim=0) + 0.1 * bias
+    recipe = training.Recipe("mse", 0.01, 0.0, 0.1, 30, 1, ())
+    state = training.train(net, images, labels, recipe, np.array([1]), seed=5)[1]
+    np.testing.assert_allclose(state["classifier.bias"], bias - 0.01 * gradient, rtol=1e-5, atol=1e-7)
+
+
+def test_bfloat16_trains_float32_parameters():
+    images, labels = problem()
+    recipe = training.Recipe("ce", 0.05, 0.9, 1e-3, 8, 2, (), precision="bfloat16")
+    state = training.train(network(), images, labels, recipe, np.array([2]), seed=5)[2]
+    assert state["classifier.weight"].dtype == np.float32
+    assert np.isfinite(state["classifier.weight"]).all()

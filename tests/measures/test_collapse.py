@@ -1,0 +1,128 @@
+"""Collapse in numbers: known configurations, streamed moments, and the decomposition that adds up to the loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learning_dynamics.measures import collapse
+
+
+def simplex(classes: int, features: int, rng: np.random.Generator) -> np.ndarray:
+    """Vertices of a simplex equiangular tight frame in a random subspace, rows."""
+    frame = np.eye(classes) - 1 / classes
+    basis = np.linalg.qr(rng.standard_normal((features, classes)))[0]
+    return frame @ basis.T
+
+
+def moments_of(features: np.ndarray, labels: np.ndarray, batch: int) -> collapse.ClassMoments:
+    moments = collapse.ClassMoments(np.bincount(labels), features.shape[1])
+    for start in range(0, len(labels), batch):
+        moments.update(features[start : start + batch], labels[start : start + batch])
+    return moments
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(batch=st.integers(1, 60), offset=st.sampled_from([0.0, 1e3]), seed=st.integers(0, 99))
+def test_streamed_moments_are_those_of_all_features(batch, offset, seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat([0, 1, 2], [5, 20, 30]))
+    features = offset + rng.standard_normal((55, 4)) + labels[:, None]
+    moments = moments_of(features, labels, batch)
+    classes = [features[labels == label] for label in range(3)]
+    covariances = [np.cov(own.T, bias=True) for own in classes]
+    np.testing.assert_allclose(moments.means, [own.mean(axis=0) for own in classes], rtol=1e-13)
+    # rounding of features around 1e3 is 1e-13; their squares' average keeps it
+    np.testing.assert_allclose(moments.within, np.mean(covariances, axis=0), rtol=1e-9, atol=1e-12)
+
+
+def test_perfect_collapse_measures_zero():
+    rng = np.random.default_rng(0)
+    means = 3.0 + simplex(10, 16, rng)
+    weights = 0.2 * collapse.centred_means(means)
+    assert collapse.variability(np.zeros((16, 16)), means) == 0
+    for measured in (
+        collapse.relative_spread_of_norms(weights),
+        collapse.spread_of_cosines(weights),
+        collapse.distance_from_maximal_angles(weights),
+        collapse.self_duality(weights, means),
+    ):
+        assert measured < 1e-14
+
+
+@pytest.mark.parametrize("classes", [3, 10])
+def test_variability_of_isotropic_noise_around_a_simplex(classes):
+    rng = np.random.default_rng(1)
+    # Sigma_B of the simplex is a projection over C, of rank C - 1
+    found = collapse.variability(0.01 * np.eye(20), simplex(classes, 20, rng))
+    assert found == pytest.approx(0.01 * (classes - 1), rel=1e-12)
+
+
+def test_variability_keeps_its_meaning_in_wide_float32_features():
+    """A plain pseudo-inverse of Sigma_B inverts the rounding of its zero eigenvalues."""
+    rng = np.random.default_rng(2)
+    means = (5 + simplex(10, 512, rng)).astype(np.float32).astype(float)
+    assert collapse.variability(1e-4 * np.eye(512), means) == pytest.approx(9e-4, rel=1e-3)
+
+
+def test_means_that_coincide_have_no_finite_variability():
+    means = np.ones((3, 5)) + np.array([[1.0], [1.0], [-2.0]]) * np.eye(5)[0]
+    assert collapse.variability(np.eye(5), means) == np.inf
+
+
+def test_signal_to_noise_of_a_simplex_in_white_noise():
+    rng = np.random.default_rng(3)
+    within = 0.25 * np.eye(12)
+    within[:, -1] = within[-1] = 0  # a dead unit
+    means = np.hstack([2 * simplex(4, 11, rng), np.zeros((4, 1))])
+    np.testing.assert_allclose(collapse.signal_to_noise(within, means), [4, 4, 4], rtol=1e-12)
+
+
+def test_signal_to_noise_does_not_depend_on_coordinates():
+    rng = np.random.default_rng(4)
+    root = rng.standard_normal((6, 6))
+    within, means = root @ root.T, rng.standard_normal((4, 6))
+    transform = rng.standard_normal((6, 6))
+    moved = collapse.signal_to_noise(transform @ within @ transform.T, means @ transform.T)
+    np.testing.assert_allclose(moved, collapse.signal_to_noise(within, means), rtol=1e-8)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 999),
+    decay=st.sampled_from([5e-4, 1e-2, 1.0]),
+    noise=st.sampled_from([1.0, 1e-3]),
+    dead=st.booleans(),
+)
+def test_decomposition_adds_up_to_the_loss(seed, decay, noise, dead):
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(4), 9)
+    features = 2 * rng.standard_normal((4, 6))[labels] + noise * rng.standard_normal((36, 6))
+    if dead:
+        features[:, 0] = 0
+    weights, biases = rng.standard_normal((4, 6)), rng.standard_normal(4)
+    moments = moments_of(features, labels, 10)
+    terms = collapse.decomposition(moments.within, moments.means, weights, biases, decay)
+    residual = features @ weights.T + biases - np.eye(4)[labels]
+    loss = 0.5 * np.mean(np.sum(residual**2, axis=1)) + 0.5 * decay * (np.sum(weights**2) + np.sum(biases**2))
+    assert sum(terms.values()) == pytest.approx(loss, rel=1e-10)
+    assert min(terms.values()) >= 0
+
+
+def test_deviation_vanishes_for_the_ridge_solution():
+    rng = np.random.default_rng(5)
+    labels = np.repeat(np.arange(3), 8)
+    features = rng.standard_normal((24, 5)) + labels[:, None]
+    extended = np.hstack([features, np.ones((24, 1))])
+    ridge = np.linalg.solve(extended.T @ extended / 24 + 0.1 * np.eye(6), extended.T @ np.eye(3)[labels] / 24).T
+    moments = moments_of(features, labels, 24)
+    terms = collapse.decomposition(moments.within, moments.means, ridge[:, :-1], ridge[:, -1], 0.1)
+    assert terms["loss_ls_perp"] < 1e-25
+
+
+def test_nearest_mean():
+    means = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 3.0]])
+    features = np.array([[1.0, 1.0], [6.0, 0.0], [0.0, 1.6], [9.0, 9.0]])
+    assert collapse.nearest_mean(features, means).tolist() == [0, 1, 2, 1]

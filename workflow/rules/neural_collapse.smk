@@ -1,0 +1,69 @@
+# What the generic stages do not cover: the learning rates that a sweep chooses, and Table 1 as a table.
+import itertools
+
+from learning_dynamics.config import sweep_members
+
+
+def rate_sweeps():
+    """The configured sweeps over learning rates: pairs of a run's name and its members' names."""
+    runs = config["papers"].get("neural_collapse", {}).get("runs", {})
+    return {
+        name.removesuffix("_rates"): [member for member, _ in sweep_members(name, block["sweep"])]
+        for name, block in runs.items()
+        if name.endswith("_rates")
+    }
+
+
+rule learning_rates:
+    """For each swept run the learning rate with the best test error at the end, as a configuration to lay over."""
+    input:
+        metrics=lambda wc: [
+            f"results/neural_collapse/metrics/{name}.parquet"
+            for name in itertools.chain.from_iterable(rate_sweeps().values())
+        ],
+        code=lambda wc: [
+            os.path.relpath(file) for file in source_files(("learning_dynamics.papers.neural_collapse.selection",))
+        ],
+    output:
+        "results/neural_collapse/learning_rates.yaml",
+    log:
+        "results/neural_collapse/logs/learning_rates.log",
+    benchmark:
+        "results/neural_collapse/benchmarks/learning_rates.tsv"
+    conda:
+        "../envs/learning-dynamics.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        sweeps=compact(rate_sweeps()),
+    shell:
+        "python -m learning_dynamics.papers.neural_collapse.selection --metrics results/neural_collapse/metrics"
+        " --sweeps {params.sweeps:q} --out {output} > {log} 2>&1"
+
+
+rule accuracies:
+    """Table 1 as parquet and Markdown, the paper's numbers beside ours."""
+    input:
+        metrics=lambda wc: [
+            f"results/neural_collapse/metrics/{name}.parquet"
+            for name in project.figure_runs("neural_collapse", "table1")
+        ],
+        code=lambda wc: [
+            os.path.relpath(file) for file in source_files(("learning_dynamics.papers.neural_collapse.accuracies",))
+        ],
+    output:
+        parquet="results/neural_collapse/table1.parquet",
+        markdown="results/neural_collapse/table1.md",
+    log:
+        "results/neural_collapse/logs/table1.log",
+    benchmark:
+        "results/neural_collapse/benchmarks/table1.tsv"
+    conda:
+        "../envs/learning-dynamics.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    shell:
+        "python -m learning_dynamics.papers.neural_collapse.accuracies {input.metrics}"
+        " --parquet {output.parquet} --markdown {output.markdown} > {log} 2>&1"
