@@ -1,4 +1,5 @@
 # One generic rule for each stage; what each job is to do comes from config.yaml, looked up by paper and name.
+import functools
 import json
 import os
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
+from learning_dynamics.cluster import check_nothing_left_behind
 from learning_dynamics.config import Project
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.sources import source_files, stage_modules
@@ -30,6 +32,13 @@ shell.prefix(
     f'export PYTHONPATH="{ROOT / "src"}"; '
     + ("" if workflow.deployment_settings.deployment_method else f'PATH="{Path(sys.executable).parent}:$PATH"; ')
 )
+
+
+onstart:
+    try:
+        check_nothing_left_behind(Path.cwd())
+    except ProjectError as error:
+        raise WorkflowError(str(error)) from None
 
 
 wildcard_constraints:
