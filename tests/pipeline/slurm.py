@@ -52,7 +52,7 @@ SelectTypeParameters=CR_Core_Memory
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=2,sched_interval=2,batch_sched_delay=0,sched_min_interval=100000
 SlurmdParameters=config_overrides
-ReturnToService=2
+ReturnToService=0
 KillWait=2
 CompleteWait=0
 MinJobAge=3600

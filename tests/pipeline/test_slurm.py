@@ -119,7 +119,7 @@ class Checkout:
     def configure(self, run: str, **settings: Any) -> None:
         file = self.folder / "config.yaml"
         config = yaml.safe_load(file.read_text())
-        config["papers"][PAPER]["runs"][run] |= settings
+        config["papers"][PAPER]["runs"].setdefault(run, {}).update(settings)
         file.write_text(yaml.safe_dump(config, sort_keys=False))
 
     def stage_processes(self) -> list[psutil.Process]:
@@ -237,9 +237,8 @@ def whole_pipeline(checkout: Checkout) -> None:
     assert {job["JobState"] for job in jobs.values()} == {"COMPLETED"}
     assert all(job["JobName"].startswith("learning-dynamics_") for job in jobs.values())
     # the one run that asks for a GPU is given one, and nothing else is
-    gpus = {name: re.findall(r"gres/gpu=(\d+)", job["TRES"]) for name, job in jobs.items()}
-    assert gpus.pop(f"rule_run_wildcards_{PAPER}_{RUN}") == ["1"]
-    assert not any(gpus.values())
+    gpus = {name: job["TresPerJob"] for name, job in jobs.items() if "TresPerJob" in job}
+    assert gpus == {f"rule_run_wildcards_{PAPER}_{RUN}": "gres:gpu:1"}
     # runs are jobs of their own; what takes seconds travels together
     runs = yaml.safe_load((checkout.folder / "config.yaml").read_text())["papers"][PAPER]["runs"]
     assert sum(name.startswith("rule_run_") for name in jobs) == len(runs)
@@ -274,7 +273,10 @@ def failed_node(checkout: Checkout) -> None:
     try:
         checkout.cluster.query("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
         until(lambda: checkout.jobs()[0]["Restarts"] == "1", 30, "the job's return to the queue")
+        until(lambda: not checkout.stage_processes(), 30, "the end of the job's processes")
         (checkout.folder / "held").unlink()
+        # Slurm holds a requeued job back for two minutes
+        checkout.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
         until((checkout.folder / "held").exists, 60, "the job on another node")
         assert checkout.jobs()[0]["NodeList"] not in (node, "")
         checkout.release()
@@ -285,7 +287,8 @@ def failed_node(checkout: Checkout) -> None:
 
 def past_its_time(checkout: Checkout) -> None:
     checkout.configure(RUN, resources={"runtime": 1})
-    started = checkout.submit_and_hold()
+    # looks fall at 22, 54 and 96 s; Slurm ends the job between 60 and 90 s
+    started = checkout.submit_and_hold(TRAINED, "--slurm-init-seconds-before-status-checks", "22")
     until(lambda: checkout.states() == ["TIMEOUT"], 150, "the end of the job's time")
     checkout.release()
     checkout.succeed(started)
@@ -351,8 +354,8 @@ def interrupted_snakemake(checkout: Checkout) -> None:
 
 
 def failed_sibling(checkout: Checkout) -> None:
-    failing = "large_scale"
-    checkout.configure(failing, width=1)
+    failing = "too_narrow"
+    checkout.configure(failing, like=RUN, width=1)
     started = checkout.submit_and_hold(TRAINED, f"results/{PAPER}/runs/{failing}.npz", "--retries", "0")
     until(lambda: "FAILED" in checkout.states(), 60, "the failure")
     until(lambda: "Error in rule run" in checkout.screen(started), 60, "the failure on the screen")
