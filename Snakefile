@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from learning_dynamics.cluster import check_nothing_left_behind
 from learning_dynamics.config import Project
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import hold_folder
 from learning_dynamics.sources import source_files, stage_modules
 
 
@@ -21,10 +22,10 @@ try:
     project = Project(
         config,
         schema=ROOT / "workflow/schemas/config.schema.yaml",
-        file=" + ".join(os.path.relpath(file, ROOT) for file in workflow.configfiles),
+        file=" + ".join(os.path.relpath(file) for file in reversed(workflow.configfiles)),
     )
 except ProjectError as error:
-    raise WorkflowError(str(error)) from None
+    sys.exit(f"error: {error}")
 
 
 # jobs run the code beside this Snakefile, which is the code that their inputs list, in this environment
@@ -35,10 +36,13 @@ shell.prefix(
 
 
 onstart:
-    try:
-        check_nothing_left_behind(Path.cwd())
-    except ProjectError as error:
-        raise WorkflowError(str(error)) from None
+    # in place of Snakemake's own lock, which outlives a killed Snakemake (`nolock` in profiles/default)
+    if workflow.is_main_process:
+        try:
+            hold_folder(Path(".snakemake/learning_dynamics.lock"))
+            check_nothing_left_behind(Path.cwd())
+        except ProjectError as error:
+            sys.exit(f"error: {error}")
 
 
 wildcard_constraints:

@@ -1,11 +1,13 @@
-"""Files that are whole or absent: written under a temporary name beside their place, then renamed."""
+"""Files that are whole or absent, and a lock that ends with its process."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from learning_dynamics.errors import ProjectError
 
@@ -38,3 +40,32 @@ def replacing(path: str | Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+_held: list[TextIO] = []
+
+
+def hold_folder(lock: Path) -> None:
+    """Take the lock file until this process ends.
+
+    The operating system lets go of it then, however the process ends: unlike a file that merely
+    exists, it never has to be cleared away by hand after a kill.
+
+    Raises
+    ------
+    ProjectError
+        If another process holds it; the message names the process.
+    """
+    stream = open(lock, "a+")  # noqa: SIM115 - held until the process ends
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        stream.seek(0)
+        raise ProjectError(
+            f"another Snakemake is at work in this folder ({stream.read().strip() or lock}); wait for it to end, "
+            "or stop it, then run the same command again"
+        ) from None
+    stream.truncate(0)
+    stream.write(f"process {os.getpid()} on {os.uname().nodename}\n")
+    stream.flush()
+    _held.append(stream)
