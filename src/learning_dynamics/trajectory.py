@@ -78,9 +78,7 @@ def load_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
     except FileNotFoundError:
         raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
     except (zipfile.BadZipFile, ValueError, EOFError, OSError, AttributeError, TypeError) as error:
-        raise ProjectError(
-            f"{path}: truncated, or not an .npz archive; delete it and run snakemake again"
-        ) from error
+        raise ProjectError(f"{path}: truncated, or not an .npz archive; delete it and run snakemake again") from error
     return arrays, json.loads(str(arrays.pop(KEY)))
 
 
