@@ -13,7 +13,7 @@ rule metrics:
         "../envs/learning-dynamics.yaml"
     resources:
         mem_mb=lambda wc, attempt: 2000 * attempt,
-        runtime=lambda wc, attempt: 10 * attempt,
+        runtime=lambda wc, attempt: 30 * attempt,
     shell:
         "python -m learning_dynamics metrics {wildcards.paper} {wildcards.name}"
         " --run {input.run} --out {output} > {log} 2>&1"
