@@ -62,6 +62,10 @@ rule all:
     localrule: True
 
 
+def all_metrics(paper, wildcards):
+    return [f"results/{paper}/metrics/{run}.parquet" for run in project.runs(paper)]
+
+
 for paper in project.papers:
 
     rule:
@@ -70,6 +74,14 @@ for paper in project.papers:
         input:
             [f"{figure}.{kind}" for figure in FIGURES[paper] for kind in ("pdf", "png")],
             f"results/{paper}/claims.parquet",
+        localrule: True
+
+    # the metrics of every run of the paper, those of sweeps that no figure shows too
+    rule:
+        name:
+            f"{paper}_metrics"
+        input:
+            functools.partial(all_metrics, paper),
         localrule: True
 
 
