@@ -53,6 +53,9 @@ wildcard_constraints:
 FIGURES = {paper: [f"figures/{paper}/{name}" for name in project.figures(paper)] for paper in project.papers}
 
 
+include: "workflow/rules/common.smk"
+
+
 rule all:
     """Every figure, the page, and the verdicts as expected."""
     input:
@@ -60,10 +63,6 @@ rule all:
         "figures/index.html",
         "results/verdicts.txt",
     localrule: True
-
-
-def all_metrics(paper, wildcards):
-    return [f"results/{paper}/metrics/{run}.parquet" for run in project.runs(paper)]
 
 
 for paper in project.papers:
@@ -81,11 +80,10 @@ for paper in project.papers:
         name:
             f"{paper}_metrics"
         input:
-            functools.partial(all_metrics, paper),
+            every_run_of(paper),
         localrule: True
 
 
-include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/metrics.smk"

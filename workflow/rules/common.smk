@@ -41,6 +41,10 @@ def metrics_of(runs):
     return lambda wildcards: [f"results/{wildcards.paper}/metrics/{run}.parquet" for run in runs(wildcards)]
 
 
+def every_run_of(paper):
+    return lambda wildcards: [f"results/{paper}/metrics/{run}.parquet" for run in project.runs(paper)]
+
+
 def run_data(wildcards):
     data = project.run(wildcards.paper, wildcards.name)["data"]
     return f"results/{wildcards.paper}/data/{data}.npz" if data else []
