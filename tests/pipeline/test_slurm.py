@@ -88,7 +88,7 @@ class Checkout:
         return (self.folder / f"screen{self.started.index(started)}").read_text()
 
     def finish(self, started: subprocess.Popen) -> int:
-        return started.wait(300)
+        return started.wait(500)
 
     def succeed(self, started: subprocess.Popen) -> None:
         assert self.finish(started) == 0, self.screen(started)
@@ -106,7 +106,7 @@ class Checkout:
         """Submit, and return when a run is under way and stays so."""
         self.hold()
         started = self.submit(*(arguments or (TRAINED,)))
-        until(lambda: (self.folder / "held").exists() or started.poll() is not None, 90, "a run under way")
+        until(lambda: (self.folder / "held").exists() or started.poll() is not None, 240, "a run under way")
         assert started.poll() is None, self.screen(started)
         return started
 
@@ -277,7 +277,7 @@ def failed_node(checkout: Checkout) -> None:
         (checkout.folder / "held").unlink()
         # Slurm holds a requeued job back for two minutes
         checkout.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
-        until((checkout.folder / "held").exists, 60, "the job on another node")
+        until((checkout.folder / "held").exists, 240, "the job on another node")
         assert checkout.jobs()[0]["NodeList"] not in (node, "")
         checkout.release()
         checkout.succeed(started)
@@ -288,8 +288,9 @@ def failed_node(checkout: Checkout) -> None:
 def past_its_time(checkout: Checkout) -> None:
     checkout.configure(RUN, resources={"runtime": 1})
     # looks fall at 22, 54 and 96 s; Slurm ends the job between 60 and 90 s
-    started = checkout.submit_and_hold(TRAINED, "--slurm-init-seconds-before-status-checks", "22")
-    until(lambda: checkout.states() == ["TIMEOUT"], 150, "the end of the job's time")
+    checkout.hold()
+    started = checkout.submit(TRAINED, "--slurm-init-seconds-before-status-checks", "22")
+    until(lambda: checkout.states() == ["TIMEOUT"], 240, "the end of the job's time")
     checkout.release()
     checkout.succeed(started)
     assert checkout.states() == ["TIMEOUT", "COMPLETED"]
@@ -302,7 +303,7 @@ def out_of_memory(checkout: Checkout) -> None:
     (checkout.folder / "appetite").write_text("1200")
     checkout.hold()
     started = checkout.submit(TRAINED)
-    until(lambda: checkout.states()[:1] == ["FAILED"], 90, "the end of the job's memory")
+    until(lambda: checkout.states()[:1] == ["FAILED"], 240, "the end of the job's memory")
     checkout.release()
     checkout.succeed(started)
     assert checkout.states() == ["FAILED", "COMPLETED"]
@@ -352,8 +353,8 @@ def failed_sibling(checkout: Checkout) -> None:
     failing = "too_narrow"
     checkout.configure(failing, like=RUN, width=1)
     started = checkout.submit_and_hold(TRAINED, f"results/{PAPER}/runs/{failing}.npz", "--retries", "0")
-    until(lambda: "FAILED" in checkout.states(), 60, "the failure")
-    until(lambda: "Error in rule run" in checkout.screen(started), 60, "the failure on the screen")
+    until(lambda: "FAILED" in checkout.states(), 240, "the failure")
+    until(lambda: "Error in rule run" in checkout.screen(started), 240, "the failure on the screen")
     assert "RUNNING" in checkout.states()
     checkout.release()
     assert checkout.finish(started) == 1
