@@ -1,4 +1,5 @@
 # One generic rule for each stage; what each job is to do comes from config.yaml, looked up by paper and name.
+import functools
 import json
 import os
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
+from learning_dynamics.cluster import check_nothing_left_behind
 from learning_dynamics.config import Project
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder
@@ -38,6 +40,7 @@ onstart:
     if workflow.is_main_process:
         try:
             hold_folder(Path(".snakemake/learning_dynamics.lock"))
+            check_nothing_left_behind(Path.cwd())
         except ProjectError as error:
             sys.exit(f"error: {error}")
 
@@ -50,6 +53,9 @@ wildcard_constraints:
 # what a paper makes besides figures and claims
 TABLES = {"neural_collapse": ["results/neural_collapse/table1.parquet", "results/neural_collapse/table1.md"]}
 FIGURES = {paper: [f"figures/{paper}/{name}" for name in project.figures(paper)] for paper in project.papers}
+
+
+include: "workflow/rules/common.smk"
 
 
 rule all:
@@ -73,8 +79,15 @@ for paper in project.papers:
             TABLES.get(paper, []),
         localrule: True
 
+    # the metrics of every run of the paper, those of sweeps that no figure shows too
+    rule:
+        name:
+            f"{paper}_metrics"
+        input:
+            every_run_of(paper),
+        localrule: True
 
-include: "workflow/rules/common.smk"
+
 include: "workflow/rules/data.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/metrics.smk"

@@ -12,6 +12,7 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.settings import near
+from learning_dynamics.stages.sweep import GRAMMAR
 
 
 def parser() -> argparse.ArgumentParser:
@@ -75,6 +76,10 @@ def parser() -> argparse.ArgumentParser:
         "write the table here, if all is as expected, instead of printing it",
         required=False,
     )
+
+    sweep = stage("sweep", "print a configuration overlay that repeats a run over ranges of settings", spec=False)
+    sweep.add_argument("--vary", nargs="+", required=True, metavar="SETTING=VALUES", help=GRAMMAR)
+    sweep.add_argument("--called", help="the swept run's name; by default the run's, with _sweep")
     return root
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ class Project:
         self.raw = raw
         self.file = file
         self._check_structure(schema)
+        self._resolved: dict[tuple[str, str], Spec] = {}
         self._runs = {paper: dict(self._resolve_runs(paper)) for paper in self.papers}
         self._data = {paper: dict(self._resolve_data(paper)) for paper in self.papers}
         for paper in self.papers:
@@ -78,7 +80,9 @@ class Project:
 
     def run(self, paper: str, name: str) -> Spec:
         """What a run job is to do: kind, data, settings, resources."""
-        return self._find(self._runs[paper], name, f"papers.{paper}.runs", "run")
+        if (paper, name) not in self._resolved:
+            self._resolved[paper, name] = self._find(self._runs[paper], name, f"papers.{paper}.runs", "run")()
+        return self._resolved[paper, name]
 
     def figure(self, paper: str, name: str) -> Spec:
         """What a figure job is to do: its runs with their sweeps, and its settings."""
@@ -159,15 +163,30 @@ class Project:
         inherited.pop("sweep", None)
         return {**inherited, **{key: value for key, value in block.items() if key != "like"}}
 
-    def _resolve_runs(self, paper: str) -> Iterator[tuple[str, Spec]]:
+    def _resolve_runs(self, paper: str) -> Iterator[tuple[str, Callable[[], Spec]]]:
         for name in self._paper(paper)["runs"]:
             block = self._inherited(paper, name)
-            for member, differing in sweep_members(name, block.get("sweep")):
-                yield member, self._run_spec(paper, name, block | differing)
+            yield from self._expand(paper, name, block, block.get("sweep"))
         for check in self._paper(paper).get("sensitivity", []):
             block = self._inherited(paper, check["run"])
-            for member, differing in sweep_members(check["run"], {check["setting"]: check["values"]}):
-                yield member, self._run_spec(paper, check["run"], block | differing)
+            yield from self._expand(paper, check["run"], block, {check["setting"]: check["values"]})
+
+    def _expand(
+        self, paper: str, name: str, block: Spec, sweep: Mapping[str, Sequence[Any]] | None
+    ) -> Iterator[tuple[str, Callable[[], Spec]]]:
+        """Yield a run's members and how to resolve each.
+
+        Settings are checked one by one, so that checking every swept value once checks every member: a
+        job reads the configuration twice, and must not pay each time for all of a sweep's members.
+        """
+        members = sweep_members(name, sweep)
+        first = block | members[0][1]
+        self._run_spec(paper, name, first)
+        for key, values in (sweep or {}).items():
+            for value in values:
+                self._run_spec(paper, name, first | {key: value})
+        for member, differing in members:
+            yield member, functools.partial(self._run_spec, paper, name, block | differing)
 
     def _run_spec(self, paper: str, name: str, block: Spec) -> Spec:
         where = f"{self.file}: papers.{paper}.runs.{name}"

@@ -84,8 +84,18 @@ def read_table(path: str | Path) -> pd.DataFrame:
     ProjectError
         If the file is missing, truncated or not one of ours.
     """
+    arrow, record = read_arrow(path)
+    table = arrow.to_pandas()
+    table.attrs["settings"] = json.loads(record)["settings"]
+    return table
+
+
+def read_arrow(path: str | Path) -> tuple[pa.Table, bytes]:
+    """Read a table as `read_table` does, but as an Arrow table and its provenance as unread JSON."""
     try:
-        arrow = pq.read_table(path)
+        # one file, one thread: a sweep's thousands of small files are read side by side
+        with pq.ParquetFile(path) as file:
+            arrow = file.read(use_threads=False)
     except FileNotFoundError:
         raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
     except (pa.ArrowInvalid, OSError) as error:
@@ -95,9 +105,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     metadata = arrow.schema.metadata or {}
     if KEY.encode() not in metadata:
         raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
-    table = arrow.to_pandas()
-    table.attrs["settings"] = json.loads(metadata[KEY.encode()])["settings"]
-    return table
+    return arrow.replace_schema_metadata(None), metadata[KEY.encode()]
 
 
 def read_provenance(path: str | Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ rule claims:
         "../envs/learning-dynamics.yaml"
     resources:
         mem_mb=lambda wc, attempt: 2000 * attempt,
-        runtime=10,
+        runtime=lambda wc, attempt: 10 * attempt,
     params:
         spec=lambda wc: compact(project.claims(wc.paper)),
     shell:

@@ -7,10 +7,15 @@ def code(stage):
     def files(wildcards):
         paper = wildcards.get("paper", "")
         source = project.data(paper, wildcards.name)["source"] if stage == "data" else ""
-        modules = stage_modules(stage, paper, source)
-        return [os.path.relpath(file) for file in source_files(modules)]
+        return code_files(stage, paper, source)
 
     return files
+
+
+@functools.cache
+def code_files(stage, paper, source):
+    # once for each stage and paper, not for each of a sweep's jobs
+    return [os.path.relpath(file) for file in source_files(stage_modules(stage, paper, source))]
 
 
 def compact(spec):
@@ -22,18 +27,22 @@ def without_resources(spec):
 
 
 def resource(stage, key, default):
-    """Return a resource function: what the configuration asks for, memory growing with each attempt."""
+    """Return a resource function: what the configuration asks for, memory and time growing with each attempt."""
 
     def amount(wildcards, attempt):
         spec = getattr(project, stage)(wildcards.paper, wildcards.name)
         given = spec["resources"].get(key, default)
-        return given * attempt if key == "mem_mb" else given
+        return given * attempt if key in ("mem_mb", "runtime") else given
 
     return amount
 
 
 def metrics_of(runs):
     return lambda wildcards: [f"results/{wildcards.paper}/metrics/{run}.parquet" for run in runs(wildcards)]
+
+
+def every_run_of(paper):
+    return lambda wildcards: [f"results/{paper}/metrics/{run}.parquet" for run in project.runs(paper)]
 
 
 def run_data(wildcards):

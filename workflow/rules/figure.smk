@@ -19,7 +19,7 @@ rule figure:
         "../envs/learning-dynamics.yaml"
     resources:
         mem_mb=lambda wc, attempt: 1000 * attempt,
-        runtime=10,
+        runtime=lambda wc, attempt: 10 * attempt,
     params:
         spec=lambda wc: compact(project.figure(wc.paper, wc.name)),
         caption=lambda wc: project.caption(wc.paper, wc.name),

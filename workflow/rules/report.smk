@@ -25,6 +25,7 @@ rule page:
         "results/logs/page.log",
     benchmark:
         "results/benchmarks/page.tsv"
+    localrule: True
     conda:
         "../envs/learning-dynamics.yaml"
     resources:

@@ -1,0 +1,399 @@
+"""The pipeline on a real Slurm: the cluster is started here, faults are brought about, results stay the same.
+
+The scenarios spend their time waiting for Slurm and run side by side, each in a checkout of its own; each test
+takes one scenario's outcome.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+import yaml
+
+from learning_dynamics.config import load_config
+from learning_dynamics.tables import read_table
+from learning_dynamics.trajectory import load_arrays
+from tests.pipeline import slurm
+from tests.pipeline.slurm import Slurm, until
+from tests.support import ROOT, SMOKE
+
+pytestmark = [
+    pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing()),
+    pytest.mark.xdist_group("slurm"),
+]
+
+PAPER, FIGURE, RUN = "spectral_bias", "fig1a", "small_scale"
+TRAINED = f"results/{PAPER}/runs/{RUN}.npz"
+PROFILE = (
+    *("--profile", "profiles/slurm", "--latency-wait", "10"),
+    *("--slurm-init-seconds-before-status-checks", "2"),
+)
+# put at the end of the checkouts' run stage, so that a run can be met before its end, and made to eat memory
+HOLDING = """
+
+def _holding(save):
+    import time
+
+    def held(*arguments):
+        appetite = b"x" * (int(Path("appetite").read_text()) << 20) if Path("appetite").exists() else b""
+        while Path("hold").exists():
+            Path("held").touch()
+            time.sleep(0.1)
+        del appetite
+        save(*arguments)
+
+    return held
+
+
+save_trajectory = _holding(save_trajectory)
+"""
+
+
+class Checkout:
+    """A copy of the project, cut down to one figure, with a Slurm to submit to."""
+
+    def __init__(self, folder: Path, cluster: Slurm) -> None:
+        self.folder, self.cluster = folder, cluster
+        self.started: list[subprocess.Popen] = []
+
+    def snakemake(self, *arguments: str) -> subprocess.Popen:
+        """Start Snakemake; what it prints goes to the file `screen<n>`."""
+        with open(self.folder / f"screen{len(self.started)}", "wb") as screen:
+            self.started.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "snakemake", *arguments],
+                    cwd=self.folder,
+                    env=self.cluster.environment | {"OMP_NUM_THREADS": "1"},
+                    stdin=subprocess.DEVNULL,
+                    stdout=screen,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            )
+        return self.started[-1]
+
+    def screen(self, started: subprocess.Popen) -> str:
+        return (self.folder / f"screen{self.started.index(started)}").read_text()
+
+    def finish(self, started: subprocess.Popen) -> int:
+        return started.wait(500)
+
+    def succeed(self, started: subprocess.Popen) -> None:
+        assert self.finish(started) == 0, self.screen(started)
+
+    def submit(self, *arguments: str) -> subprocess.Popen:
+        return self.snakemake(*PROFILE, *arguments)
+
+    def hold(self) -> None:
+        (self.folder / "hold").touch()
+
+    def release(self) -> None:
+        (self.folder / "hold").unlink()
+
+    def submit_and_hold(self, *arguments: str) -> subprocess.Popen:
+        """Submit, and return when a run is under way and stays so."""
+        self.hold()
+        started = self.submit(*(arguments or (TRAINED,)))
+        until(lambda: (self.folder / "held").exists() or started.poll() is not None, 240, "a run under way")
+        assert started.poll() is None, self.screen(started)
+        return started
+
+    def jobs(self) -> list[dict[str, str]]:
+        return self.cluster.jobs(self.folder)
+
+    def states(self) -> list[str]:
+        return [job["JobState"] for job in self.jobs()]
+
+    def configure(self, run: str, **settings: Any) -> None:
+        file = self.folder / "config.yaml"
+        config = yaml.safe_load(file.read_text())
+        config["papers"][PAPER]["runs"].setdefault(run, {}).update(settings)
+        file.write_text(yaml.safe_dump(config, sort_keys=False))
+
+    def stage_processes(self) -> list[psutil.Process]:
+        """The processes of the project's own stages that work in this folder."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.cwd() == str(self.folder) and process.cmdline()[1:3] == ["-m", "learning_dynamics"]:
+                    found.append(process)
+            except (psutil.Error, OSError):
+                continue
+        return found
+
+    def stop(self) -> None:
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def cut_down() -> dict[str, Any]:
+    """The smoke configuration of one figure: its runs and the claims about them."""
+    config = load_config(*SMOKE)
+    paper = config["papers"][PAPER]
+    runs = paper["figures"][FIGURE]["runs"]
+    paper["runs"] = {name: block for name, block in paper["runs"].items() if name in runs}
+    paper["figures"] = {FIGURE: paper["figures"][FIGURE]}
+    paper["claims"] = {
+        name: block
+        for name, block in paper["claims"].items()
+        if set(block["runs"]) <= set(runs) and block.get("figure", FIGURE) == FIGURE
+    }
+    paper["sensitivity"] = []
+    assert len(runs) > 1
+    assert paper["claims"]
+    return {"seed": config["seed"], "papers": {PAPER: paper}}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with all its results, made without a cluster."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "checkout"
+    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in ("src", "workflow", "profiles"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    shutil.copy2(ROOT / "Snakefile", folder)
+    (folder / "config.yaml").write_text(yaml.safe_dump(cut_down(), sort_keys=False))
+    with open(folder / "src/learning_dynamics/stages/run.py", "a") as module:
+        module.write(HOLDING)
+    made = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2"], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Slurm]:
+    with slurm.running() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def outcomes(
+    request: pytest.FixtureRequest, undisturbed: Path, cluster: Slurm, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future]]:
+    """The scenarios of the tests that were asked for, all under way."""
+    selected = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
+    asked = [callspec.params["scenario"] for callspec in selected if callspec is not None]
+    with ThreadPoolExecutor(max_workers=6) as threads:
+        yield {
+            scenario.__name__: threads.submit(act, scenario, undisturbed, cluster, tmp_path_factory.mktemp("fault"))
+            for scenario in asked
+        }
+
+
+def act(scenario: Callable, undisturbed: Path, cluster: Slurm, folder: Path) -> None:
+    """Play a scenario in a fresh checkout whose data sets are made, and compare its results."""
+    checkout = Checkout(folder / "checkout", cluster)
+    made = ("figures", "runs", "metrics", "*.parquet", "verdicts.txt", "log", "__pycache__")
+    shutil.copytree(undisturbed, checkout.folder, ignore=shutil.ignore_patterns(*made))
+    try:
+        scenario(checkout)
+    finally:
+        checkout.stop()
+    compare(undisturbed, checkout.folder)
+    assert not list(checkout.folder.rglob("*.partial"))
+
+
+def compare(undisturbed: Path, folder: Path) -> None:
+    """Every run and table that was made equals that of the undisturbed run, to the last bit."""
+    made = [path.relative_to(folder) for path in folder.glob("results/**/*") if path.suffix in (".npz", ".parquet")]
+    assert Path(TRAINED) in made
+    for path in made:
+        if path.suffix == ".npz":
+            (arrays, _), (expected, _) = load_arrays(folder / path), load_arrays(undisturbed / path)
+            assert arrays.keys() == expected.keys()
+            for name in expected:
+                np.testing.assert_array_equal(arrays[name], expected[name], err_msg=f"{path}: {name}")
+        else:
+            pd.testing.assert_frame_equal(read_table(folder / path), read_table(undisturbed / path), check_exact=True)
+
+
+# -- scenarios --------------------------------------------------------------------------------------
+
+
+def whole_pipeline(checkout: Checkout) -> None:
+    checkout.configure(RUN, resources={"gpu": 1})
+    checkout.succeed(checkout.submit())
+    page = (checkout.folder / "figures/index.html").read_text()
+    assert FIGURE in page
+    assert (checkout.folder / f"figures/{PAPER}/{FIGURE}.pdf").read_bytes().startswith(b"%PDF")
+    assert (checkout.folder / "results/verdicts.txt").exists()
+    jobs = {job["Comment"]: job for job in checkout.jobs()}
+    assert {job["JobState"] for job in jobs.values()} == {"COMPLETED"}
+    assert all(job["JobName"].startswith("learning-dynamics_") for job in jobs.values())
+    # the one run that asks for a GPU is given one, and nothing else is
+    gpus = {name: job["TresPerJob"] for name, job in jobs.items() if "TresPerJob" in job}
+    assert gpus == {f"rule_run_wildcards_{PAPER}_{RUN}": "gres:gpu:1"}
+    # runs are jobs of their own; what takes seconds travels together
+    runs = yaml.safe_load((checkout.folder / "config.yaml").read_text())["papers"][PAPER]["runs"]
+    assert sum(name.startswith("rule_run_") for name in jobs) == len(runs)
+    assert sum(name.startswith("rule_metrics_") for name in jobs) == 1
+    assert sum(name.startswith("rule_publish_") for name in jobs) == 1
+    assert len(jobs) == len(runs) + 2
+
+
+def cancelled_job(checkout: Checkout) -> None:
+    started = checkout.submit_and_hold()
+    checkout.cluster.query("scancel", checkout.jobs()[0]["JobId"])
+    until(lambda: checkout.states() == ["CANCELLED"], 30, "the job's cancellation")
+    checkout.release()
+    checkout.succeed(started)
+    assert checkout.states() == ["CANCELLED", "COMPLETED"]
+
+
+def killed_process(checkout: Checkout) -> None:
+    started = checkout.submit_and_hold()
+    for process in checkout.stage_processes():
+        process.kill()
+    checkout.release()
+    checkout.succeed(started)
+    assert checkout.states() == ["FAILED", "COMPLETED"]
+
+
+def failed_node(checkout: Checkout) -> None:
+    started = checkout.submit_and_hold(TRAINED, "--default-resources", "slurm_partition=fragile", "mem_mb=1000")
+    (job,) = checkout.jobs()
+    node = job["NodeList"]
+    assert node in ("n3", "n4")
+    try:
+        checkout.cluster.query("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        until(lambda: checkout.jobs()[0]["Restarts"] == "1", 30, "the job's return to the queue")
+        until(lambda: not checkout.stage_processes(), 30, "the end of the job's processes")
+        (checkout.folder / "held").unlink()
+        # Slurm holds a requeued job back for two minutes
+        checkout.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
+        until((checkout.folder / "held").exists, 240, "the job on another node")
+        assert checkout.jobs()[0]["NodeList"] not in (node, "")
+        checkout.release()
+        checkout.succeed(started)
+    finally:
+        checkout.cluster.query("scontrol", "update", f"nodename={node}", "state=resume")
+
+
+def past_its_time(checkout: Checkout) -> None:
+    checkout.configure(RUN, resources={"runtime": 1})
+    # looks fall at 22, 54 and 96 s; Slurm ends the job between 60 and 90 s
+    checkout.hold()
+    started = checkout.submit(TRAINED, "--slurm-init-seconds-before-status-checks", "22")
+    until(lambda: checkout.states() == ["TIMEOUT"], 240, "the end of the job's time")
+    checkout.release()
+    checkout.succeed(started)
+    assert checkout.states() == ["TIMEOUT", "COMPLETED"]
+    assert [job["TimeLimit"] for job in checkout.jobs()] == ["00:01:00", "00:02:00"]
+
+
+def out_of_memory(checkout: Checkout) -> None:
+    # the job's processes need some 300 MB without the appetite
+    checkout.configure(RUN, resources={"mem_mb": 1000})
+    (checkout.folder / "appetite").write_text("1200")
+    checkout.hold()
+    started = checkout.submit(TRAINED)
+    until(lambda: checkout.states()[:1] == ["FAILED"], 240, "the end of the job's memory")
+    checkout.release()
+    checkout.succeed(started)
+    assert checkout.states() == ["FAILED", "COMPLETED"]
+    assert [job["MinMemoryNode"] for job in checkout.jobs()] == ["1000M", "2000M"]
+
+
+def killed_snakemake(checkout: Checkout) -> None:
+    started = checkout.submit_and_hold()
+    started.kill()
+    started.wait()
+    (orphan,) = checkout.jobs()
+    assert orphan["JobState"] == "RUNNING"
+
+    second = checkout.submit(TRAINED)
+    assert checkout.finish(second) == 1
+    (command,) = re.findall(r"scancel [\d ]+", checkout.screen(second))
+    assert command.split() == ["scancel", orphan["JobId"]]
+    checkout.cluster.query(*command.split())
+    until(lambda: checkout.states() == ["CANCELLED"], 30, "the orphan's cancellation")
+
+    checkout.release()
+    checkout.succeed(checkout.submit(TRAINED))
+    assert checkout.states() == ["CANCELLED", "COMPLETED"]
+
+
+def second_snakemake(checkout: Checkout) -> None:
+    started = checkout.submit_and_hold()
+    second = checkout.submit(TRAINED)
+    assert checkout.finish(second) == 1
+    assert f"another Snakemake is at work in this folder (process {started.pid} on" in checkout.screen(second)
+    assert checkout.states() == ["RUNNING"]
+    checkout.release()
+    checkout.succeed(started)
+    assert checkout.states() == ["COMPLETED"]
+
+
+def interrupted_snakemake(checkout: Checkout) -> None:
+    started = checkout.submit_and_hold()
+    started.send_signal(signal.SIGINT)
+    assert checkout.finish(started) == 1
+    until(lambda: checkout.states() == ["CANCELLED"], 30, "the job's cancellation")
+    checkout.release()
+    checkout.succeed(checkout.submit(TRAINED))
+
+
+def failed_sibling(checkout: Checkout) -> None:
+    failing = "too_narrow"
+    checkout.configure(failing, like=RUN, width=1)
+    started = checkout.submit_and_hold(TRAINED, f"results/{PAPER}/runs/{failing}.npz", "--retries", "0")
+    until(lambda: "FAILED" in checkout.states(), 240, "the failure")
+    until(lambda: "Error in rule run" in checkout.screen(started), 240, "the failure on the screen")
+    assert "RUNNING" in checkout.states()
+    checkout.release()
+    assert checkout.finish(started) == 1
+    assert (checkout.folder / TRAINED).exists()
+    # the failed job's log, not only its name
+    assert "error: width 1 is below the" in checkout.screen(started)
+
+
+SCENARIOS = (
+    past_its_time,
+    whole_pipeline,
+    killed_snakemake,
+    failed_node,
+    out_of_memory,
+    killed_process,
+    cancelled_job,
+    failed_sibling,
+    second_snakemake,
+    interrupted_snakemake,
+)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_results_are_those_of_an_undisturbed_run(scenario: Callable, outcomes: dict[str, Future]) -> None:
+    outcomes[scenario.__name__].result(timeout=500)
+
+
+def test_restarted_controller_loses_no_job(
+    undisturbed: Path, cluster: Slurm, outcomes: dict[str, Future], tmp_path: Path
+) -> None:
+    for other in outcomes.values():
+        other.exception(timeout=500)
+
+    def restarted_controller(checkout: Checkout) -> None:
+        started = checkout.submit_and_hold()
+        cluster.restart_controller()
+        assert checkout.states() == ["RUNNING"]
+        checkout.release()
+        checkout.succeed(started)
+        assert checkout.states() == ["COMPLETED"]
+
+    act(restarted_controller, undisturbed, cluster, tmp_path)
