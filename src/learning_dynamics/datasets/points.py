@@ -11,11 +11,15 @@ from learning_dynamics.settings import Count, NonNegative, Real, Seed
 Arrays = dict[str, np.ndarray]
 
 
-def given(*, points: list[list[Real]], labels: list[Real]) -> Arrays:
-    """Return the points and labels of the configuration as one member: X, (1, n, d), and y, (1, n)."""
+def given(*, points: list[list[Real]], labels: list[Real], separate: bool = False) -> Arrays:
+    """Return the points and labels of the configuration: X, (1, n, d), and y, (1, n).
+
+    Separate points are n data sets of one point each: X, (n, 1, d), and y, (n, 1).
+    """
     if len(points) != len(labels) or len({len(point) for point in points}) != 1:
         raise ProjectError("points and labels: give one label for each point, and points of one length")
-    return {"X": np.array([points], dtype=float), "y": np.array([labels], dtype=float)}
+    X, y = np.array([points], dtype=float), np.array([labels], dtype=float)
+    return {"X": X.swapaxes(0, 1), "y": y.T} if separate else {"X": X, "y": y}
 
 
 def regression(*, samples: Count, inputs: Count, seeds: Count, even: bool = False, seed: Seed) -> Arrays:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,15 @@ from learning_dynamics.trajectory import Trajectory
 
 # the norm whose max-margin or min-norm solution each two-layer network tends to
 NORMS: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A predicted limit direction of beta, and the exponent of tau in the angle to it, given the last -X^T r."""
+
+    direction: np.ndarray
+    exponent: Callable[[np.ndarray], float]
+
 
 VALUE = (
     Column("quantity", "str", "what the value is; see the metrics function"),
@@ -49,6 +59,11 @@ def _rows(quantity: str, value: Any, predicted: Any = None, **keys: Any) -> pd.D
             "predicted": np.broadcast_to(predicted, value.shape).ravel(),
         }
     )
+
+
+def _joined(measure: Callable, tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return one table with the columns that its metrics function declares, in their order."""
+    return pd.concat(tables, ignore_index=True)[[column.name for column in measure.columns]]  # type: ignore[attr-defined]
 
 
 def _grid(settings: dict, *names: str) -> Iterator[tuple]:
@@ -113,12 +128,12 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
             ]
             if classification:
                 tables.append(_rows("angle", _angle(beta, reference), time=trajectory.time, **keys))
-    return pd.concat(tables, ignore_index=True)
+    return _joined(descent, tables)
 
 
 @columns(
     Column("network", "str", "architecture"),
-    Column("step", "float", "step size eta"),
+    Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest"),
     Column("scale", "float", "initial scale alpha"),
     Column("direction", "int", "which of the initial coefficients zbar_j"),
     *VALUE,
@@ -134,18 +149,27 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, 0)
         tensor = network.data_tensor(X[0])
+        found, limits = {}, {}
         for position, step, scale, direction in _grid(settings, "steps", "scales", "directions"):
             first, second = network.layers(trajectory.constants[f"initial/{architecture}"][position] / scale)
             predicted = np.concatenate(theory.one_point_limit(tensor, y[0], scale, first, second))
             beta = network.coefficients(trajectory.series[architecture][position, 0])
-            error = np.max(np.abs(beta - network.coefficients(predicted)))
+            limits[scale, direction] = network.coefficients(predicted)
+            error = np.max(np.abs(beta - limits[scale, direction]))
             keys = {"network": architecture, "step": step, "scale": scale, "direction": direction}
+            found[step, scale, direction] = beta
             tables += [
                 _rows("error", [error], **keys),
                 _rows("residual", [abs(X[0] @ beta - y[0])], **keys),
                 _rows("condition", [theory.one_point_condition(tensor, first, second)], **keys),
             ]
-    return pd.concat(tables, ignore_index=True)
+        fine, coarse = sorted(settings["steps"])[:2]
+        for (scale, direction), limit in limits.items():
+            # the line through the limits at the two smallest step sizes, at step size zero
+            line = (coarse * found[fine, scale, direction] - fine * found[coarse, scale, direction]) / (coarse - fine)
+            keys = {"network": architecture, "step": 0.0, "scale": scale, "direction": direction}
+            tables.append(_rows("error", [np.max(np.abs(line - limit))], **keys))
+    return _joined(step_sizes, tables)
 
 
 @columns(
@@ -160,14 +184,15 @@ def log_time(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the flow of classification in logarithmic time.
 
     Quantities, by time: ``log_loss``; ``singular``, the largest distance of a layer's direction from solving
-    the singular-vector equations of M(-u), relative to their singular value (Theorem 1); ``settling``, the
-    angle in degrees of X^T r to its last direction; for orthogonally decomposable networks ``stationarity``,
+    the singular-vector equations of M(-u), relative to their singular value (Theorem 1); for orthogonally decomposable networks ``stationarity``,
     the residual of the stationarity conditions of Theorem 2, relative; where the limit direction is that of a
     convex program ``angle``, in degrees, to it; for one data point and two layers ``layer_difference``,
     |eta_1 - y eta_2| / |eta_1| in singular coordinates (Theorem 3).
 
-    Once: ``coefficient``, the last direction, predicted where it is; ``exponent``, of tau in the angle over the
-    last decade, predicted from the singular values that go with u (see `_exponent`).
+    Once: ``coefficient``, the last direction, predicted where it is; ``exponent``, of 1/tau in the angle over the
+    last decade, predicted from the singular values that go with u; ``intercept``, the angle at infinite tau, in
+    degrees, extrapolated with the predicted exponent; ``settled``, the angle in degrees by which X^T r has
+    turned in the last decade of tau.
     """
     settings = trajectory.settings
     tables = []
@@ -178,12 +203,9 @@ def log_time(trajectory: Trajectory) -> pd.DataFrame:
             X, y = trajectory.constants["X"][member], trajectory.constants["y"][member]
             keys = {"seed": member, "network": architecture, "scale": scale, "direction": direction}
             states = trajectory.series[architecture][position]
-            limit = _limit_direction(network, architecture, X, y)
-            tables += [*_classified(network, X, y, trajectory.time, states, limit, keys)]
-            if limit is not None:
-                exponent = _exponent(network, architecture, settings["init"], X, y, states[-1])
-                tables.append(_fitted(tables, trajectory.time, exponent, keys))
-    return pd.concat(tables, ignore_index=True)
+            limit = _limit(network, architecture, X, y)
+            tables += _classified(network, X, y, trajectory.time, states, limit, keys)
+    return _joined(log_time, tables)
 
 
 @columns(
@@ -204,17 +226,16 @@ def filters(trajectory: Trajectory) -> pd.DataFrame:
             network = tensor_network.convolutional(X.shape[1], [length, X.shape[1]])
             keys = {"seed": member, "length": length}
             states = trajectory.series[f"length_{length}"][member]
-            full = length == X.shape[1]
-            limit = minimum_norm(X, y, "dft_l1", classification=True) if full else _top_direction(network, X[0], y[0])
-            tables += [*_classified(network, X, y, trajectory.time, states, limit, keys)]
-            tables.append(_fitted(tables, trajectory.time, _one_point_exponent(network, X[0]), keys))
+            architecture = "convolutional" if length == X.shape[1] else "short_filters"
+            limit = _limit(network, architecture, X, y)
+            tables += _classified(network, X, y, trajectory.time, states, limit, keys)
             tables.append(_rows("point", y[:1, None] * X, tau=0.0, **keys))
             if length <= 2:
                 beta = network.coefficients(states[-1:])
                 predicted = theory.filtered_direction(X[0], y[0], length)
                 last = trajectory.time[-1]
                 tables.append(_rows("corollary", beta / np.linalg.norm(beta), predicted, tau=last, **keys))
-    return pd.concat(tables, ignore_index=True)
+    return _joined(filters, tables)
 
 
 def _classified(
@@ -223,87 +244,90 @@ def _classified(
     y: np.ndarray,
     taus: np.ndarray,
     states: np.ndarray,
-    limit: np.ndarray | None,
+    limit: Limit | None,
     keys: dict,
 ) -> Iterator[pd.DataFrame]:
-    """Yield what `log_time` and `filters` measure of one run."""
+    """Yield what `log_time` and `filters` measure of one run, after its start, where beta may be zero."""
+    taus, states = taus[1:], states[1:]
     beta = network.coefficients(states)
     pushed = residual_directions(network, X, y, states)
     yield _rows("log_loss", logsumexp(-beta @ (y[:, None] * X).T, axis=1), tau=taus, **keys)
     singular = [_singular_residual(network, u, state) for u, state in zip(pushed, states, strict=True)]
     yield _rows("singular", singular, tau=taus, **keys)
-    yield _rows("settling", _angle(pushed, pushed[-1]), tau=taus, **keys)
+    decade = int(np.searchsorted(taus, taus[-1] / 10 * (1 - 1e-9)))
+    yield _rows("settled", _angle(pushed[decade : decade + 1], pushed[-1]), tau=taus[-1], **keys)
     if network.S is not None:
         stationarity = _stationarity(network, pushed, states)
         yield _rows("stationarity", stationarity, tau=taus, **keys)
     if len(X) == 1 and network.depth == 2:
         yield _rows("layer_difference", _layer_difference(network, X[0], y[0], states), tau=taus, **keys)
-    if limit is not None:
-        yield _rows("angle", _angle(beta, limit), tau=taus, **keys)
     unit = beta[-1:] / np.linalg.norm(beta[-1])
-    predicted = None if limit is None else limit / np.linalg.norm(limit)
-    yield _rows("coefficient", unit, predicted, tau=taus[-1], **keys)
+    if limit is None:
+        yield _rows("coefficient", unit, tau=taus[-1], **keys)
+        return
+    angle = _angle(beta, limit.direction)
+    yield _rows("angle", angle, tau=taus, **keys)
+    yield _rows("coefficient", unit, limit.direction / np.linalg.norm(limit.direction), tau=taus[-1], **keys)
+    yield from _fitted(taus, angle, limit.exponent(pushed[-1]), keys)
 
 
-def _limit_direction(network: TensorNetwork, architecture: str, X: np.ndarray, y: np.ndarray) -> np.ndarray | None:
-    """Return the direction that theory gives for beta, where it is one direction and not a stationary point's."""
+def _limit(network: TensorNetwork, architecture: str, X: np.ndarray, y: np.ndarray) -> Limit | None:
+    """Return what theory says of the limit direction of beta, where it is one direction, not any stationary point."""
     if architecture == "fully_connected":
-        return minimum_norm(X, y, "l2", classification=True)
-    if network.depth == 2 and architecture in NORMS:
-        return minimum_norm(X, y, NORMS[architecture], classification=True)
-    if network.depth == 2 and architecture == "decomposable":
-        assert network.S is not None
-        return network.S.T @ minimum_norm(X @ network.S.T, y, "l1", classification=True)
-    if network.depth == 2 and len(X) == 1:
-        return _top_direction(network, X[0], y[0])
-    return None
-
-
-def _top_direction(network: TensorNetwork, x: np.ndarray, label: float) -> np.ndarray:
-    """Return the coefficients of a two-layer network at the top singular vectors of M(x) (Theorem 3)."""
-    U1, _, U2 = np.linalg.svd(network.data_tensor(x))
-    return label * network.coefficients(np.concatenate([U1[:, 0], U2[0]]))
-
-
-def _exponent(
-    network: TensorNetwork,
-    architecture: str,
-    init: str,
-    X: np.ndarray,
-    y: np.ndarray,
-    state: np.ndarray,
-) -> float:
-    """Return how fast the angle to the limit direction falls, as a power of 1/tau.
-
-    Two layers grow like sqrt(tau) in the singular directions that are active in the limit; an inactive one,
-    whose singular value of M(-u) is smaller by a factor s, grows like tau**(s/2), so that it falls behind
-    like tau**(s - 1) in the coefficients. Offsets of the margins fall behind like 1/tau. A fully connected network keeps
-    the part of W_1 outside the span of the data, which the other layers carry along like tau**(1 - 1/L).
-    """
-    if architecture == "fully_connected":
-        return 1 / network.depth if init == "zero_last" else 1.0
+        # W_1 keeps its part outside the span of the data, which the other layers carry along like tau**(1 - 1/L)
+        return Limit(minimum_norm(X, y, "l2", classification=True), lambda u: 1 / network.depth)
+    if network.depth > 2:
+        return None
     if network.S is None:
-        return _one_point_exponent(network, X[0])
-    u = residual_directions(network, X, y, state)
-    values = np.abs(network.S @ u)
-    # active directions share the largest value in the limit
-    active = values > (1 - 1e-3) * values.max()
-    return float(min(1.0, 1 - values[~active].max() / values.max())) if not active.all() else 1.0
+        return _one_point_limit(network, X[0], y[0]) if len(X) == 1 else None
+    if np.iscomplexobj(network.S):
+        direction = minimum_norm(X, y, "dft_l1", classification=True)
+        rho = np.fft.fft(direction)
+    else:
+        rho = minimum_norm(X @ network.S.T, y, "l1", classification=True)
+        direction = network.S.T @ rho
+    active = np.abs(rho) > 1e-6 * np.abs(rho).max()
+    return Limit(direction, lambda u: _lag(np.abs(network.S @ u), active))
 
 
-def _one_point_exponent(network: TensorNetwork, x: np.ndarray) -> float:
-    values = np.linalg.svd(network.data_tensor(x), compute_uv=False)
-    values = values[values > 1e-9 * values[0]]
-    below = values[values < values[0] * (1 - 1e-9)]
-    return float(1 - below[0] / values[0]) if len(below) else 1.0
+def _lag(values: np.ndarray, active: np.ndarray) -> float:
+    """Return the exponent with which inactive singular directions of two layers fall behind active ones.
+
+    Active directions grow like tau in the coefficients, and an inactive one, whose singular value of M(-u) is
+    smaller by a factor s, like tau**s. Offsets of the margins fall behind like 1/tau. Active directions share
+    the largest singular value in the limit; where they do not yet, the answer is nan.
+    """
+    if values[active].min() < 0.99 * values.max():
+        return np.nan
+    if active.all():
+        return 1.0
+    return float(np.clip(1 - values[~active].max() / values[active].min(), 0.0, 1.0))
 
 
-def _fitted(tables: list[pd.DataFrame], taus: np.ndarray, predicted: float, keys: dict) -> pd.DataFrame:
-    """Return the exponent of tau in the last table of angles, from its values a decade apart."""
-    angle = next(table for table in reversed(tables) if table["quantity"].iloc[0] == "angle")["value"].to_numpy()
-    start = int(np.searchsorted(taus, taus[-1] / 10 * (1 - 1e-9)))
-    fitted = -np.log(angle[-1] / angle[start]) / np.log(taus[-1] / taus[start])
-    return _rows("exponent", [fitted], predicted, tau=taus[-1], **keys)
+def _one_point_limit(network: TensorNetwork, x: np.ndarray, label: float) -> Limit:
+    """Return the coefficients at the top singular vectors of M(x), which must be simple (Theorem 3).
+
+    Where M has no common singular vectors for all inputs, a lagging direction of one layer enters the
+    coefficients together with the leading direction of the other, so that the exponent is halved.
+    """
+    U1, values, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
+    direction = label * network.coefficients(np.concatenate([U1[:, 0], U2[0]]))
+    second = values[1] / values[0] if len(values) > 1 else 0.0
+    return Limit(direction, lambda u: (1 - second) / 2)
+
+
+def _fitted(taus: np.ndarray, angle: np.ndarray, predicted: float, keys: dict) -> Iterator[pd.DataFrame]:
+    """Yield the exponent of tau in the angle over the last decade, and the angle's intercept at infinite tau.
+
+    The intercept is that of a straight line through the last two decades against the predicted power of tau.
+    """
+    decade = taus >= taus[-1] / 10 * (1 - 1e-9)
+    last = np.maximum(angle[decade], 1e-300)
+    yield _rows("exponent", [-np.log(last[-1] / last[0]) / np.log(10)], predicted, tau=taus[-1], **keys)
+    late = taus >= taus[-1] / 100 * (1 - 1e-9)
+    if predicted > 0:
+        line = np.polynomial.Polynomial.fit(taus[late] ** -predicted, angle[late], 1)
+        yield _rows("intercept", [line(0.0)], 0.0, tau=taus[-1], **keys)
 
 
 def _singular_residual(network: TensorNetwork, u: np.ndarray, state: np.ndarray) -> float:
@@ -371,7 +395,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
                     _rows("size", squares.max(axis=(0, 2)), **keys),
                     _rows("loss", 0.5 * np.sum((outputs - y[member]) ** 2, axis=1), **keys),
                 ]
-    return pd.concat(tables, ignore_index=True)
+    return _joined(flow, tables)
 
 
 def _squares(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
@@ -424,7 +448,7 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
                     _rows("error", [_distance(beta, predicted)], **keys),
                     *(_rows(quantity, [_distance(beta, other)], **keys) for quantity, other in others.items()),
                 ]
-    return pd.concat(tables, ignore_index=True)
+    return _joined(interpolation, tables)
 
 
 def _distance(found: np.ndarray, reference: np.ndarray) -> float:
@@ -462,7 +486,7 @@ def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
                 _rows(f"{norm}_distance", [_distance(product, solutions[member])], **keys)
                 for norm, solutions in least.items()
             ]
-    return pd.concat(tables, ignore_index=True)
+    return _joined(matrix_sensing, tables)
 
 
 @columns(
@@ -487,7 +511,7 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
             residual = np.max(np.abs(X[member] @ beta - y[member])) / np.max(np.abs(y[member]))
             keys = {"seed": member, "depth": depth, "scale": scale}
             tables += [_rows("distance", [_distance(beta, least)], **keys), _rows("residual", [residual], **keys)]
-    return pd.concat(tables, ignore_index=True)
+    return _joined(deep_regression, tables)
 
 
 @columns(
@@ -519,7 +543,7 @@ def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
                 **keys,
             ),
         ]
-    return pd.concat(tables, ignore_index=True)
+    return _joined(depth_functions, tables)
 
 
 @columns(
@@ -538,4 +562,4 @@ def contraction(trajectory: Trajectory) -> pd.DataFrame:
         tables.append(
             pd.DataFrame({"array": name, "axis_1": first, "axis_2": second, "axis_3": third, "value": array.ravel()})
         )
-    return pd.concat(tables, ignore_index=True)
+    return _joined(contraction, tables)
