@@ -18,6 +18,8 @@ FLOW_ERROR = 100.0
 ANGLE = 0.5
 # Powers of tau below this cannot be told from constants at log t = 1e6, where they have changed by less than 1/30.
 SLOWEST = 0.25
+# Degrees by which X^T r may still turn in the last decade of log t where a theorem assumes that it converges.
+TURN = 0.1
 
 
 def _values(table: pd.DataFrame, quantity: str, **where: object) -> pd.DataFrame:
@@ -36,25 +38,25 @@ def _errors(table: pd.DataFrame, quantity: str, **where: object) -> np.ndarray:
 
 
 def _loss_vanishes(tables: Sequence[pd.DataFrame]) -> Check:
-    """Check that log loss has reached minus log t, up to the logarithm of a power of log t."""
-    shares = []
+    """Check that the loss falls like 1/t, up to a power of log t."""
+    lags = []
     for table in tables:
         last = table[table["tau"] == table["tau"].max()]
         rows = _values(last, "log_loss")
-        shares.append((-rows["value"] / rows["tau"]).min())
-    return at_least(min(shares), 0.99, because="log loss / -log t at the last time; the loss falls like 1/t")
+        lags.append((1 + rows["value"] / rows["tau"]).max())
+    return at_most(max(lags), 0.01, because="1 + log loss / log t at the last time; the loss falls like 1/t")
 
 
 def _limit_angles(table: pd.DataFrame, keys: list[str], **where: object) -> tuple[np.ndarray, int]:
     """Return extrapolated angles of the draws whose limit is within reach, and how many draws there are."""
     exponents = _values(table, "exponent", **where).set_index(keys)["predicted"]
     settled = _values(table, "settled", **where).set_index(keys)["value"].reindex(exponents.index)
-    reachable = (exponents >= SLOWEST) & (settled <= 0.1)
+    reachable = (exponents >= SLOWEST) & (settled <= TURN)
     intercepts = table[table["quantity"] == "intercept"].set_index(keys)["value"].reindex(exponents.index)
     return intercepts[reachable].to_numpy(), len(exponents)
 
 
-def _directions(tables: Sequence[tuple[pd.DataFrame, dict]], keys: list[str], wanted: int = 3) -> tuple[Check, int]:
+def _directions(tables: Sequence[tuple[pd.DataFrame, dict]], keys: list[str], wanted: int = 2) -> tuple[Check, int]:
     angles, draws = [], 0
     for table, where in tables:
         found, of = _limit_angles(table, keys, **where)
@@ -75,40 +77,47 @@ def _directions(tables: Sequence[tuple[pd.DataFrame, dict]], keys: list[str], wa
 RUN = ["seed", "network", "scale", "direction"]
 
 
-@claim("Theorem 1", "largest distance of a layer's direction from the singular-vector equations, at infinite log t")
+@claim("Theorem 1", "largest distance from the singular-vector equations at depth 3, extrapolated to infinite log t")
 def theorem_1(tables: Tables) -> Outcome:
     """Under the exponential loss every layer of a linear tensor network tends in direction to a singular vector of M(−u).
 
-    u is the limit direction of Xᵀr, which the theorem assumes to exist; runs in which Xᵀr still turned by more
-    than 0.1° over the last decade of log t are left out, as are networks for which it proves nothing. The layers
-    grow like (log t)^(1/L) while their differences stay, so that the distance from solving the equations,
-    relative to the singular value, falls like (log t)^(−1/L): slow enough that at any time that gradient
-    descent reaches the layers are far from singular vectors. Here the flow is followed to log t = 10⁶ and the
-    distance must have fallen, over the last decade, to at most 0.8 of what it was, in every run, and to a few
-    times (log t)^(−1/L).
+    u is the limit direction of Xᵀr, which the theorem assumes to exist; runs in which Xᵀr still turns by more than
+    0.1° over the last decade of log t are left out. The distance is that of the layers' directions from solving the
+    singular-vector equations, relative to the singular value. At depth 3 the layers of fully connected and of
+    orthogonally decomposable networks grow like (log t)^(1/3) while what is to vanish keeps its size, so that the
+    distance falls like (log t)^(−1/3): it is extrapolated with that power from the last two decades before log t = 10⁶.
+    Convolutional networks with short filters and random tensors settle more slowly, like the two-layer networks whose
+    second singular value is close to the first: they must have come within 0.2 by then.
     """
-    ratios, sizes = [], []
-    for table in tables.values():
-        depth = table.attrs["settings"]["depth"]
-        last = table["tau"].max()
-        settled = _values(table, "settled").set_index(RUN)["value"] <= 0.1
-        found = _values(table, "singular").pivot_table(index="tau", columns=RUN, values="value")
-        found = found.loc[:, settled[settled].index]
-        before = found.iloc[np.searchsorted(found.index, last / 10 * (1 - 1e-9))]
-        end = found.iloc[-1]
-        # where the distance is at the integrator's error there is nothing left to fall
-        moving = end > 1e-6
-        ratios.append((end / before)[moving].to_numpy())
-        sizes.append(end.to_numpy() * last ** (1 / depth))
-    ratio, size = np.concatenate(ratios), np.concatenate(sizes)
-    share = float(np.mean(ratio <= 0.8))
+    table = tables["three_layers"]
+    structured = ["fully_connected", "diagonal", "convolutional", "decomposable"]
+    found = _settled(table, "singular", structured)
+    late = found[found.index >= found.index[-1] / 100 * (1 - 1e-9)]
+    power = late.index.to_numpy() ** (-1 / 3)
+    intercepts = [np.polynomial.Polynomial.fit(power, late[run], 1)(0.0) for run in late]
+    ends = pd.concat(
+        [_settled(each, "singular", sorted(each["network"].unique())).iloc[-1] for each in tables.values()]
+    )
     return Outcome(
         all_of(
-            at_least(share, 0.9, because="share of runs whose distance falls below 0.8 of itself in a decade of log t"),
-            at_most(float(np.median(size)), 10.0, because="median distance in units of (log t)^(-1/L)"),
+            equal(
+                float(np.max(np.abs(intercepts))), 0.0, 0.02, because="next powers of log t, (log t)^(-2/3) and beyond"
+            ),
+            at_most(float(ends.max()), 0.2, because="all networks, depths 2 and 3, at the last time"),
         ),
-        len(ratio),
+        len(ends),
     )
+
+
+def _settled(table: pd.DataFrame, quantity: str, networks: list[str]) -> pd.DataFrame:
+    """Return a quantity by tau (rows) of the runs (columns) in which X^T r has all but stopped turning."""
+    rows = table[table["network"].isin(networks)]
+    turned = _values(rows, "settled").set_index(RUN)["value"]
+    values = _values(rows, quantity).pivot_table(index="tau", columns=RUN, values="value")
+    found = values.loc[:, turned[turned <= TURN].index]
+    if found.shape[1] < 2:
+        raise Untested(f"X^T r has settled in only {found.shape[1]} of {len(turned)} runs")
+    return found
 
 
 @claim("Theorem 2", "largest residual of the stationarity conditions in singular coordinates, depth 3, at log t = 1e6")
@@ -130,17 +139,10 @@ def theorem_2(tables: Tables) -> Outcome:
 
 
 def _stationary(table: pd.DataFrame, networks: list[str]) -> tuple[Check, int]:
-    last = table[(table["tau"] == table["tau"].max()) & table["network"].isin(networks)]
-    settled = _values(last, "settled").set_index(RUN)["value"] <= 0.1
-    residual = _values(last, "stationarity").set_index(RUN)["value"][settled]
-    if len(residual) < 3:
-        raise Untested(f"X^T r has settled in only {len(residual)} of {len(settled)} runs")
-    check = at_most(
-        float(residual.max()),
-        0.02,
-        because=f"200 (log t)^(-2/3); X^T r has settled in {len(residual)} of {len(settled)} runs",
-    )
-    return check, len(residual)
+    residual = _settled(table, "stationarity", networks).iloc[-1]
+    bound = 200 * table["tau"].max() ** (-2 / 3)
+    because = f"200 (log t)^(-2/3); X^T r has settled in {len(residual)} runs"
+    return at_most(float(residual.max()), bound, because=because), len(residual)
 
 
 @claim("Theorem 3", "largest angle to the top singular vectors' coefficients, at infinite log t, in degrees")
@@ -282,7 +284,8 @@ def corollary_3(tables: Tables) -> Outcome:
 
 def _architecture(tables: Tables, network: str) -> Outcome:
     residual, count = _stationary(tables["three_layers"], [network])
-    directions, more = _directions([(tables["two_layers"], {"network": [network]})], RUN)
+    flat = [(tables[name], {"network": [network]}) for name in ("two_layers", "settling")]
+    directions, more = _directions(flat, RUN)
     return Outcome(all_of(residual, directions, _loss_vanishes(list(tables.values()))), count + more)
 
 
@@ -347,23 +350,20 @@ def corollary_7(tables: Tables) -> Outcome:
     """Deep matrix sensing with commuting symmetric sensors tends to the matrix whose eigenvalues minimise Q_{L,α}.
 
     The result interpolates between the solutions of least Frobenius norm (α → ∞, where the check asks for 1e-4) and least nuclear norm (α → 0, where at
-    α = 0.01 and depth 3 it is near). The sensors here are indefinite. The statement is exact but delicate: layers that fail to commute by rounding errors drift away
+    α = 0.01 and depth 3 the check asks for 0.05; at depth 2 the approach is much slower). The sensors here are indefinite. The statement is exact but delicate: layers that fail to commute by rounding errors drift away
     from this path when α is small and the depth above two, so the flow is followed in the sensors' common eigenbasis, where they commute exactly.
     """
     table = tables["matrix_sensing"]
     errors = _values(table, "error")["value"]
     scales = sorted(table["scale"].unique())
     wide = _values(table, "frobenius_distance", scale=scales[-1])["value"].max()
-    nuclear = _values(table, "nuclear_distance").groupby(["depth", "scale"])["value"].max().unstack("scale")
+    deepest = table["depth"].max()
+    nuclear = _values(table, "nuclear_distance", depth=deepest, scale=scales[0])["value"].max()
     return Outcome(
         all_of(
             equal(float(errors.max()), 0.0, _flow_error(tables), because="100 rtol"),
             at_most(float(wide), 1e-4, because="distance from the least Frobenius norm at the largest α"),
-            at_most(
-                float((nuclear[scales[0]] / nuclear[scales[-1]]).max()),
-                0.9,
-                because="distance from the least nuclear norm at the smallest α, relative to that at the largest",
-            ),
+            at_most(float(nuclear), 0.05, because="distance from the least nuclear norm at the smallest α and depth 3"),
         ),
         len(errors),
     )
@@ -411,7 +411,7 @@ def lemma_5_1(tables: Tables) -> Outcome:
         all_of(
             equal(float(errors.max()), 0.0, FLOW_ERROR * rtol, because="100 rtol"),
             at_most(float(oddness.max()), 1e-12, because="the same integration with the sign of time reversed"),
-            at_least(float(increase), 0.0, because="smallest increase of h from one time to the next"),
+            at_most(float(falls), 0.5, because="recorded times at which h is not above the one before"),
             at_least(
                 float(forward.groupby("depth")["value"].max().min()),
                 table.attrs["settings"]["last"],

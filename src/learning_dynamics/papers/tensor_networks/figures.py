@@ -135,18 +135,18 @@ def fig2(tables: Tables) -> Figure:
     """A linear tensor network of three layers contracts its data tensor one axis at a time.
 
     M(x) has lengths 5, 4 and 3; v₁ takes inner products along the first axis and leaves a matrix, v₂ along the next and leaves
-    a vector, v₃ leaves the output. Colours are the entries of a random example.
+    a vector, v₃ leaves the output. Colours are the entries of a random example, each array
+    relative to its largest.
     """
     table = tables["contraction"]
-    norm = Normalize(-np.abs(table["value"]).max(), np.abs(table["value"]).max())
-    figure, axis = plt.subplots(figsize=(WIDTH, 2.9))
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     arrays = {name: _array(rows) for name, rows in table.groupby("array")}
     depth = len(arrays) // 2
     left = 0.0
     for stage in range(depth + 1):
         tensor = arrays[f"tensor_{stage}"]
         # the axis that is contracted next runs down the page
-        width = _draw_tensor(axis, tensor, left, norm)
+        width = _draw_tensor(axis, tensor, left)
         shape = r" \times ".join(str(length) for length in tensor.shape if length > 1) or "1"
         name = r"$\mathsf{M}(x)$" if stage == 0 else (rf"$\mathsf{{H}}_{stage}$" if stage < depth else r"$f(x)$")
         axis.text(left + width / 2, 3.6, f"{name}\n" + rf"${shape}$", ha="center", va="bottom")
@@ -154,7 +154,7 @@ def fig2(tables: Tables) -> Figure:
         if stage < depth:
             vector = arrays[f"vector_{stage + 1}"]
             axis.text(left - 0.35, 0, r"$\circ$", ha="center", va="center", fontsize=13)
-            _draw_tensor(axis, vector, left, norm)
+            _draw_tensor(axis, vector, left)
             axis.text(left + 0.5, 3.6, rf"$v_{stage + 1}$" + f"\n${len(vector)}$", ha="center", va="bottom")
             axis.text(left + 1.75, 0, r"$\longrightarrow$", ha="center", va="center", fontsize=13)
             left += 2.6
@@ -162,7 +162,8 @@ def fig2(tables: Tables) -> Figure:
     axis.set_ylim(-3.4, 5.2)
     axis.set_aspect("equal")
     axis.set_axis_off()
-    figure.colorbar(ScalarMappable(norm, "RdBu_r"), ax=axis, shrink=0.7, pad=0.01, label="entry")
+    scale = ScalarMappable(Normalize(-1, 1), "RdBu_r")
+    figure.colorbar(scale, ax=axis, shrink=0.75, pad=0.01, ticks=[-1, 0, 1], label="entry / largest")
     return figure
 
 
@@ -173,12 +174,13 @@ def _array(rows: pd.DataFrame) -> np.ndarray:
     return np.squeeze(array)
 
 
-def _draw_tensor(axis: Axes, tensor: np.ndarray, left: float, norm: Normalize) -> float:
+def _draw_tensor(axis: Axes, tensor: np.ndarray, left: float) -> float:
     """Draw an array of order three or less, slices along its last axis one behind the other; return its width."""
     cube = np.asarray(tensor).reshape(*tensor.shape, *([1] * (3 - tensor.ndim)))
     rows, columns, slices = cube.shape
     shift = 0.55
-    colours = mpl.colormaps["RdBu_r"]
+    largest = np.abs(cube).max()
+    norm, colours = Normalize(-largest, largest), mpl.colormaps["RdBu_r"]
     for k in reversed(range(slices)):
         for i in range(rows):
             for j in range(columns):
@@ -207,7 +209,7 @@ def limit_accuracy(tables: Tables) -> Figure:
             )
         axis.set_title(rf"$\alpha = {scale:g}$")
         axis.set_xlabel(r"step size $\eta$")
-    axes[0, 0].set_ylabel(r"$\max_i |\beta_i - \beta_i^{\mathrm{Theorem\,5}}|$")
+    axes[0, 0].set_ylabel("distance from Theorem 5")
     handles = [
         Line2D([], [], ls="", marker="o", ms=4.5, color=colour, label=name) for colour, name in NETWORKS.values()
     ]
@@ -299,7 +301,7 @@ def log_time(tables: Tables) -> Figure:
         axis.set_title(rf"$\alpha = {scale:g}$")
         axis.set_xlabel(r"$\log(1 + t)$")
         axis.set_ylim(1e-6, 200)
-    axes[0, 0].set_ylabel("angle to max-margin direction (degrees)")
+    axes[0, 0].set_ylabel("angle to max margin (degrees)")
     handles = [Line2D([], [], color=colour, label=name) for colour, name in NETWORKS.values()]
     handles += [
         Line2D(
