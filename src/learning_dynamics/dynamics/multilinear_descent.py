@@ -108,8 +108,8 @@ def _kernel(where, values, labels, state, exponential, step, steps, records, sta
             break
         for e in range(entries):
             product[e] = 1.0
-            for l in range(depth):
-                product[e] *= state[where[e, l]]
+            for layer in range(depth):
+                product[e] *= state[where[e, layer]]
         largest = 0.0
         for i in range(samples):
             output = 0.0
@@ -127,12 +127,12 @@ def _kernel(where, values, labels, state, exponential, step, steps, records, sta
             weight = 0.0
             for i in range(samples):
                 weight += weights[i] * values[i, e]
-            for l in range(depth):
+            for layer in range(depth):
                 others = weight
                 for k in range(depth):
-                    if k != l:
+                    if k != layer:
                         others *= state[where[e, k]]
-                gradient[where[e, l]] += others
+                gradient[where[e, layer]] += others
         for j in range(len(state)):
             state[j] -= step * gradient[j]
         taken += 1

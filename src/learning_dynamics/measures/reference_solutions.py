@@ -1,4 +1,4 @@
-"""Minimum-norm interpolators and maximum-margin classifiers from a convex solver: references that no dynamics enters."""
+"""Minimum-norm interpolators and maximum-margin classifiers from a convex solver: no dynamics enters them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ def factors(architecture: str, z: np.ndarray, imbalance: float) -> np.ndarray:
     In the coordinates in which the network is diagonal, the first layer is the larger one by a fixed
     amount: ``p_j**2 - q_j**2 = imbalance`` and ``p_j q_j`` is the coefficient. A fully connected network starts
     at W_1 = p I and w_2 = z / p. So the conditions of Theorems 2, 3, 5 and 6 (Yun et al. 2021) hold with
-    lambda = imbalance, whatever the data (lambda = imbalance / inputs for fully connected networks of as many hidden units).
+    lambda = imbalance, whatever the data (lambda = imbalance / inputs for fully connected networks of as many
+    hidden units).
 
     Parameters
     ----------

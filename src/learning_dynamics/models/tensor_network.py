@@ -1,4 +1,4 @@
-"""Linear tensor networks f(x) = M(x) o (v_1, ..., v_L): an order-L tensor, linear in the input, contracted with L vectors.
+"""Linear tensor networks f(x) = M(x) o (v_1, ..., v_L): a tensor linear in the input, contracted with L vectors.
 
 Diagonal, circular convolutional and fully connected networks of any depth are special cases
 (Yun et al. 2021, section 3 and Appendix B); so is any tensor with a given orthogonal decomposition.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from string import ascii_lowercase
 
 import numpy as np
@@ -94,9 +94,9 @@ def contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> list[np.nd
         return [tensor @ layers[1], layers[0] @ tensor]
     found = []
     left = tensor  # contracted with v_1, ..., v_(l-1)
-    for l, layer in enumerate(layers):
+    for index, layer in enumerate(layers):
         partial = left
-        for other in reversed(layers[l + 1 :]):
+        for other in reversed(layers[index + 1 :]):
             partial = partial @ other
         found.append(partial)
         left = np.tensordot(layer, left, axes=1)
@@ -137,7 +137,7 @@ def fully_connected(widths: Sequence[int]) -> TensorNetwork:
     """
     inputs = widths[0]
     tensor = np.eye(inputs)  # axis 0: the unit inputs
-    for narrow, wide in zip(widths[:-1], widths[1:], strict=True):
+    for narrow, wide in pairwise(widths):
         larger = np.zeros((*tensor.shape[:-1], narrow * wide, wide))
         for j in range(wide):
             larger[..., narrow * j : narrow * (j + 1), j] = tensor

@@ -79,7 +79,8 @@ RUN = ["seed", "network", "scale", "direction"]
 
 @claim("Theorem 1", "largest distance from the singular-vector equations at depth 3, extrapolated to infinite log t")
 def theorem_1(tables: Tables) -> Outcome:
-    """Under the exponential loss every layer of a linear tensor network tends in direction to a singular vector of M(−u).
+    """Under the exponential loss every layer of a linear tensor network tends in direction to a singular vector
+    of M(−u).
 
     u is the limit direction of Xᵀr, which the theorem assumes to exist; runs in which Xᵀr still turns by more than
     0.1° over the last decade of log t are left out. The distance is that of the layers' directions from solving the
@@ -122,7 +123,8 @@ def _settled(table: pd.DataFrame, quantity: str, networks: list[str]) -> pd.Data
 
 @claim("Theorem 2", "largest residual of the stationarity conditions in singular coordinates, depth 3, at log t = 1e6")
 def theorem_2(tables: Tables) -> Outcome:
-    """An orthogonally decomposable network classifies without error and tends to a stationary point of the ℓ_{2/L} max-margin problem.
+    """An orthogonally decomposable network classifies without error and tends to a stationary point of the
+    ℓ_{2/L} max-margin problem.
 
     Stationary means that |ρ_j|^{2/L} is proportional to (Su)_j ρ_j, real and not negative, for every singular
     direction j. At depth 3 the directions that die out keep their size while the others grow, and the residual falls
@@ -147,12 +149,13 @@ def _stationary(table: pd.DataFrame, networks: list[str]) -> tuple[Check, int]:
 
 @claim("Theorem 3", "largest angle to the top singular vectors' coefficients, at infinite log t, in degrees")
 def theorem_3(tables: Tables) -> Outcome:
-    """Two layers trained on one data point tend to the top singular vectors of M(x), both layers alike up to the label's sign.
+    """Two layers trained on one data point tend to the top singular vectors of M(x), both layers alike up to
+    the label's sign.
 
     Checked on fully connected, diagonal and full-length convolutional networks and on filters of every length,
-    with labels of both signs. In singular coordinates η₁ − y η₂ must vanish relative to η₁. The angle falls like a power of
-    log t that the gap between the first two singular values sets; runs with a power below 1/4 are
-    beyond extrapolation even at log t = 10⁶ and left out.
+    with labels of both signs. In singular coordinates η₁ − y η₂ must vanish relative to η₁. The angle falls
+    like a power of log t that the gap between the first two singular values sets; runs with a power below 1/4
+    are beyond extrapolation even at log t = 10⁶ and left out.
     """
     single, filters = tables["single_point"], tables["filters"]
     check, count = _directions([(single, {})], RUN)
@@ -167,12 +170,14 @@ def theorem_3(tables: Tables) -> Outcome:
 
 @claim("Theorem 4", "largest relative distance between the flow's limit and the minimiser of Q")
 def theorem_4(tables: Tables) -> Outcome:
-    """In underdetermined regression a real orthogonally decomposable network tends to the global minimum that minimises Q_{L,α,η̄}.
+    """In underdetermined regression a real orthogonally decomposable network tends to the global minimum that
+    minimises Q_{L,α,η̄}.
 
     Tried on a network with random singular vectors, more singular values than inputs (so that S is not
-    invertible), random positive weights η̄, depths 2, 3 and 4, and scales α over more than two decades. The minimiser of Q comes from its own
-    convex program by Newton's method; nothing of the dynamics enters it. H_L has the closed form
-    H_L(h_L(t)) = t h_L(t) − q_L(t)²/2, and p_L² − q_L² = 1, so that everything reduces to q_L.
+    invertible), random positive weights η̄, depths 2, 3 and 4, and scales α over more than two decades. The
+    minimiser of Q comes from its own convex program by Newton's method; nothing of the dynamics enters it. H_L
+    has the closed form H_L(h_L(t)) = t h_L(t) − q_L(t)²/2, and p_L² − q_L² = 1, so that everything reduces to
+    q_L.
     """
     return _formula(tables, "error")
 
@@ -202,7 +207,7 @@ def theorem_5(tables: Tables) -> Outcome:
     errors = _values(table, "error")
     smallest = sorted(errors["step"].unique())[1:3]
     largest = errors.groupby("step")["value"].max()
-    groups = errors.groupby(["network", "scale", "step"])["value"].max().unstack("step")
+    groups = errors.pivot_table(index=["network", "scale"], columns="step", values="value", aggfunc="max")
     order = np.log(groups[smallest[1]] / groups[smallest[0]]) / np.log(smallest[1] / smallest[0])
     # the second-order term of the step size, estimated from the first-order one at the same steps
     second = 10 * largest[smallest[0]] * largest[smallest[1]]
@@ -231,12 +236,12 @@ def theorem_6_convergence(tables: Tables) -> Outcome:
 def theorem_6_bias(tables: Tables) -> Outcome:
     """As α → 0, deep fully connected networks tend to the interpolator of least ℓ2 norm, whatever their depth.
 
-    From random layers the distance falls in proportion to α. From the identity initialisation there is nothing to fall: every layer stays
-    the identity plus a matrix whose columns lie in the span of the data, so that β is the least-norm interpolator at every α, a
-    stronger statement than the theorem's.
+    From random layers the distance falls in proportion to α. From the identity initialisation there is nothing
+    to fall: every layer stays the identity plus a matrix whose columns lie in the span of the data, so that β
+    is the least-norm interpolator at every α, a stronger statement than the theorem's.
     """
     distances = _values(tables["deep_random"], "distance")
-    worst = distances.groupby(["depth", "scale"])["value"].max().unstack("scale")
+    worst = distances.pivot_table(index="depth", columns="scale", values="value", aggfunc="max")
     low, high = worst.columns[0], worst.columns[1]
     order = np.log(worst[high] / worst[low]) / np.log(high / low)
     identity = _values(tables["deep_identity"], "distance")["value"].max()
@@ -275,7 +280,8 @@ def corollary_2(tables: Tables) -> Outcome:
 
 @claim("Corollary 3", "largest residual of the stationarity conditions in the DFT domain, depth 3, at log t = 1e6")
 def corollary_3(tables: Tables) -> Outcome:
-    """Full-length convolutional networks tend in direction to a stationary point of the DFT-domain ℓ_{2/L} max-margin problem.
+    """Full-length convolutional networks tend in direction to a stationary point of the DFT-domain ℓ_{2/L}
+    max-margin problem.
 
     At depth 2 the angle to the DFT-domain ℓ1 max-margin classifier is extrapolated to infinite log t.
     """
@@ -291,11 +297,13 @@ def _architecture(tables: Tables, network: str) -> Outcome:
 
 @claim("Corollary 4", "largest angle to the filtered data point, at infinite log t, in degrees")
 def corollary_4(tables: Tables) -> Outcome:
-    """A two-layer convolutional network with filters of length one tends to the data point, of length two to a filtered version of it.
+    """A two-layer convolutional network with filters of length one tends to the data point, of length two to a
+    filtered version of it.
 
-    The filter passes low frequencies where the data point's autocorrelation at lag one is positive, high ones where it is negative; both signs
-    are among the data. The corollary's formula is also held against the top singular vectors of the data tensor. With an
-    autocorrelation of zero the two singular values agree, and the initialisation decides; the corollary leaves that case out.
+    The filter passes low frequencies where the data point's autocorrelation at lag one is positive, high ones
+    where it is negative; both signs are among the data. The corollary's formula is also held against the top
+    singular vectors of the data tensor. With an autocorrelation of zero the two singular values agree, and the
+    initialisation decides; the corollary leaves that case out.
     """
     table = tables["filters"]
     check, count = _directions([(table, {"length": [1, 2]})], ["seed", "length"])
@@ -316,7 +324,8 @@ def corollary_4(tables: Tables) -> Outcome:
 def corollary_5(tables: Tables) -> Outcome:
     """In underdetermined regression diagonal networks tend to the global minimum that minimises Q_{L,α,w̄}.
 
-    Checked on the paper's data point with equal weights, where it interpolates between [0, ½] and [0.2, 0.4], and on random data with random weights; depths 2, 3 and 4.
+    Checked on the paper's data point with equal weights, where it interpolates between [0, ½] and [0.2, 0.4],
+    and on random data with random weights; depths 2, 3 and 4.
     """
     return _formula(tables, "error")
 
@@ -324,14 +333,18 @@ def corollary_5(tables: Tables) -> Outcome:
 @claim(
     "Corollary 6",
     "largest relative distance between the flow's limit and the minimiser of Q(Fz)",
-    correction="The argument of Q is d^(−(L−1)/2) Fz, not Fz: the singular values of the data tensor are d^((L−1)/2) Fx.",
+    correction=(
+        "The argument of Q is d^(−(L−1)/2) Fz, not Fz: the singular values of the data tensor are d^((L−1)/2) Fx."
+    ),
 )
 def corollary_6(tables: Tables) -> Outcome:
-    """With even data, full-length convolutional networks tend to the even global minimum that minimises Q_{L,α,Fw̄}(Fz).
+    """With even data, full-length convolutional networks tend to the even global minimum that minimises
+    Q_{L,α,Fw̄}(Fz).
 
-    The theorem behind it asks for Q(S^(−T) z), and a full-length convolutional network has S = d^((L−1)/2) F. Without that factor the minimiser is another,
-    because H_L is not homogeneous: it looks like the absolute value for large arguments and like the square for small ones, and the factor moves every argument.
-    The ends of the interpolation, α → 0 and α → ∞, are the same with and without it.
+    The theorem behind it asks for Q(S^(−T) z), and a full-length convolutional network has S = d^((L−1)/2) F.
+    Without that factor the minimiser is another, because H_L is not homogeneous: it looks like the absolute
+    value for large arguments and like the square for small ones, and the factor moves every argument. The ends
+    of the interpolation, α → 0 and α → ∞, are the same with and without it.
     """
     table = tables["convolutional"]
     printed = _values(table, "printed_error", method="flow")["value"].to_numpy()
@@ -349,9 +362,11 @@ def corollary_6(tables: Tables) -> Outcome:
 def corollary_7(tables: Tables) -> Outcome:
     """Deep matrix sensing with commuting symmetric sensors tends to the matrix whose eigenvalues minimise Q_{L,α}.
 
-    The result interpolates between the solutions of least Frobenius norm (α → ∞, where the check asks for 1e-4) and least nuclear norm (α → 0, where at
-    α = 0.01 and depth 3 the check asks for 0.05; at depth 2 the approach is much slower). The sensors here are indefinite. The statement is exact but delicate: layers that fail to commute by rounding errors drift away
-    from this path when α is small and the depth above two, so the flow is followed in the sensors' common eigenbasis, where they commute exactly.
+    The result interpolates between the solutions of least Frobenius norm (α → ∞, where the check asks for 1e-4)
+    and least nuclear norm (α → 0, where at α = 0.01 and depth 3 the check asks for 0.05; at depth 2 the
+    approach is much slower). The sensors here are indefinite. The statement is exact but delicate: layers that
+    fail to commute by rounding errors drift away from this path when α is small and the depth above two, so the
+    flow is followed in the sensors' common eigenbasis, where they commute exactly.
     """
     table = tables["matrix_sensing"]
     errors = _values(table, "error")["value"]
@@ -371,15 +386,18 @@ def corollary_7(tables: Tables) -> Outcome:
 
 @claim("Remark 4", "largest relative distance from the weighted ℓ2 solution at the largest α")
 def remark_4(tables: Tables) -> Outcome:
-    """Q interpolates between a weighted ℓ1 norm (α → 0) and a weighted ℓ2 norm (α → ∞), with weights |η̄|^(2−L) and η̄^(2−2L).
+    """Q interpolates between a weighted ℓ1 norm (α → 0) and a weighted ℓ2 norm (α → ∞), with weights |η̄|^(2−L)
+    and η̄^(2−2L).
 
-    At depth 2 the approach to ℓ1 is only like a power of α that can be small, at depth 3 and more it is fast. The distances from both ends are measured along α.
+    At depth 2 the approach to ℓ1 is only like a power of α that can be small, at depth 3 and more it is fast.
+    The distances from both ends are measured along α.
     """
     ends = []
     for table in tables.values():
         scales = sorted(table["scale"].unique())
         for quantity, near, far in (("l2_distance", scales[-1], scales[0]), ("l1_distance", scales[0], scales[-1])):
-            rows = _values(table, quantity, method="flow").groupby(["depth", "scale"])["value"].max().unstack("scale")
+            found = _values(table, quantity, method="flow")
+            rows = found.pivot_table(index="depth", columns="scale", values="value", aggfunc="max")
             ends.append(rows[near] / rows[far])
             if quantity == "l2_distance":
                 wide = float(rows[near].max())
@@ -395,9 +413,11 @@ def remark_4(tables: Tables) -> Outcome:
 
 @claim("Lemma 5.1", "largest relative error of the time at which |q| reaches its bound, against the closed form")
 def lemma_5_1(tables: Tables) -> Outcome:
-    """p_L and q_L exist on a symmetric interval (−c, c), and h_L = p^(L−1) q is odd and strictly increasing from −∞ to ∞ on it.
+    """p_L and q_L exist on a symmetric interval (−c, c), and h_L = p^(L−1) q is odd and strictly increasing
+    from −∞ to ∞ on it.
 
-    The lemma leaves c open: it is infinite at depth 2 and finite above, c = B(½, (L−2)/2)/2, that is π/2 at depth 3 and 1 at depth 4, because p² − q² = 1.
+    The lemma leaves c open: it is infinite at depth 2 and finite above, c = B(½, (L−2)/2)/2, that is π/2 at
+    depth 3 and 1 at depth 4, because p² − q² = 1.
     """
     table = tables["depth_functions"]
     reached = _values(table, "reached")
@@ -405,7 +425,9 @@ def lemma_5_1(tables: Tables) -> Outcome:
     h = _values(table, "h")
     forward, backward = (h[h["sign"] == sign].reset_index(drop=True) for sign in (1, -1))
     oddness = np.abs(forward["value"] + backward["value"]) / np.maximum(np.abs(forward["value"]), 1e-300)
-    increase = min(rows.sort_values("time")["value"].diff().dropna().min() for _, rows in h.groupby(["depth", "sign"]))
+    falls = sum(
+        (rows.sort_values("time")["value"].diff().dropna() <= 0).sum() for _, rows in h.groupby(["depth", "sign"])
+    )
     rtol = table.attrs["settings"]["rtol"]
     return Outcome(
         all_of(
@@ -427,9 +449,11 @@ def lemma_5_1(tables: Tables) -> Outcome:
     "largest drift of |(U_lᵀ v_l)_j|² − |(U_Lᵀ v_L)_j|² along the flow, relative to its largest term",
 )
 def conservation(tables: Tables) -> Outcome:
-    """In orthogonally decomposable networks the layers' squared singular coordinates keep their differences along the flow.
+    """In orthogonally decomposable networks the layers' squared singular coordinates keep their differences
+    along the flow.
 
-    Tried from Gaussian layers, at depths 2, 3 and 4, for real singular vectors and for the complex ones of convolutional networks.
+    Tried from Gaussian layers, at depths 2, 3 and 4, for real singular vectors and for the complex ones of
+    convolutional networks.
     """
     table = tables["conservation"]
     keys = ["seed", "network", "depth"]
@@ -447,9 +471,11 @@ def conservation(tables: Tables) -> Outcome:
 
 @claim("Section 6", "largest distance between the printed solutions and those of a convex solver")
 def min_norm_points(tables: Tables, *, printed: dict[str, list[float]]) -> Outcome:
-    """The interpolators of least ℓ2, ℓ1 and DFT-domain ℓ1 norm are [0.2, 0.4], [0, 0.5] and [0.33, 0.33], and the classification data have the same max-margin directions.
+    """The interpolators of least ℓ2, ℓ1 and DFT-domain ℓ1 norm are [0.2, 0.4], [0, 0.5] and [0.33, 0.33], and
+    the classification data have the same max-margin directions.
 
-    The paper's classification data are special: in the convolutional case both points lie exactly on the margin, [⅓, ⅓], so that the multipliers are not unique.
+    The paper's classification data are special: in the convolutional case both points lie exactly on the
+    margin, [⅓, ⅓], so that the multipliers are not unique.
     """
     distances = []
     for name, wanted in printed.items():
@@ -466,8 +492,8 @@ def min_norm_points(tables: Tables, *, printed: dict[str, list[float]]) -> Outco
 def small_scale_forgets_direction(tables: Tables) -> Outcome:
     """The limits of gradient descent depend less on the initial direction when the initial scale is small.
 
-    The spread is the largest distance between the limits of one network from the four initial coefficients. From α = 1 they lie all along the line of global minima, from α = 0.01 next to the
-    point of least norm.
+    The spread is the largest distance between the limits of one network from the four initial coefficients.
+    From α = 1 they lie all along the line of global minima, from α = 0.01 next to the point of least norm.
     """
     table = tables["regression"]
     spread = {key: _spread(rows) for key, rows in _values(table, "limit").groupby(["network", "scale"])}
@@ -486,10 +512,12 @@ def _spread(limits: pd.DataFrame) -> float:
     "smallest difference between directions from different initial coefficients at α = 1, in degrees",
 )
 def finite_loss_remembers_initialisation(tables: Tables) -> Outcome:
-    """Stopped at a loss of about 1e-5, the direction of the classifier still depends on the initial coefficients and on α.
+    """Stopped at a loss of about 1e-5, the direction of the classifier still depends on the initial
+    coefficients and on α.
 
-    The theorems say that directions forget the initialisation, and they do, but like a power of log t (figure log_time): two million steps are log t = 7. For every network the largest
-    angle to its max-margin direction among the initial coefficients is of the order of ten degrees at α = 1.
+    The theorems say that directions forget the initialisation, and they do, but like a power of log t (figure
+    log_time): two million steps are log t = 7. For every network the largest angle to its max-margin direction
+    among the initial coefficients is of the order of ten degrees at α = 1.
     """
     table = tables["classification"]
     last = table[table["time"] == table["time"].max()]
@@ -515,7 +543,8 @@ def finite_loss_remembers_initialisation(tables: Tables) -> Outcome:
 def final_loss(tables: Tables, *, bound: Positive) -> Outcome:
     """Every classification run ends at a loss of about 1e-5 or less.
 
-    The loss at time t is near 1/(t |∇f|²), the same for every network up to a factor of two: it is printed as an order of magnitude, and held to half a decade.
+    The loss at time t is near 1/(t |∇f|²), the same for every network up to a factor of two: it is printed as
+    an order of magnitude, and held to half a decade.
     """
     table = tables["classification"]
     losses = _values(table[table["time"] == table["time"].max()], "loss")["value"]

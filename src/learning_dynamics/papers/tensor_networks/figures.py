@@ -33,9 +33,9 @@ MINIMA = COLOURS["orange"]
 def fig1(tables: Tables, *, scales: list[Positive]) -> Figure:
     """Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
-    Every network starts at the same four coefficients α² z̄_j (black dots). Lines: gradient descent. Open circles on the line of
-    global minima: the limits that Theorem 5 predicts. From the small scale each architecture goes to the
-    point of least norm in its own norm; from the large scale the start decides.
+    Every network starts at the same four coefficients α² z̄_j (black dots). Lines: gradient descent. Open
+    circles on the line of global minima: the limits that Theorem 5 predicts. From the small scale each
+    architecture goes to the point of least norm in its own norm; from the large scale the start decides.
     """
     figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 3.6))
     for axis, scale in zip(np.atleast_1d(axes), scales, strict=True):
@@ -47,9 +47,10 @@ def fig1(tables: Tables, *, scales: list[Positive]) -> Figure:
 def fig3(tables: Tables, *, regression_scale: Positive) -> Figure:
     """Coefficients under gradient descent: regression at another scale, and classification at three.
 
-    First panel as in figure 1. Other panels: two separable points under the exponential loss, from the same starts, for two million
-    steps; dashed rays are the max-margin directions of each architecture's norm. The trajectories have not
-    reached them: at a loss near 1e-5 the classifier still shows where it started, more so from a large scale.
+    First panel as in figure 1. Other panels: two separable points under the exponential loss, from the same
+    starts, for two million steps; dashed rays are the max-margin directions of each architecture's norm. The
+    trajectories have not reached them: at a loss near 1e-5 the classifier still shows where it started, more so
+    from a large scale.
     """
     regression, classification = tables["regression"], tables["classification"]
     scales = classification.attrs["settings"]["scales"]
@@ -134,8 +135,8 @@ def _trajectory_handles(*, rays: bool) -> list[Line2D]:
 def fig2(tables: Tables) -> Figure:
     """A linear tensor network of three layers contracts its data tensor one axis at a time.
 
-    M(x) has lengths 5, 4 and 3; v₁ takes inner products along the first axis and leaves a matrix, v₂ along the next and leaves
-    a vector, v₃ leaves the output. Colours are the entries of a random example, each array
+    M(x) has lengths 5, 4 and 3; v₁ takes inner products along the first axis and leaves a matrix, v₂ along the
+    next and leaves a vector, v₃ leaves the output. Colours are the entries of a random example, each array
     relative to its largest.
     """
     table = tables["contraction"]
@@ -192,8 +193,9 @@ def _draw_tensor(axis: Axes, tensor: np.ndarray, left: float) -> float:
 def limit_accuracy(tables: Tables) -> Figure:
     """Distance between the limit of gradient descent and Theorem 5, against the step size.
 
-    The largest of the four starts, for each architecture and scale. The dotted lines rise in proportion to the step size: Theorem 5 speaks of
-    gradient flow, and gradient descent differs from it to first order. Grey: the step size of the paper's figures.
+    The largest of the four starts, for each architecture and scale. The dotted lines rise in proportion to the
+    step size: Theorem 5 speaks of gradient flow, and gradient descent differs from it to first order. Grey: the
+    step size of the paper's figures.
     """
     table = tables["step_sizes"]
     rows = table[(table["quantity"] == "error") & (table["step"] > 0)]
@@ -221,9 +223,10 @@ def limit_accuracy(tables: Tables) -> Figure:
 def depth(tables: Tables) -> Figure:
     """Limits of diagonal networks of several depths, between the solutions of least ℓ1 and least ℓ2 norm.
 
-    Left: the first coefficient at the limit against the initial scale. Lines: the minimiser of Q (Corollary 5); circles: gradient flow; crosses: gradient
-    descent. The deeper the network, the sharper the change from one norm to the other. Right: relative distance from the minimiser of Q. That of the flow
-    is the residual at which it was stopped, that of gradient descent is proportional to its step.
+    Left: the first coefficient at the limit against the initial scale. Lines: the minimiser of Q (Corollary 5);
+    circles: gradient flow; crosses: gradient descent. The deeper the network, the sharper the change from one
+    norm to the other. Right: relative distance from the minimiser of Q. That of the flow is the residual at
+    which it was stopped, that of gradient descent is proportional to its step.
     """
     table = tables["depth"]
     depths = sorted(table["depth"].unique())
@@ -248,7 +251,8 @@ def depth(tables: Tables) -> Figure:
         left.axhline(row["predicted"], color=COLOURS["grey"], lw=0.7, ls=(0, (1, 2)), zorder=0)
         edge = ends["scale"].max() if place == "right" else ends["scale"].min()
         left.annotate(f"least {label} norm", (edge, row["predicted"]), xytext=(0, 3 if place == "right" else -3),
-                      textcoords="offset points", ha=place, va="bottom" if place == "right" else "top", fontsize=8.5)  # fmt: skip
+                      textcoords="offset points", ha=place, va="bottom" if place == "right" else "top",
+                      fontsize=8.5)  # fmt: skip
     left.set_ylabel(r"$\beta_1$ at the limit")
     right.set_ylabel(r"relative distance from $\mathrm{argmin}\,Q$")
     for axis in (left, right):
@@ -265,9 +269,10 @@ def depth(tables: Tables) -> Figure:
 def log_time(tables: Tables) -> Figure:
     """Angle between the classifier and its max-margin direction, followed to t = exp(10⁶).
 
-    One line for each start, at the settings of figure 3. Circles: where two million steps of gradient descent end, log t = 7.
-    Dotted: the power of log t that theory gives, 1/2 for fully connected and diagonal networks and 2/3 for convolutional ones on these data. At t = 10⁶⁰
-    some angles are still several degrees: the direction forgets its start only like a power of log t.
+    One line for each start, at the settings of figure 3. Circles: where two million steps of gradient descent
+    end, log t = 7. Dotted: the power of log t that theory gives, 1/2 for fully connected and diagonal networks
+    and 2/3 for convolutional ones on these data. At t = 10⁶⁰ some angles are still several degrees: the
+    direction forgets its start only like a power of log t.
     """
     flow, descent = tables["settling"], tables["classification"]
     scales = sorted(flow["scale"].unique())

@@ -184,10 +184,10 @@ def log_time(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the flow of classification in logarithmic time.
 
     Quantities, by time: ``log_loss``; ``singular``, the largest distance of a layer's direction from solving
-    the singular-vector equations of M(-u), relative to their singular value (Theorem 1); for orthogonally decomposable networks ``stationarity``,
-    the residual of the stationarity conditions of Theorem 2, relative; where the limit direction is that of a
-    convex program ``angle``, in degrees, to it; for one data point and two layers ``layer_difference``,
-    |eta_1 - y eta_2| / |eta_1| in singular coordinates (Theorem 3).
+    the singular-vector equations of M(-u), relative to their singular value (Theorem 1); for orthogonally
+    decomposable networks ``stationarity``, the residual of the stationarity conditions of Theorem 2, relative;
+    where the limit direction is that of a convex program ``angle``, in degrees, to it; for one data point and
+    two layers ``layer_difference``, |eta_1 - y eta_2| / |eta_1| in singular coordinates (Theorem 3).
 
     Once: ``coefficient``, the last direction, predicted where it is; ``exponent``, of 1/tau in the angle over the
     last decade, predicted from the singular values that go with u; ``intercept``, the angle at infinite tau, in

@@ -393,8 +393,8 @@ def _sensed(
         eye = [np.eye(start.shape[1])]
         return np.concatenate(
             [
-                (_product([*eye, *layers[:l]]).T @ push @ _product([*eye, *layers[l + 1 :]]).T).ravel()
-                for l in range(depth)
+                (_product([*eye, *layers[:index]]).T @ push @ _product([*eye, *layers[index + 1 :]]).T).ravel()
+                for index in range(depth)
             ]
         )
 
@@ -498,8 +498,8 @@ def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: S
     network = TensorNetwork(rng.standard_normal((inputs, *lengths)))
     tensor = network.data_tensor(rng.standard_normal(inputs))
     series = {"tensor_0": tensor}
-    for l, length in enumerate(lengths, start=1):
+    for stage, length in enumerate(lengths, start=1):
         vector = rng.standard_normal(length)
         tensor = np.tensordot(vector, tensor, axes=1)
-        series |= {f"vector_{l}": vector, f"tensor_{l}": np.asarray(tensor)}
+        series |= {f"vector_{stage}": vector, f"tensor_{stage}": np.asarray(tensor)}
     return Trajectory(np.zeros(1), {name: array[None, None] for name, array in series.items()})
