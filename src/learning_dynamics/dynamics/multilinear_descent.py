@@ -119,8 +119,11 @@ def _kernel(where, values, labels, state, exponential, step, steps, records, sta
                 weights[i] = -labels[i] * np.exp(-labels[i] * output)
             else:
                 weights[i] = output - labels[i]
+            if not np.isfinite(weights[i]):
+                state[:] = np.nan
+                return taken
             largest = max(largest, abs(weights[i]))
-        if not largest > tolerance:  # true of nan as well: divergence ends the run
+        if largest <= tolerance:
             break
         gradient[:] = 0.0
         for e in range(entries):
