@@ -47,7 +47,7 @@ def factors(architecture: str, z: np.ndarray, imbalance: float) -> np.ndarray:
         layers = [np.fft.ifft(p, norm="ortho").real, np.fft.ifft(transformed / p, norm="ortho").real]
         return np.concatenate(layers)
     if architecture == "fully_connected":
-        p = larger(np.linalg.norm(z))
+        p = larger(np.asarray(np.linalg.norm(z)))
         return np.concatenate([(p * np.eye(len(z))).ravel(), z / p])
     raise ValueError(f"no initialisation at given coefficients for architecture {architecture!r}")
 

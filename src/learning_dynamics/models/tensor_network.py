@@ -136,7 +136,7 @@ def fully_connected(widths: Sequence[int]) -> TensorNetwork:
     Its parameters are vec(W_1), ..., vec(W_(L-1)), column by column, and w_L.
     """
     inputs = widths[0]
-    tensor = np.eye(inputs)  # axis 0: the unit inputs
+    tensor: np.ndarray = np.eye(inputs)  # axis 0: the unit inputs
     for narrow, wide in pairwise(widths):
         larger = np.zeros((*tensor.shape[:-1], narrow * wide, wide))
         for j in range(wide):

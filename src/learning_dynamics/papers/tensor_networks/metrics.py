@@ -195,7 +195,7 @@ def log_time(trajectory: Trajectory) -> pd.DataFrame:
     turned in the last decade of tau.
     """
     settings = trajectory.settings
-    tables = []
+    tables: list[pd.DataFrame] = []
     for architecture in settings["networks"]:
         network = network_of(architecture, trajectory.constants["X"].shape[-1], settings["depth"], settings["seed"])
         sizes = settings | {"sets": len(trajectory.constants["X"])}
@@ -220,7 +220,7 @@ def filters(trajectory: Trajectory) -> pd.DataFrame:
     Quantities as in `log_time`, and ``point``, the data point times its label; ``corollary``, the last
     direction, predicted by Corollary 4 (lengths 1 and 2).
     """
-    tables = []
+    tables: list[pd.DataFrame] = []
     for length in trajectory.settings["lengths"]:
         for member, (X, y) in enumerate(zip(trajectory.constants["X"], trajectory.constants["y"], strict=True)):
             network = tensor_network.convolutional(X.shape[1], [length, X.shape[1]])

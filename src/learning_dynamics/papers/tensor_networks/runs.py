@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import numpy as np
@@ -60,7 +61,7 @@ def descent(
     X, y = data["X"][0], data["y"][0]
     spread = np.linspace(0, steps, records) if loss == "squared" else np.geomspace(1, steps + 1, records) - 1
     when = np.unique(np.round(spread).astype(int))
-    series = {}
+    series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[1], 2, seed)
         start = _initial_directions(network, architecture, "coefficients", directions, imbalance, seed)
@@ -93,7 +94,8 @@ def step_sizes(
         the constant ``initial/<network>``, the same shape without times.
     """
     X, y = data["X"][0], data["y"][0]
-    series, constants = {}, {"X": X, "y": y}
+    series: Arrays = {}
+    constants = {"X": X, "y": y}
     for architecture in networks:
         network = network_of(architecture, X.shape[1], 2, seed)
         start = _initial_directions(network, architecture, "coefficients", directions, imbalance, seed)
@@ -135,7 +137,7 @@ def log_time(
     """
     X, y = data["X"], data["y"]
     taus = np.concatenate([[0.0], np.geomspace(0.1, last_tau, records)])
-    series = {}
+    series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[-1], depth, seed)
         start = _initial_directions(network, architecture, init, directions * len(X), imbalance, seed)
@@ -202,7 +204,7 @@ def flow(
     """
     X, y = data["X"], data["y"]
     times = np.linspace(0, horizon, records)
-    series = {}
+    series: Arrays = {}
     for architecture in networks:
         for depth in depths:
             network = network_of(architecture, X.shape[-1], depth, seed)
@@ -222,7 +224,9 @@ def flow(
     return Trajectory(times, series, {"X": X, "y": y})
 
 
-def squared_loss_field(tensors: np.ndarray, labels: np.ndarray, network: TensorNetwork):
+def squared_loss_field(
+    tensors: np.ndarray, labels: np.ndarray, network: TensorNetwork
+) -> Callable[[float, np.ndarray], np.ndarray]:
     """Return the vector field of gradient flow on ``sum_i (f(x_i) - y_i)**2 / 2``, states in one vector."""
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
@@ -371,11 +375,8 @@ def matrix_sensing(
     return Trajectory(np.zeros(1), series, dict(data))
 
 
-def _product(layers: Sequence[np.ndarray]) -> np.ndarray:
-    product = np.eye(len(layers[0]))
-    for layer in layers:
-        product = product @ layer
-    return product
+def _product(layers: Iterable[np.ndarray]) -> np.ndarray:
+    return functools.reduce(np.matmul, layers)
 
 
 def _sensed(
