@@ -204,8 +204,8 @@ def _flow_error(tables: Tables) -> float:
 def theorem_5(tables: Tables) -> Outcome:
     """Two layers trained on one data point tend to the limits that Theorem 5 gives in closed form.
 
-    Gradient descent itself ends at a distance that is proportional to its step size: 1e-5 to 1e-3 at the paper's
-    step of 1e-3, which no eye can see in its figures. The line through the limits at the two smallest steps meets step
+    Gradient descent itself ends at a distance that is proportional to its step size: at most 2e-3 at the
+    paper's step of 1e-3, which no eye can see in its figures. The line through the limits at the two smallest steps meets step
     size zero at the formula. For networks with equal singular values, such as fully connected ones, the
     theorem's condition holds in some choice of singular vectors, and that suffices.
     """
@@ -246,8 +246,7 @@ def theorem_6_bias(tables: Tables) -> Outcome:
     """As α → 0, deep fully connected networks tend to the interpolator of least ℓ2 norm, whatever their depth.
 
     From random layers the distance falls in proportion to α. From the identity initialisation there is nothing
-    to fall: every layer stays the identity plus a matrix whose columns lie in the span of the data, so that β
-    is the least-norm interpolator at every α, a stronger statement than the theorem's.
+    to fall: every layer stays α times the identity plus a matrix within the span of the data, so that β is the least-norm interpolator at every α, a stronger statement than the theorem's.
     """
     distances = _values(tables["deep_random"], "distance")
     worst = distances.pivot_table(index="depth", columns="scale", values="value", aggfunc="max")
@@ -282,7 +281,9 @@ def corollary_2(tables: Tables) -> Outcome:
     """Diagonal networks tend in direction to a stationary point of the ℓ_{2/L} max-margin problem.
 
     At depth 2 it is the ℓ1 max-margin classifier, and the angle to it is extrapolated to infinite log t; a
-    coordinate whose entry of Xᵀr is smaller than the largest by a factor s dies out like (log t)^(s − 1).
+    coordinate whose entry of Xᵀr is smaller than the largest by a factor s dies out like (log t)^(s − 1). On random
+    data s is often near one: draws with a power below 1/4, or in which the support vectors do not yet share the
+    weight, have not shown their limit even at log t = 10⁶ and are counted but left out. The paper's two points give 1/2.
     """
     return _architecture(tables, "diagonal")
 
@@ -292,7 +293,9 @@ def corollary_3(tables: Tables) -> Outcome:
     """Full-length convolutional networks tend in direction to a stationary point of the DFT-domain ℓ_{2/L}
     max-margin problem.
 
-    At depth 2 the angle to the DFT-domain ℓ1 max-margin classifier is extrapolated to infinite log t.
+    At depth 2 the angle to the DFT-domain ℓ1 max-margin classifier is extrapolated to infinite log t, where it
+    falls fast enough (see corollary_2); the paper's two points give the power 2/3. At depth 3 the problem is not
+    convex, and from some initial layers the flow ends at a stationary point other than the minimum.
     """
     return _architecture(tables, "convolutional")
 
