@@ -50,6 +50,8 @@ def test_fig1_has_equal_axes_and_ends_its_lines_in_its_circles():
 
 def test_architectures_keep_their_colours():
     figure, _ = drawn("log_time")
-    colours = {text.get_text(): line.get_color() for line, text in zip(figure.legends[0].get_lines(), figure.legends[0].get_texts(), strict=True)}  # fmt: skip
+    legend = figure.legends[0]
+    names = [text.get_text() for text in legend.get_texts()]
+    colours = dict(zip(names, (line.get_color() for line in legend.get_lines()), strict=True))
     for colour, label in figures.NETWORKS.values():
         assert colours[label] == colour

@@ -82,13 +82,14 @@ def theorem_1(tables: Tables) -> Outcome:
     """Under the exponential loss every layer of a linear tensor network tends in direction to a singular vector
     of M(−u).
 
-    u is the limit direction of Xᵀr, which the theorem assumes to exist; runs in which Xᵀr still turns by more than
-    0.1° over the last decade of log t are left out. The distance is that of the layers' directions from solving the
-    singular-vector equations, relative to the singular value. At depth 3 the layers of fully connected and of
-    orthogonally decomposable networks grow like (log t)^(1/3) while what is to vanish keeps its size, so that the
-    distance falls like (log t)^(−1/3): it is extrapolated with that power from the last two decades before log t = 10⁶.
-    Convolutional networks with short filters and random tensors settle more slowly, like the two-layer networks whose
-    second singular value is close to the first: they must have come within 0.2 by then.
+    u is the limit direction of Xᵀr, which the theorem assumes to exist; runs in which Xᵀr still turns by more
+    than 0.1° over the last decade of log t are left out. The distance is that of the layers' directions from
+    solving the singular-vector equations, relative to the singular value. At depth 3 the layers of fully
+    connected and of orthogonally decomposable networks grow like (log t)^(1/3) while what is to vanish keeps
+    its size, so that the distance falls like (log t)^(−1/3): it is extrapolated with that power from the last
+    two decades before log t = 10⁶. Convolutional networks with short filters and random tensors settle more
+    slowly, like the two-layer networks whose second singular value is close to the first: they must have come
+    within 0.2 by then.
     """
     table = tables["three_layers"]
     structured = ["fully_connected", "diagonal", "convolutional", "decomposable"]
@@ -205,9 +206,9 @@ def theorem_5(tables: Tables) -> Outcome:
     """Two layers trained on one data point tend to the limits that Theorem 5 gives in closed form.
 
     Gradient descent itself ends at a distance that is proportional to its step size: at most 2e-3 at the
-    paper's step of 1e-3, which no eye can see in its figures. The line through the limits at the two smallest steps meets step
-    size zero at the formula. For networks with equal singular values, such as fully connected ones, the
-    theorem's condition holds in some choice of singular vectors, and that suffices.
+    paper's step of 1e-3, which no eye can see in its figures. The line through the limits at the two smallest
+    steps meets step size zero at the formula. For networks with equal singular values, such as fully connected
+    ones, the theorem's condition holds in some choice of singular vectors, and that suffices.
     """
     table = tables["step_sizes"]
     condition = _values(table, "condition")["value"].min()
@@ -246,7 +247,8 @@ def theorem_6_bias(tables: Tables) -> Outcome:
     """As α → 0, deep fully connected networks tend to the interpolator of least ℓ2 norm, whatever their depth.
 
     From random layers the distance falls in proportion to α. From the identity initialisation there is nothing
-    to fall: every layer stays α times the identity plus a matrix within the span of the data, so that β is the least-norm interpolator at every α, a stronger statement than the theorem's.
+    to fall: every layer stays α times the identity plus a matrix within the span of the data, so that β is the
+    least-norm interpolator at every α, a stronger statement than the theorem's.
     """
     distances = _values(tables["deep_random"], "distance")
     worst = distances.pivot_table(index="depth", columns="scale", values="value", aggfunc="max")
@@ -281,9 +283,10 @@ def corollary_2(tables: Tables) -> Outcome:
     """Diagonal networks tend in direction to a stationary point of the ℓ_{2/L} max-margin problem.
 
     At depth 2 it is the ℓ1 max-margin classifier, and the angle to it is extrapolated to infinite log t; a
-    coordinate whose entry of Xᵀr is smaller than the largest by a factor s dies out like (log t)^(s − 1). On random
-    data s is often near one: draws with a power below 1/4, or in which the support vectors do not yet share the
-    weight, have not shown their limit even at log t = 10⁶ and are counted but left out. The paper's two points give 1/2.
+    coordinate whose entry of Xᵀr is smaller than the largest by a factor s dies out like (log t)^(s − 1). On
+    random data s is often near one: draws with a power below 1/4, or in which the support vectors do not yet
+    share the weight, have not shown their limit even at log t = 10⁶ and are counted but left out. The paper's
+    two points give 1/2.
     """
     return _architecture(tables, "diagonal")
 
