@@ -1,0 +1,145 @@
+"""Gradient descent on multilinear models, compiled: millions of tiny steps at tens of nanoseconds each.
+
+The data tensors enter as a list of their non-zero entries, so that one kernel serves every order and every
+architecture. Each run is computed alone and in a fixed order of operations: its result does not depend on
+the runs beside it. The kernel is compiled once in each process and kept in memory only: a disk cache would be
+written by parallel jobs at the same time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numba
+import numpy as np
+
+from learning_dynamics.errors import DivergenceError
+
+Loss = Literal["squared", "exponential"]
+
+
+@dataclass(frozen=True)
+class Descent:
+    """What gradient descent leaves behind.
+
+    Attributes
+    ----------
+    states : ndarray, shape (runs, records, parameters)
+        Parameters at the requested steps; at the last step where a run stopped earlier.
+    final_states : ndarray, shape (runs, parameters)
+    steps : ndarray of int, shape (runs,)
+        Steps taken.
+    """
+
+    states: np.ndarray
+    final_states: np.ndarray
+    steps: np.ndarray
+
+
+def descend(
+    tensors: np.ndarray,
+    labels: np.ndarray,
+    initial: np.ndarray,
+    *,
+    loss: Loss,
+    step: float,
+    steps: int,
+    records: np.ndarray | None = None,
+    tolerance: float = 0.0,
+) -> Descent:
+    """Run gradient descent on ``sum_i loss(M_i o (v_1, ..., v_L), y_i)`` from each initial state.
+
+    Parameters
+    ----------
+    tensors : ndarray, shape (samples, k_1, ..., k_L)
+        Data tensors M_i.
+    labels : ndarray, shape (samples,)
+    initial : ndarray, shape (runs, k_1 + ... + k_L)
+        All layers in one vector.
+    loss : str
+        squared, ``(f - y)**2 / 2``; or exponential, ``exp(-y f)``.
+    step : float
+        Learning rate.
+    steps : int
+        How many steps to take at most.
+    records : ndarray of int, ascending, optional
+        After how many steps to record; 0 is the initial state.
+    tolerance : float
+        Stop when every derivative of the loss by an output is at most this in absolute value.
+
+    Raises
+    ------
+    DivergenceError
+        If parameters leave the finite numbers.
+    """
+    records = np.empty(0, dtype=np.int64) if records is None else np.asarray(records, dtype=np.int64)
+    entries = np.argwhere(np.any(tensors != 0, axis=0))
+    values = np.ascontiguousarray(tensors[(slice(None), *entries.T)], dtype=float)
+    offsets = np.concatenate([[0], np.cumsum(tensors.shape[1:])[:-1]])
+    where = np.ascontiguousarray(entries + offsets, dtype=np.int64)
+    states = np.empty((len(initial), len(records), initial.shape[1]))
+    final = np.array(initial, dtype=float)
+    taken = np.empty(len(initial), dtype=np.int64)
+    for run in range(len(initial)):
+        taken[run] = _kernel(
+            where, values, np.asarray(labels, dtype=float), final[run], loss == "exponential", float(step), int(steps),
+            records, states[run], float(tolerance),
+        )  # fmt: skip
+        if not np.isfinite(final[run]).all():
+            raise DivergenceError(f"gradient descent diverged at step size {step:g} (run {run}); take smaller steps")
+    return Descent(states, final, taken)
+
+
+@numba.njit
+def _kernel(where, values, labels, state, exponential, step, steps, records, states, tolerance):
+    entries, depth = where.shape
+    samples = values.shape[0]
+    gradient = np.empty_like(state)
+    weights = np.empty(samples)
+    product = np.empty(entries)
+    recorded = 0
+    taken = 0
+    while True:
+        while recorded < len(records) and records[recorded] == taken:
+            states[recorded] = state
+            recorded += 1
+        if taken == steps:
+            break
+        for e in range(entries):
+            product[e] = 1.0
+            for layer in range(depth):
+                product[e] *= state[where[e, layer]]
+        largest = 0.0
+        for i in range(samples):
+            output = 0.0
+            for e in range(entries):
+                output += values[i, e] * product[e]
+            if exponential:
+                weights[i] = -labels[i] * np.exp(-labels[i] * output)
+            else:
+                weights[i] = output - labels[i]
+            if not np.isfinite(weights[i]):
+                state[:] = np.nan
+                return taken
+            largest = max(largest, abs(weights[i]))
+        if largest <= tolerance:
+            break
+        gradient[:] = 0.0
+        for e in range(entries):
+            weight = 0.0
+            for i in range(samples):
+                weight += weights[i] * values[i, e]
+            for layer in range(depth):
+                others = weight
+                for k in range(depth):
+                    if k != layer:
+                        others *= state[where[e, k]]
+                gradient[where[e, layer]] += others
+        for j in range(len(state)):
+            state[j] -= step * gradient[j]
+        taken += 1
+    while recorded < len(records):
+        states[recorded] = state
+        recorded += 1
+    return taken

@@ -1,0 +1,158 @@
+"""Linear tensor networks f(x) = M(x) o (v_1, ..., v_L): a tensor linear in the input, contracted with L vectors.
+
+Diagonal, circular convolutional and fully connected networks of any depth are special cases
+(Yun et al. 2021, section 3 and Appendix B); so is any tensor with a given orthogonal decomposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from string import ascii_lowercase
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class TensorNetwork:
+    """A network, given by the tensors of the unit inputs.
+
+    Attributes
+    ----------
+    basis : ndarray, shape (inputs, k_1, ..., k_L)
+        M(e_c) for every unit vector e_c; M(x) is their combination with the entries of x.
+    S : ndarray, shape (m, inputs), optional
+        Singular values as a linear function of the input, of an orthogonally decomposable network.
+    U : tuple of ndarray, shapes (k_l, m), optional
+        Its singular vectors, with orthonormal columns, so that
+        ``M(x) = sum_j (S x)_j U_1[:, j] (x) ... (x) U_L[:, j]`` (Assumption 1).
+    """
+
+    basis: np.ndarray
+    S: np.ndarray | None = None
+    U: tuple[np.ndarray, ...] = ()
+
+    @property
+    def inputs(self) -> int:
+        """Dimension of the input."""
+        return self.basis.shape[0]
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths k_1, ..., k_L of the parameter vectors."""
+        return self.basis.shape[1:]
+
+    @property
+    def depth(self) -> int:
+        """Number L of layers."""
+        return len(self.lengths)
+
+    @cached_property
+    def bounds(self) -> list[tuple[int, int]]:
+        """Where each layer starts and stops in a state, all parameters in one vector."""
+        stops = list(accumulate(self.lengths))
+        return list(zip([0, *stops], stops, strict=False))
+
+    def layers(self, state: np.ndarray) -> list[np.ndarray]:
+        """Return v_1, ..., v_L, shapes (..., k_l), from states, shape (..., sum of k_l)."""
+        return [state[..., start:stop] for start, stop in self.bounds]
+
+    def data_tensor(self, x: np.ndarray) -> np.ndarray:
+        """Return M(x), shape (..., k_1, ..., k_L), for inputs of shape (..., inputs)."""
+        return np.tensordot(x, self.basis, axes=1)
+
+    def coefficients(self, state: np.ndarray) -> np.ndarray:
+        """Return beta, shape (..., inputs), the linear coefficients with ``f(x) = x @ beta``."""
+        axes = ascii_lowercase[1 : self.depth + 1]
+        subscripts = ",".join([f"a{axes}", *(f"...{axis}" for axis in axes)]) + "->...a"
+        return np.einsum(subscripts, self.basis, *self.layers(state), optimize=True)
+
+
+def outputs(tensors: np.ndarray, layers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return M_i o (v_1, ..., v_L), shape (samples,), for data tensors, shape (samples, k_1, ..., k_L)."""
+    for layer in reversed(layers):
+        tensors = tensors @ layer
+    return tensors
+
+
+def contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return, for every layer l, the tensor contracted with all vectors but v_l (Yun et al. 2021, eq. 8).
+
+    Parameters
+    ----------
+    tensor : ndarray, shape (k_1, ..., k_L)
+    layers : sequence of ndarray, shapes (k_l,)
+
+    Returns
+    -------
+    list of ndarray, shapes (k_l,)
+        Gradients of ``tensor o (v_1, ..., v_L)``; the inner product of each with its v_l is that value.
+    """
+    if len(layers) == 2:
+        return [tensor @ layers[1], layers[0] @ tensor]
+    found = []
+    left = tensor  # contracted with v_1, ..., v_(l-1)
+    for index, layer in enumerate(layers):
+        partial = left
+        for other in reversed(layers[index + 1 :]):
+            partial = partial @ other
+        found.append(partial)
+        left = np.tensordot(layer, left, axes=1)
+    return found
+
+
+def diagonal(inputs: int, depth: int) -> TensorNetwork:
+    """Return the diagonal network x * w_1 * ... * w_L, summed over entries (Yun et al. 2021, eq. 3)."""
+    each = np.eye(inputs)
+    return decomposable(each, [each] * depth)
+
+
+def convolutional(inputs: int, lengths: Sequence[int]) -> TensorNetwork:
+    """Return the circular convolutional network with filters of the given lengths (Yun et al. 2021, eq. 4).
+
+    Full-length filters make it orthogonally decomposable in the basis of the discrete Fourier transform F:
+    ``S = inputs**((L - 1) / 2) F`` and every U is the conjugate of F.
+
+    Raises
+    ------
+    ValueError
+        If a filter is longer than the input.
+    """
+    if max(lengths) > inputs:
+        raise ValueError(f"filters of lengths {list(lengths)} do not fit {inputs} inputs")
+    position = np.indices(lengths).sum(axis=0) % inputs
+    basis = np.stack([(position == c).astype(float) for c in range(inputs)])
+    if min(lengths) < inputs:
+        return TensorNetwork(basis)
+    F = fourier(inputs)
+    return TensorNetwork(basis, inputs ** ((len(lengths) - 1) / 2) * F, (F.conj(),) * len(lengths))
+
+
+def fully_connected(widths: Sequence[int]) -> TensorNetwork:
+    """Return the fully connected network of widths d_1 (the inputs), ..., d_L (Yun et al. 2021, Appendix B).
+
+    Its parameters are vec(W_1), ..., vec(W_(L-1)), column by column, and w_L.
+    """
+    inputs = widths[0]
+    tensor: np.ndarray = np.eye(inputs)  # axis 0: the unit inputs
+    for narrow, wide in pairwise(widths):
+        larger = np.zeros((*tensor.shape[:-1], narrow * wide, wide))
+        for j in range(wide):
+            larger[..., narrow * j : narrow * (j + 1), j] = tensor
+        tensor = larger
+    return TensorNetwork(tensor)
+
+
+def decomposable(S: np.ndarray, U: Sequence[np.ndarray]) -> TensorNetwork:
+    """Return the real network with singular values S x and singular vectors U (Yun et al. 2021, eq. 9)."""
+    tensor = S.T  # (inputs, m)
+    for vectors in U:
+        tensor = np.einsum("...j,kj->...kj", tensor, vectors)
+    return TensorNetwork(tensor.sum(axis=-1), S, tuple(U))
+
+
+def fourier(size: int) -> np.ndarray:
+    """Return the unitary matrix of the discrete Fourier transform, ``exp(-2 pi i j k / size) / sqrt(size)``."""
+    return np.fft.fft(np.eye(size), norm="ortho")
