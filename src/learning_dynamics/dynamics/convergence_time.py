@@ -50,7 +50,7 @@ def fewest_steps(
 
 
 @numba.njit
-def _steps(layers, target, rate, tolerance, cap):  # type: ignore[no-untyped-def]
+def _steps(layers, target, rate, tolerance, cap):
     depth = len(layers)
     layers = [layer.copy() for layer in layers]
     above = [np.ones(1) for _ in range(depth)]

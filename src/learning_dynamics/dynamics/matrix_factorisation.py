@@ -93,7 +93,7 @@ class _Stack:
     ) -> None:
         self.xp: Any = np
         self.optimiser = optimiser
-        self._place = np.array
+        self._place: Any = np.array
         if device != "cpu":
             import torch
 

@@ -7,11 +7,13 @@ and Hazan 2018 and of Arora, Cohen, Golowich and Hu 2019.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 Layers = list[np.ndarray]
 Gradient = Callable[[np.ndarray], np.ndarray]
+Field = Callable[[float, np.ndarray], np.ndarray]
 
 
 def product(layers: Sequence[np.ndarray]) -> np.ndarray:
@@ -132,13 +134,13 @@ def pack(layers: Sequence[np.ndarray]) -> np.ndarray:
 def unpack(state: np.ndarray, widths: Sequence[int]) -> Layers:
     """Return the layers of packed states, shape (..., size), for widths d_0 ... d_N."""
     layers, start = [], 0
-    for columns, rows in zip(widths[:-1], widths[1:], strict=True):
+    for columns, rows in pairwise(widths):
         layers.append(state[..., start : start + rows * columns].reshape(*state.shape[:-1], rows, columns))
         start += rows * columns
     return layers
 
 
-def flow_field(gradient: Gradient, widths: Sequence[int]) -> Callable[[float, np.ndarray], np.ndarray]:
+def flow_field(gradient: Gradient, widths: Sequence[int]) -> Field:
     """Return gradient flow's vector field on packed layers, for the loss whose gradient at W is given."""
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:

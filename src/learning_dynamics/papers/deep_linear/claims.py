@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
@@ -157,7 +158,7 @@ def preconditioner_psd(tables: Tables) -> Outcome:
     correction="It holds from depth 3 on. At depth 2 with one output and whitened inputs P_W ∇ℓ is a gradient field.",
 )
 def no_regulariser(tables: Tables) -> Outcome:
-    """The preconditioned gradient is not the gradient of any function: along some closed curve it integrates to more than zero.
+    """The preconditioned gradient is no function's gradient: along some closed curve its integral is not zero.
 
     The slide excludes no depth. For one output, P_W ∇ℓ = |W|^(2−2/N) (∇ℓ + (N−1) ŵŵᵀ∇ℓ). With whitened inputs
     the part of ∇ℓ along W is a gradient field at every depth, and for the rest, a constant vector g, the
@@ -190,7 +191,7 @@ def no_regulariser(tables: Tables) -> Outcome:
 
 @claim("From gradient flow to gradient descent", "smallest rate −log(ℓ(t)/ℓ(0)) / ηt")
 def linear_rate(tables: Tables) -> Outcome:
-    """Balanced, and closer to the optimum than any matrix with a singular value of c or less, the loss falls exponentially.
+    """From balanced layers closer to the optimum than any matrix with σ_min ≤ c, the loss falls exponentially.
 
     The slide gives exp(−Ω(c²ηt)); the theorem behind it (Arora, Cohen, Golowich and Hu 2019) has the constant
     one and the exponent c^(2(N−1)/N), which is the stronger statement and the one checked, at every recorded
@@ -206,7 +207,10 @@ def linear_rate(tables: Tables) -> Outcome:
     return Outcome(at_least(rate, bound, because="c^(2(N−1)/N), above the slide's c²"), kept["seed"].nunique())
 
 
-@claim("Claim: our assumptions on init are necessary", "smallest share of starts that do not reach a loss of 1e-5 ℓ(0)")
+@claim(
+    "Claim: our assumptions on init are necessary",
+    "smallest share of starts that miss a loss of 1e-5 ℓ(0), beyond the share with both assumptions",
+)
 def assumptions_necessary(tables: Tables) -> Outcome:
     """Giving up either assumption can make descent fail.
 
@@ -221,15 +225,9 @@ def assumptions_necessary(tables: Tables) -> Outcome:
     rows = _values(table, "loss")
     last = rows[rows["time"] == rows["time"].max()]
     failed = (last["value"] > 1e-5).groupby(last["case"]).mean()
-    broken = failed.drop("assumptions hold")
+    excess = failed.drop("assumptions hold") - failed["assumptions hold"]
     seeds = int(last["seed"].nunique())
-    return Outcome(
-        all_of(
-            at_least(float(broken.min()), 1 / seeds, because="one failing start of each kind"),
-            at_most(float(failed["assumptions hold"]), 0.0, because="none fails with both assumptions"),
-        ),
-        seeds,
-    )
+    return Outcome(at_least(float(excess.min()), 1 / seeds, because="one more failing start of each kind"), seeds)
 
 
 @claim(
@@ -248,8 +246,8 @@ def balanced_init_converges_more_widely(tables: Tables) -> Outcome:
     steps = _values(table, "steps")
     converged = steps.assign(converged=steps["value"].notna())
     share = converged.groupby(["depth", "init", "deviation"])["converged"].mean()
-    counts = (share > 0.5).groupby(["depth", "init"]).sum().unstack("init")
-    advantage = (counts["balanced"] - counts["layer_wise"]).min()
+    counts = (share > 0.5).groupby(["depth", "init"]).sum()
+    advantage = (counts.xs("balanced", level="init") - counts.xs("layer_wise", level="init")).min()
     return Outcome(at_least(float(advantage), 1.0, because="one deviation of the grid"), len(steps))
 
 
@@ -258,7 +256,7 @@ def _speedup(table: pd.DataFrame) -> tuple[float, float, float, int]:
     rows = _values(table, "iterations")
     rows = rows[rows["rule"] == "network"]
     grid = np.sort(rows["learning_rate"].unique())
-    best = rows.groupby(["depth", "seed"])["value"].min().unstack("seed")
+    best = rows.pivot_table(index="depth", columns="seed", values="value", aggfunc="min")
     logs = np.log(best.loc[1] / best.drop(index=1))
     worst = min((_interval(logs.loc[depth].dropna()) for depth in logs.index), key=lambda pair: pair[0])
     ratio = float(np.exp(worst[0]))
@@ -491,7 +489,7 @@ def depth_lowers_effective_rank(tables: Tables) -> Outcome:
         *(_completed(tables["completion_2k"], "effective_rank", depth) for depth in (2, 3)),
     ]
     checks = []
-    for higher, lower in zip(ranks[:-1], ranks[1:], strict=True):
+    for higher, lower in itertools.pairwise(ranks):
         measured, margin = _interval((higher - lower).to_numpy())
         checks.append(at_least(measured, 0.0, uncertainty=margin))
     return Outcome(all_of(*checks), len(ranks[0]))
@@ -507,11 +505,12 @@ def depth_separates_singular_values(tables: Tables) -> Outcome:
     """
     (table,) = tables.values()
     sigma = _values(table, "sigma")
-    rank = int(round(float(_values(table, "effective_rank").groupby("depth")["value"].last().min())))
+    rank = round(float(_values(table, "effective_rank").groupby("depth")["value"].last().min()))
     separation = {
         key: _separation(rows, rank) for key, rows in sigma[sigma["index"] <= rank].groupby(["depth", "draw"])
     }
-    by_depth = pd.Series(separation).unstack()
+    found = pd.Series(separation).rename_axis(["depth", "draw"]).reset_index(name="separation")
+    by_depth = found.pivot_table(index="depth", columns="draw", values="separation")
     gains = [float((by_depth.loc[d + 1] - by_depth.loc[d]).min()) for d in (1, 2)]
     return Outcome(at_least(min(gains), 0.0, because="on every draw"), by_depth.shape[1])
 

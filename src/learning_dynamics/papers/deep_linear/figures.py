@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.deep_linear import theory
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
@@ -47,11 +48,11 @@ def completion(tables: Tables) -> Figure:
         least = _geometric_mean(baseline[baseline["quantity"] == "error"]["value"])
         for axis, depth in zip(row, depths, strict=True):
             axis.axhline(least, color=COLOURS["grey"], ls=":")
-            for style, (_, rows) in zip(
+            for line, (_, rows) in zip(
                 ("-", DASHED), table[table["depth"] == depth].groupby("learning_rate", sort=True), strict=False
             ):
-                _with_draws(axis, rows, "scale", DEPTH_COLOURS[int(depth)], style, logarithmic=True)
-            axis.set(xscale="log", yscale="log", title=f"{_entries(tables, observed)} entries, depth {depth}")
+                _with_draws(axis, rows, "scale", DEPTH_COLOURS[int(depth)], line, logarithmic=True)
+            axis.set(xscale="log", yscale="log", title=f"{_entries(observed)} entries, depth {depth}")
         row[0].set_ylabel("reconstruction error")
     for axis in axes[-1]:
         axis.set_xlabel("initialisation scale $s$")
@@ -99,7 +100,7 @@ def norms(tables: Tables) -> Figure:
             if len(true):
                 axis.axhline(true.mean(), color=COLOURS["black"], ls=DASHED, lw=1)
             axis.set(xscale="log", yscale="log" if quantity == "error" else "linear", ylabel=label)
-        row[1].set_title(f"{_entries(tables, observed)} observed entries")
+        row[1].set_title(f"{_entries(observed)} observed entries")
     for axis in axes[-1]:
         axis.set_xlabel("initialisation scale $s$")
     depths = sorted(tables["completion_2k"]["depth"].unique())
@@ -123,7 +124,7 @@ def completion_table(tables: Tables) -> Figure:
     lines = []
     for observed in ("5k", "2k"):
         for method, printed in PRINTED[observed].items():
-            lines.append([_entries(tables, observed), method, *_cells(tables, observed, method, printed)])
+            lines.append([_entries(observed), method, *_cells(tables, observed, method, printed)])
     figure, axis = plt.subplots(figsize=(WIDTH, 2.3))
     axis.axis("off")
     drawn = axis.table(cellText=lines, colLabels=header, loc="center", cellLoc="center", edges="horizontal",
@@ -177,12 +178,9 @@ def singular_values(tables: Tables, *, draw: Natural) -> Figure:
         for index, colour in reversed(list(enumerate(sequence(top), start=1))):
             line = rows[(rows["quantity"] == "sigma") & (rows["index"] == index)]
             column[0].plot(line["time"], line["value"], color=colour, lw=1.2)
-        for quantity, colour, label in (
-            ("diagonal", COLOURS["blue"], "diagonal"),
-            ("off_diagonal", COLOURS["orange"], "off-diagonal"),
-        ):
+        for quantity, name in (("diagonal", "blue"), ("off_diagonal", "orange")):
             line = rows[rows["quantity"] == quantity]
-            column[1].plot(line["time"], line["value"], color=colour, label=label)
+            column[1].plot(line["time"], line["value"], color=COLOURS[name], label=quantity.replace("_", "-"))
         column[0].set(title=f"depth {depth}", ylim=(0, None))
         column[1].set(xlabel="learning rate × iterations", yscale="log")
         column[1].set_xlim(0, rows["time"].max())
@@ -201,7 +199,7 @@ def one_entry(tables: Tables) -> Figure:
     Left: an aligned measurement A = diag(1, ½), from a multiple of the identity; dots: gradient flow of the layers;
     lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on.
     Right: one observed entry, from random balanced layers, one line for each of several draws: the smaller singular
-    value levels off at every depth alike, which the closed forms do not describe.
+    value levels off at every depth alike, which the closed forms do not describe. Colours as on the left.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     aligned, entry = tables["one_measurement"], tables["one_entry"]
@@ -333,12 +331,12 @@ def preconditioner(tables: Tables, *, member: Natural) -> Figure:
     table = tables["balanced_flow"]
     rows = table[(table["depth"] == 3) & (table["seed"] == member)]
     count = int(rows[rows["quantity"] == "sigma"]["index"].max())
-    for index, colour in zip(range(1, count + 1), sequence(count), strict=True):
-        for quantity, style in (("sigma", "-"), ("direct", ".")):
+    for index, colour in enumerate(sequence(count), start=1):
+        for quantity, marker in (("sigma", "-"), ("direct", ".")):
             line = rows[(rows["quantity"] == quantity)]
             line = line[line["index"] == (index if quantity == "sigma" else index - 1)]
             line = line if quantity == "sigma" else line.iloc[::4]
-            left.plot(line["time"], line["value"], style, color=colour, ms=5)
+            left.plot(line["time"], line["value"], marker, color=colour, ms=5)
     left.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
     for run, style in (("balanced_flow", "-"), ("unbalanced_flow", DASHED)):
         apart = tables[run][tables[run]["quantity"] == "difference"]
@@ -360,6 +358,7 @@ def preconditioner(tables: Tables, *, member: Natural) -> Figure:
         mean.index, mean.iloc[0] * mean.index / mean.index[0], color=COLOURS["black"], ls=DASHED, label="slope 1"
     )
     right.set(xscale="log", yscale="log", xlabel=r"step $\eta$", ylabel="drift from balance", title="gradient descent")
+    right.xaxis.set_minor_formatter(NullFormatter())
     right.legend()
     return figure
 
@@ -373,7 +372,8 @@ def line_integral(tables: Tables) -> Figure:
     """
     (table,) = tables.values()
     wide = table.pivot_table(index=["case", "depth"], columns="quantity", values="value")
-    share = (wide["integral"] / wide["scale"]).unstack("case")
+    wide["share"] = wide["integral"] / wide["scale"]
+    share = wide["share"].reset_index().pivot_table(index="depth", columns="case", values="share")
     figure, axis = plt.subplots(figsize=(0.62 * WIDTH, 2.9))
     shift = np.linspace(-0.2, 0.2, share.shape[1])
     colours = [COLOURS["orange"], COLOURS["blue"], COLOURS["green"]]
@@ -381,8 +381,8 @@ def line_integral(tables: Tables) -> Figure:
         axis.bar(share.index + offset, share[case], width=0.18, color=colour, label=case)
         exact = table[(table["case"] == case) & table["predicted"].notna()].set_index("depth")["predicted"]
         if len(exact):
-            axis.plot(exact.index + offset, exact / wide.loc[case, "scale"].loc[exact.index], "x", color=COLOURS["black"],
-                      ms=5, label="closed form")  # fmt: skip
+            scale = wide.loc[case, "scale"].loc[exact.index]
+            axis.plot(exact.index + offset, exact / scale, "x", color=COLOURS["black"], ms=5, label="closed form")
     axis.axhline(0, color=COLOURS["black"], lw=0.8)
     axis.set(xlabel="depth $N$", ylabel="closed-curve integral, relative", xticks=share.index)
     axis.legend(fontsize=7.5)
@@ -406,5 +406,5 @@ def _with_draws(axis: Axes, rows: pd.DataFrame, by: str, colour: str, style: obj
     axis.plot(rows[by], rows["value"], ".", color=colour, ms=4, alpha=0.5, mew=0)
 
 
-def _entries(tables: Tables, observed: str) -> str:
+def _entries(observed: str) -> str:
     return {"2k": "2000", "5k": "5000"}[observed]

@@ -273,7 +273,7 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
     differences = trajectory.series["gram_differences"]
     eigenvalues, expected = _extreme_eigenvalues(direct, constants["depth"])
     spectrum = singular_values(W)
-    none = np.full(W.shape[:2] + (1,), np.nan)
+    none = np.full((*W.shape[:2], 1), np.nan)
     measured: dict[str, tuple[np.ndarray, np.ndarray]] = {
         "sigma": (spectrum, trajectory.series["singular_values"]),
         "direct": (singular_values(direct), np.full(spectrum.shape, np.nan)),

@@ -152,7 +152,8 @@ def single_measurement(
     """
     rngs = generators(seed, "deep_linear.single_measurement", seeds)
     rotations = [[_rotation(rng), _rotation(rng)] for rng in rngs]
-    times = np.linspace(0.0, horizon, points)
+    # close together at first, where depths differ by orders of magnitude in how fast they move
+    times = horizon * np.linspace(0.0, 1.0, points) ** 3
     paths, labels = [], []
     for depth in depths:
         for member in range(seeds if measurement == "entry" else 1):
@@ -163,9 +164,12 @@ def single_measurement(
                 U, V = rotations[member]
                 W = U @ np.diag([start, ratio * start]) @ V.T
             widths = [2] * (depth + 1)
-            field = deep_linear.flow_field(lambda W, A=A: (np.sum(A * W) - target) * A, widths)
             flow = integrate(
-                field, deep_linear.pack(deep_linear.balanced_layers(W, widths)), times, rtol=rtol, atol=atol
+                _measured_once(A, target, widths),
+                deep_linear.pack(deep_linear.balanced_layers(W, widths)),
+                times,
+                rtol=rtol,
+                atol=atol,
             )
             paths.append(deep_linear.product(deep_linear.unpack(flow.states, widths)))
             labels.append((depth, member))
@@ -504,6 +508,11 @@ def _both_flows(
     return integrate(field, initial, times, rtol=rtol, atol=atol).states
 
 
+def _measured_once(A: np.ndarray, target: float, widths: list[int]) -> deep_linear.Field:
+    """Return gradient flow's field for half the squared error of <A, W>."""
+    return deep_linear.flow_field(lambda W: (np.sum(A * W) - target) * A, widths)
+
+
 def _gram_differences(layers: deep_linear.Layers, longest: int) -> np.ndarray:
     pairs = zip(layers[1:], layers[:-1], strict=True)
     flat = [
@@ -522,16 +531,17 @@ def _sector(
     x, weights = (x + 1) / 2, weights / 2
     points, elements = [], []
 
-    def ray(angle: np.ndarray | float) -> np.ndarray:
+    def ray(angle: np.ndarray) -> np.ndarray:
         return np.cos(angle)[..., None, None] * basis[0] + np.sin(angle)[..., None, None] * basis[1]
 
-    for begin, end, angle in ((inner, outer, first), (outer, inner, last)):
-        points.append((begin + (end - begin) * x)[:, None, None] * ray(np.array(angle)))
-        elements.append((weights * (end - begin))[:, None, None] * ray(np.array(angle)))
+    for begin, end, side in ((inner, outer, first), (outer, inner, last)):
+        direction = ray(np.array(side))
+        points.append((begin + (end - begin) * x)[:, None, None] * direction)
+        elements.append((weights * (end - begin))[:, None, None] * direction)
     for begin, end, radius in ((first, last, outer), (last, first, inner)):
-        angle = begin + (end - begin) * x
-        points.append(radius * ray(angle))
-        elements.append((weights * (end - begin) * radius)[:, None, None] * ray(angle + np.pi / 2))
+        angles = begin + (end - begin) * x
+        points.append(radius * ray(angles))
+        elements.append((weights * (end - begin) * radius)[:, None, None] * ray(angles + np.pi / 2))
     order = [0, 2, 1, 3]
     return np.concatenate([points[i] for i in order]), np.concatenate([elements[i] for i in order])
 
