@@ -139,7 +139,15 @@ def test_rules_agree_in_the_limit_of_small_steps(regression):
     for rate, steps in ((2e-3, 100), (1e-3, 200)):
         ends = [
             lp_regression.descend(
-                start, X, Y, exponent=4.0, depth=3, rule=rule, learning_rate=np.array([rate]), target=0.0, max_steps=steps
+                start,
+                X,
+                Y,
+                exponent=4.0,
+                depth=3,
+                rule=rule,
+                learning_rate=np.array([rate]),
+                target=0.0,
+                max_steps=steps,
             ).losses[0, -1]
             for rule in ("network", "end_to_end")
         ]
