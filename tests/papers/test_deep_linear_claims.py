@@ -193,3 +193,8 @@ def test_a_coarse_integrator_decides_nothing():
     for table in tables.values():
         table.attrs["settings"]["rtol"] = 1e-4
     assert verdict(PAPER, "end_to_end_dynamics", tables) == "not reproduced"
+
+
+def test_a_depth_that_no_learning_rate_brings_home_decides_nothing():
+    tables = set_where("iterations", np.nan, depth=2)(claim_tables(PAPER, "depth_accelerates_l4"))
+    assert verdict(PAPER, "depth_accelerates_l4", tables) == "not reproduced"

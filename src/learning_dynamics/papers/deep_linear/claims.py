@@ -33,6 +33,8 @@ def _values(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 def _interval(values: pd.Series | np.ndarray) -> tuple[float, float]:
     """Return the mean and the half-width of its 95 % interval."""
+    if not len(values):
+        return np.nan, np.inf
     return float(np.mean(values)), _t(values) * float(stats.sem(values)) if len(values) > 1 else np.inf
 
 
@@ -262,8 +264,12 @@ def _speedup(table: pd.DataFrame) -> tuple[float, float, float, int]:
     rows = rows[rows["rule"] == "network"]
     grid = np.sort(rows["learning_rate"].unique())
     best = rows.pivot_table(index="depth", columns="seed", values="value", aggfunc="min")
+    best = best.reindex(index=sorted(rows["depth"].unique()))  # a depth that never got there leaves it undecided
     logs = np.log(best.loc[1] / best.drop(index=1))
-    worst = min((_interval(logs.loc[depth].dropna()) for depth in logs.index), key=lambda pair: pair[0])
+    worst = min(
+        (_interval(logs.loc[depth].dropna()) for depth in logs.index),
+        key=lambda pair: np.nan_to_num(pair[0], nan=-np.inf),
+    )
     ratio = float(np.exp(worst[0]))
     return ratio, ratio * float(np.expm1(worst[1])), float(grid[1] / grid[0]), best.shape[1]
 
