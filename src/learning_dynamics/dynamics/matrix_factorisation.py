@@ -75,7 +75,9 @@ def descend(
     for start in tqdm(range(0, members, size), desc=f"depth {len(layers)}", mininterval=1.0):
         at = slice(start, start + size)
         stack = _Stack([layer[at] for layer in layers], truth[at], mask[at], learning_rate[at], optimiser, device)
-        parts.append(stack.run(stop, max_steps))
+        # a member that diverges overflows before the next look at its loss, which is what ends it
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts.append(stack.run(stop, max_steps))
     return Ended(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
 

@@ -280,7 +280,9 @@ def depth_accelerates_l4(tables: Tables) -> Outcome:
 
     Each depth runs at the best learning rate of one logarithmic grid. A speed-up counts when it exceeds the
     ratio of neighbouring rates, by which the grid alone could mislead. The deeper networks express the same
-    linear functions, and their problem is not convex.
+    linear functions, and their problem is not convex. The start matters: from weights of norm 0.01 or 0.1 depth
+    helps; from weights of norm 1, about the solution's own but pointing elsewhere, the deeper networks are the
+    slower ones (see the table of varied settings).
     """
     (table,) = tables.values()
     ratio, margin, grid, seeds = _speedup(table)
@@ -482,7 +484,7 @@ def nuclear_norm_recovers_5k(tables: Tables) -> Outcome:
     """
     (table,) = tables.values()
     errors = _values(table, "error")["value"]
-    slack = table.attrs["settings"].get("slack", 1e-3)
+    slack = float(_values(table, "misfit")["value"].max())
     return Outcome(at_most(float(errors.max()), 10 * slack**2, because="ten times the slack squared"), len(errors))
 
 

@@ -290,7 +290,8 @@ def convergence(tables: Tables) -> Figure:
     Left and middle: iterations to within 10⁻⁵ of the optimum against the standard deviation of the initialisation, at
     the best learning rate; of the layers' entries for independent Gaussian layers, of the end-to-end matrix's for
     balanced ones. Lines: medians; dots: draws; crosses at the top: draws that never got there. Right: loss over
-    its start with both assumptions of the guarantee, and without each; dashed: the guaranteed bound.
+    its start with both assumptions of the guarantee; balanced, but too far from the target, with a singular matrix
+    in between; and unbalanced (cut off at 10³, where it has diverged). Dashed: the guaranteed bound.
     """
     ranges, guarantee = tables["initialisations"], tables["guarantee"]
     depths = sorted(ranges["depth"].unique())
@@ -319,11 +320,15 @@ def convergence(tables: Tables) -> Figure:
 
 def _guarantee_panel(axis: Axes, table: pd.DataFrame) -> None:
     loss = table[(table["quantity"] == "loss") & (table["value"] > 1e-20)]
-    shades = [COLOURS["blue"], COLOURS["vermilion"], COLOURS["orange"]]
-    for colour, (case, rows) in zip(shades, loss.groupby("case", sort=True), strict=False):
-        for number, (_, line) in enumerate(rows.groupby("seed")):
-            axis.plot(line["time"], line["value"].clip(upper=1e3), color=colour, lw=1.0,
-                      label=None if number else case)  # fmt: skip
+    shown = {
+        "assumptions hold": ("both", "blue"),
+        "beyond a singular matrix": ("too far", "vermilion"),
+        "unbalanced": ("unbalanced", "orange"),
+    }
+    for case, (label, colour) in shown.items():
+        for number, (_, line) in enumerate(loss[loss["case"] == case].groupby("seed")):
+            axis.plot(line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0,
+                      label=None if number else label)  # fmt: skip
     bound = table[table["predicted"].notna()].groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0, label="guarantee")
     axis.set(yscale="log", ylim=(1e-12, 1e7), title="assumptions", xlabel="step × iterations", ylabel="loss / start")
@@ -363,7 +368,7 @@ def preconditioner(tables: Tables, *, member: Natural) -> Figure:
     middle.set(
         yscale="log", xlabel="gradient-flow time $t$", ylabel=r"$\|W_{N:1} - W\|_F$", title="layers and equation"
     )
-    middle.legend(fontsize=7, handlelength=1.4)
+    middle.legend(fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.68))
     drift = tables["balancedness_descent"]
     for _, line in drift.groupby("seed"):
         right.plot(line["learning_rate"], line["value"], ".-", color=COLOURS["grey"], lw=0.8)

@@ -77,11 +77,16 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(DRAW, QUANTITY, VALUE)
 def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure nuclear-norm minimisers: as `completion`, and ``gap``, the proved relative distance from the optimum."""
+    """Measure nuclear-norm minimisers.
+
+    Quantities: as in `completion`; ``gap``, the proved relative distance of the nuclear norm from the least one;
+    ``misfit``, the largest error on an observed entry.
+    """
     constants = trajectory.constants
     W = trajectory.series["minimiser"][:, 0]
     measured = _of_matrices(W, constants["truth"], constants["mask"])
-    return _long({"draw": np.arange(len(W))}, measured | {"gap": constants["gap"]})
+    misfit = np.abs(constants["mask"] * (W - constants["truth"])).max(axis=(-2, -1))
+    return _long({"draw": np.arange(len(W))}, measured | {"gap": constants["gap"], "misfit": misfit})
 
 
 @columns(DEPTH, DRAW, TIME, QUANTITY, INDEX, VALUE)
