@@ -1,0 +1,40 @@
+"""Low-rank matrices of which only some entries are seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Seed
+
+
+def low_rank(*, size: Count, rank: Count, observed: Count, draws: Count, seed: Seed) -> dict[str, np.ndarray]:
+    """Gaussian low-rank matrices W* = U V^T with ||W*||_F = size, and uniformly drawn observed entries.
+
+    The observed entries are the first of one random order, so that with the same seed a larger `observed`
+    adds entries to the same matrix and removes none (Arora, Cohen, Hu, Luo 2019, section 2).
+
+    Returns
+    -------
+    dict
+        truth, shape (draws, size, size), whose entries have mean square one; mask, the same shape, one where
+        an entry is observed and zero elsewhere.
+
+    Raises
+    ------
+    ProjectError
+        If more entries are to be observed than there are, or the rank exceeds the size.
+    """
+    if observed > size * size or rank > size:
+        raise ProjectError(
+            f"a {size} x {size} matrix has {size * size} entries and rank at most {size}; "
+            f"lower observed ({observed}) or rank ({rank})"
+        )
+    truth = np.empty((draws, size, size))
+    mask = np.zeros((draws, size * size))
+    for draw, rng in enumerate(generators(seed, "matrix_completion.low_rank", draws)):
+        W = rng.standard_normal((size, rank)) @ rng.standard_normal((rank, size))
+        truth[draw] = W * (size / np.linalg.norm(W))
+        mask[draw, rng.permutation(size * size)[:observed]] = 1.0
+    return {"truth": truth, "mask": mask.reshape(truth.shape)}

@@ -1,0 +1,85 @@
+"""Real regression problems with one output: features and labels, both z-scored."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+
+from learning_dynamics.errors import ProjectError
+
+GAS_SENSOR_PAGE = "https://archive.ics.uci.edu/dataset/270/gas+sensor+array+drift+dataset+at+different+concentrations"
+ETHANOL, SAMPLES, FEATURES = 1, 2565, 128
+
+
+def diabetes() -> dict[str, np.ndarray]:
+    """The diabetes progression data that ship with scikit-learn (Efron et al. 2004).
+
+    Returns
+    -------
+    dict
+        X, shape (442, 10); Y, shape (442, 1).
+    """
+    X, Y = load_diabetes(return_X_y=True)
+    return {"X": _standardised(X), "Y": _standardised(Y[:, None])}
+
+
+def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]:
+    """Ethanol concentration from the UCI gas-sensor array data (id 270), from a file that the user downloads.
+
+    Parameters
+    ----------
+    file : str
+        The archive as UCI serves it, a zip of ``batch1.dat`` to ``batch10.dat``.
+    sha256 : str, optional
+        What the archive's digest must be. The digest found is kept with the data either way.
+
+    Returns
+    -------
+    dict
+        X, shape (2565, 128); Y, shape (2565, 1); sha256, the archive's digest.
+
+    Raises
+    ------
+    ProjectError
+        If the file is missing, is another one, or does not hold the ethanol problem's 2565 x 128 numbers.
+    """
+    path = Path(file)
+    if not path.is_file():
+        raise ProjectError(f"{path}: no such file; download the archive from {GAS_SENSOR_PAGE} and put it there")
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if sha256 is not None and found != sha256.lower():
+        raise ProjectError(f"{path}: its SHA-256 is {found}, not {sha256}; download it again from {GAS_SENSOR_PAGE}")
+    try:
+        rows = [row for line in _lines(path) if (row := _ethanol(line)) is not None]
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise ProjectError(f"{path}: not the gas-sensor archive ({error}); it comes from {GAS_SENSOR_PAGE}") from error
+    table = np.array(rows)
+    if table.shape != (SAMPLES, 1 + FEATURES):
+        raise ProjectError(
+            f"{path}: holds {len(rows)} rows on ethanol, not {SAMPLES} with {FEATURES} features; "
+            f"the archive comes from {GAS_SENSOR_PAGE}"
+        )
+    return {"X": _standardised(table[:, 1:]), "Y": _standardised(table[:, :1]), "sha256": np.array(found)}
+
+
+def _lines(path: Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        batches = sorted(name for name in archive.namelist() if Path(name).match("batch*.dat"))
+        return [line for name in batches for line in archive.read(name).decode().splitlines() if line.strip()]
+
+
+def _ethanol(line: str) -> list[float] | None:
+    """Return concentration and features of a row ``gas;concentration 1:value 2:value ...``, if it is on ethanol."""
+    head, *pairs = line.split()
+    gas, _, concentration = head.partition(";")
+    if int(gas) != ETHANOL:
+        return None
+    return [float(concentration), *(float(pair.partition(":")[2]) for pair in pairs)]
+
+
+def _standardised(columns: np.ndarray) -> np.ndarray:
+    return (columns - columns.mean(axis=0)) / columns.std(axis=0)

@@ -1,0 +1,79 @@
+"""How many steps gradient descent needs on a deep linear network with one output and whitened data.
+
+With whitened inputs the loss is half the squared distance of the end-to-end weights from a target, up to a
+constant. With one output the gradient of every layer is an outer product of two vectors, so that a step costs
+products of matrices with vectors alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numba
+import numpy as np
+
+
+def fewest_steps(
+    layers: Sequence[np.ndarray], target: np.ndarray, rates: Sequence[float], tolerance: float, cap: int
+) -> tuple[int, float]:
+    """Return the fewest steps to a loss of `tolerance` over learning rates, and the rate that needs them.
+
+    Rates are tried from the largest down, each only for fewer steps than the best so far: the result is that
+    of trying all in full.
+
+    Parameters
+    ----------
+    layers : sequence of ndarray
+        First layer first; the last has one row.
+    target : ndarray, shape (d_0,)
+    rates : sequence of float
+    tolerance : float
+        Excess over the least loss.
+    cap : int
+        The most steps to wait.
+
+    Returns
+    -------
+    steps : int
+        -1 if no rate gets there.
+    rate : float
+        nan if no rate gets there.
+    """
+    best, chosen = -1, np.nan
+    for rate in sorted(rates, reverse=True):
+        limit = cap if best < 0 else best - 1
+        steps = _steps(numba.typed.List([np.ascontiguousarray(layer) for layer in layers]),
+                       np.ascontiguousarray(target), rate, tolerance, limit)  # fmt: skip
+        if steps >= 0:
+            best, chosen = steps, rate
+    return best, chosen
+
+
+@numba.njit
+def _steps(layers, target, rate, tolerance, cap):
+    depth = len(layers)
+    layers = [layer.copy() for layer in layers]
+    above = [np.ones(1) for _ in range(depth)]
+    carried = [np.zeros(1) for _ in range(depth)]
+    first = -1.0
+    for step in range(cap + 1):
+        for j in range(depth - 2, -1, -1):
+            above[j] = np.dot(above[j + 1], layers[j + 1])
+        gap = np.dot(above[0], layers[0]) - target
+        excess = 0.5 * np.dot(gap, gap)
+        if first < 0:
+            first = excess
+        if excess <= tolerance:
+            return step
+        if not excess < 1e6 * (first + 1.0):
+            return -1
+        carried[0] = gap
+        for j in range(1, depth):
+            carried[j] = np.dot(layers[j - 1], carried[j - 1])
+        for j in range(depth):
+            layer, left, right = layers[j], above[j], carried[j]
+            for row in range(layer.shape[0]):
+                scaled = rate * left[row]
+                for column in range(layer.shape[1]):
+                    layer[row, column] -= scaled * right[column]
+    return -1

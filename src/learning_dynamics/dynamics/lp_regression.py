@@ -1,0 +1,136 @@
+"""Gradient descent on an l_p regression through a chain of redundant linear layers of width one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import minimize
+
+Rule = Literal["network", "end_to_end"]
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Runs of gradient descent, one for each starting point and learning rate.
+
+    Attributes
+    ----------
+    losses : ndarray, shape (members, max_steps + 1)
+        Constant after a run has ended.
+    iterations : ndarray of int, shape (members,)
+        The first at which the loss was at most the target; -1 where it never was.
+    """
+
+    losses: np.ndarray
+    iterations: np.ndarray
+
+
+def loss(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float) -> np.ndarray:
+    """Return the mean of |x.w - y|^p, for weights of shape (..., features)."""
+    return np.mean(np.abs(weights @ X.T - Y) ** exponent, axis=-1)
+
+
+def gradient(weights: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float) -> np.ndarray:
+    """Return the gradient of `loss`, shape (..., features)."""
+    residual = weights @ X.T - Y
+    return exponent * (np.abs(residual) ** (exponent - 2) * residual) @ X / len(Y)
+
+
+def optimum(X: np.ndarray, Y: np.ndarray, exponent: float) -> float:
+    """Return the least loss, which for p >= 2 is a convex problem."""
+    start = np.linalg.lstsq(X, Y, rcond=None)[0]
+    if exponent == 2:
+        return float(loss(start, X, Y, exponent))
+    return float(
+        minimize(
+            lambda w: loss(w, X, Y, exponent),
+            start,
+            jac=lambda w: gradient(w, X, Y, exponent),
+            method="BFGS",
+            options={"gtol": 1e-10},
+        ).fun
+    )
+
+
+def descend(
+    start: np.ndarray,
+    X: np.ndarray,
+    Y: np.ndarray,
+    *,
+    exponent: float,
+    depth: int,
+    rule: Rule,
+    learning_rate: np.ndarray,
+    target: float,
+    max_steps: int,
+) -> Descent:
+    """Follow every member until its loss is at most `target`, it diverges, or the steps run out.
+
+    Parameters
+    ----------
+    start : ndarray, shape (members, features)
+        The end-to-end weights at the start; a network begins balanced there.
+    X, Y : ndarray, shape (samples, features) and (samples,)
+    exponent : float
+        p of the loss.
+    depth : int
+        Layers: one row of weights and depth - 1 scalars.
+    rule : str
+        network, descent on the layers; end_to_end, the update that a balanced network makes to first order in
+        the step (Arora, Cohen and Hazan 2018, theorem 1).
+    learning_rate : ndarray, shape (members,)
+    target : float
+    max_steps : int
+    """
+    size = np.linalg.norm(start, axis=1, keepdims=True)
+    root = size ** (1 / depth)
+    row = start / size * root if rule == "network" else start.copy()
+    scalars = np.repeat(root, depth - 1, axis=1) if rule == "network" else np.ones((len(start), 0))
+    rate = learning_rate[:, None]
+    losses = np.full((len(start), max_steps + 1), np.nan)
+    iterations = np.full(len(start), -1)
+    running = np.arange(len(start))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for step in range(max_steps + 1):
+            weights = row * scalars.prod(axis=1, keepdims=True)
+            residual = weights @ X.T - Y
+            power = np.abs(residual) ** (exponent - 2) if exponent != 2 else np.ones_like(residual)
+            current = np.mean(power * residual**2, axis=1)
+            losses[running, step] = current
+            reached, lost = current <= target, ~(current < 1e6 * losses[running, 0])
+            if reached.any() or lost.any():
+                iterations[running[reached]] = step
+                on = ~(reached | lost)
+                running, row, scalars, rate = running[on], row[on], scalars[on], rate[on]
+                weights, residual, power = weights[on], residual[on], power[on]
+                if not len(running):
+                    break
+            slope = exponent * (power * residual) @ X / len(Y)
+            if rule == "network":
+                row, scalars = _network_step(row, scalars, slope, rate)
+            else:
+                row = _end_to_end_step(row, slope, rate, depth)
+    # after its end a run keeps its last loss
+    last = np.where(np.isnan(losses), 0, np.arange(max_steps + 1)).max(axis=1)
+    kept = np.minimum(np.arange(max_steps + 1), last[:, None])
+    losses = np.take_along_axis(losses, kept, axis=1)
+    return Descent(losses, iterations)
+
+
+def _network_step(
+    row: np.ndarray, scalars: np.ndarray, slope: np.ndarray, rate: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """One step on the layers; `slope` is the gradient with respect to the end-to-end weights."""
+    along = np.sum(slope * row, axis=1, keepdims=True)
+    others = np.stack([np.delete(scalars, j, axis=1).prod(axis=1) for j in range(scalars.shape[1])], axis=1) \
+        if scalars.shape[1] else scalars  # fmt: skip
+    return row - rate * slope * scalars.prod(axis=1, keepdims=True), scalars - rate * along * others
+
+
+def _end_to_end_step(weights: np.ndarray, slope: np.ndarray, rate: np.ndarray, depth: int) -> np.ndarray:
+    size = np.linalg.norm(weights, axis=1, keepdims=True)
+    direction = weights / size
+    along = np.sum(slope * direction, axis=1, keepdims=True) * direction
+    return weights - rate * size ** (2 - 2 / depth) * (slope + (depth - 1) * along)

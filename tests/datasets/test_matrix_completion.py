@@ -1,0 +1,81 @@
+"""Low-rank matrices, the convex baseline, and the regression tables."""
+
+from __future__ import annotations
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from learning_dynamics.datasets import nuclear_norm, regression_tables
+from learning_dynamics.datasets.matrix_completion import low_rank
+from learning_dynamics.errors import ProjectError
+
+SMALL = {"size": 12, "rank": 2, "draws": 2, "seed": 5}
+
+
+def test_matrices_have_the_rank_and_the_norm_asked_for():
+    data = low_rank(**SMALL, observed=60)
+    values = np.linalg.svd(data["truth"], compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(data["truth"], axis=(-2, -1)), 12, rtol=1e-12)
+    assert np.all(values[:, 2:] < 1e-12 * values[:, :1])
+    np.testing.assert_array_equal(data["mask"].sum(axis=(-2, -1)), 60)
+
+
+def test_more_observations_add_entries_to_the_same_matrix():
+    few, many = low_rank(**SMALL, observed=30), low_rank(**SMALL, observed=90)
+    np.testing.assert_array_equal(few["truth"], many["truth"])
+    assert np.all(few["mask"] <= many["mask"])
+
+
+def test_too_many_observations_are_refused():
+    with pytest.raises(ProjectError, match="144 entries"):
+        low_rank(**SMALL, observed=145)
+
+
+def test_minimiser_fits_and_its_gap_is_proved():
+    solved = nuclear_norm.minimiser(**SMALL, observed=100, slack=1e-3, accuracy=1e-5, iterations=20000)
+    misfit = np.abs(solved["mask"] * (solved["minimiser"] - solved["truth"]))
+    assert misfit.max() <= 1e-3 * (1 + 1e-12)
+    assert np.all((solved["gap"] >= -1e-12) & (solved["gap"] < 1e-3))
+    # the matrix itself fits, so the least nuclear norm is at most its own
+    least = np.linalg.norm(solved["minimiser"], "nuc", axis=(-2, -1)) * (1 - solved["gap"])
+    assert np.all(least <= np.linalg.norm(solved["truth"], "nuc", axis=(-2, -1)))
+
+
+def test_diabetes_is_standardised():
+    data = regression_tables.diabetes()
+    assert data["X"].shape == (442, 10)
+    np.testing.assert_allclose(data["X"].mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(data["Y"].std(axis=0), 1, rtol=1e-12)
+
+
+def _archive(path, rows, gas=1):
+    rng = np.random.default_rng(0)
+    line = "{};{:.2f} " + " ".join(f"{i}:{{:.4f}}" for i in range(1, 129))
+    text = "\n".join(line.format(gas, *rng.standard_normal(129)) for _ in range(rows))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("batch1.dat", text + "\n2;5.0 1:1.0\n")
+        archive.writestr("readme.txt", "not a batch")
+
+
+def test_gas_sensor_reads_the_ethanol_rows(tmp_path):
+    _archive(tmp_path / "gas.zip", 2565)
+    data = regression_tables.gas_sensor(file=str(tmp_path / "gas.zip"))
+    assert data["X"].shape == (2565, 128)
+    assert len(str(data["sha256"])) == 64
+
+
+@pytest.mark.parametrize(("rows", "sha256", "message"), [(10, None, "10 rows on ethanol"), (2565, "00", "SHA-256")])
+def test_another_archive_is_refused(tmp_path, rows, sha256, message):
+    _archive(tmp_path / "gas.zip", rows)
+    with pytest.raises(ProjectError, match=message):
+        regression_tables.gas_sensor(file=str(tmp_path / "gas.zip"), sha256=sha256)
+
+
+def test_what_is_no_archive_is_refused(tmp_path):
+    (tmp_path / "gas.zip").write_text("an error page")
+    with pytest.raises(ProjectError, match="not the gas-sensor archive"):
+        regression_tables.gas_sensor(file=str(tmp_path / "gas.zip"))
+    with pytest.raises(ProjectError, match="no such file; download"):
+        regression_tables.gas_sensor(file=str(tmp_path / "absent.zip"))
