@@ -1,0 +1,79 @@
+"""Two-layer ReLU networks f(x) = sum_j a_j relu(w_j . x), and their compiled gradient descent.
+
+The vector field jumps where a neuron's activation changes on a sample. An adaptive integrator is drawn into
+ever smaller steps there; gradient descent with a small fixed step is not, and follows the flow to first order
+in the step.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+
+def loss(W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the mean of (f(x_i) - y_i)^2 / 2 over samples, over any leading axes (Varre et al. 2023, eq. 2.1).
+
+    Parameters
+    ----------
+    W : ndarray, shape (..., neurons, inputs)
+    a : ndarray, shape (..., neurons)
+    X : ndarray, shape (..., samples, inputs)
+    y : ndarray, shape (..., samples)
+    """
+    active = np.maximum(X @ np.swapaxes(W, -1, -2), 0.0)
+    return 0.5 * np.mean(((active @ a[..., None])[..., 0] - y) ** 2, axis=-1)
+
+
+def descend(
+    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, step: float, steps: int, every: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Take `steps` steps of gradient descent on the loss and record both layers at every `every`-th, from 0 on.
+
+    Parameters
+    ----------
+    W, a : ndarray, shapes (neurons, inputs), (neurons,)
+        Where to start; left unchanged.
+    X, y : ndarray, shapes (samples, inputs), (samples,)
+
+    Returns
+    -------
+    tuple of ndarray, shapes (steps // every + 1, neurons, inputs), (steps // every + 1, neurons)
+    """
+    records = steps // every + 1
+    recorded = np.empty((records, *W.shape)), np.empty((records, *a.shape))
+    _descend(W.copy(), a.copy(), X, y, step, every, *recorded)
+    return recorded
+
+
+@numba.njit
+def _descend(W, a, X, y, step, every, recorded_W, recorded_a):  # type: ignore[no-untyped-def]  # noqa: ANN001
+    samples, inputs = X.shape
+    neurons = len(a)
+    preactivation = np.empty(neurons)
+    gradient_W, gradient_a = np.empty_like(W), np.empty_like(a)
+    for record in range(len(recorded_a)):
+        recorded_W[record] = W
+        recorded_a[record] = a
+        if record == len(recorded_a) - 1:
+            break
+        for _ in range(every):
+            gradient_W[:] = 0.0
+            gradient_a[:] = 0.0
+            for sample in range(samples):
+                output = 0.0
+                for neuron in range(neurons):
+                    total = 0.0
+                    for entry in range(inputs):
+                        total += W[neuron, entry] * X[sample, entry]
+                    preactivation[neuron] = total
+                    if total > 0.0:
+                        output += a[neuron] * total
+                residual = (y[sample] - output) / samples
+                for neuron in range(neurons):
+                    if preactivation[neuron] > 0.0:
+                        gradient_a[neuron] += residual * preactivation[neuron]
+                        for entry in range(inputs):
+                            gradient_W[neuron, entry] += residual * a[neuron] * X[sample, entry]
+            W += step * gradient_W
+            a += step * gradient_a
