@@ -26,38 +26,35 @@ def loss(W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarr
 
 
 def descend(
-    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, step: float, steps: int, every: int
+    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, step: float, record: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Take `steps` steps of gradient descent on the loss and record both layers at every `every`-th, from 0 on.
+    """Take steps of gradient descent on the loss and record both layers.
 
     Parameters
     ----------
     W, a : ndarray, shapes (neurons, inputs), (neurons,)
         Where to start; left unchanged.
     X, y : ndarray, shapes (samples, inputs), (samples,)
+    record : ndarray of int, ascending
+        After how many steps to record; 0 is the start. The last one ends the descent.
 
     Returns
     -------
-    tuple of ndarray, shapes (steps // every + 1, neurons, inputs), (steps // every + 1, neurons)
+    tuple of ndarray, shapes (records, neurons, inputs), (records, neurons)
     """
-    records = steps // every + 1
-    recorded = np.empty((records, *W.shape)), np.empty((records, *a.shape))
-    _descend(W.copy(), a.copy(), X, y, step, every, *recorded)
+    recorded = np.empty((len(record), *W.shape)), np.empty((len(record), *a.shape))
+    _descend(W.copy(), a.copy(), X, y, step, np.diff(record, prepend=0), *recorded)
     return recorded
 
 
 @numba.njit
-def _descend(W, a, X, y, step, every, recorded_W, recorded_a):  # type: ignore[no-untyped-def]  # noqa: ANN001
+def _descend(W, a, X, y, step, between, recorded_W, recorded_a):  # type: ignore[no-untyped-def]
     samples, inputs = X.shape
     neurons = len(a)
     preactivation = np.empty(neurons)
     gradient_W, gradient_a = np.empty_like(W), np.empty_like(a)
-    for record in range(len(recorded_a)):
-        recorded_W[record] = W
-        recorded_a[record] = a
-        if record == len(recorded_a) - 1:
-            break
-        for _ in range(every):
+    for record in range(len(between)):
+        for _ in range(between[record]):
             gradient_W[:] = 0.0
             gradient_a[:] = 0.0
             for sample in range(samples):
@@ -77,3 +74,5 @@ def _descend(W, a, X, y, step, every, recorded_W, recorded_a):  # type: ignore[n
                             gradient_W[neuron, entry] += residual * a[neuron] * X[sample, entry]
             W += step * gradient_W
             a += step * gradient_a
+        recorded_W[record] = W
+        recorded_a[record] = a

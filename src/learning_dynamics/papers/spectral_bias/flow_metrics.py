@@ -154,7 +154,6 @@ def reductions_of(series: Arrays, constants: Arrays, times: np.ndarray) -> Measu
         "projected": (np.maximum(norm(Z1 - series["Z1"][:, 1:]), norm(Z2 - series["Z2"][:, 1:])) / size, None),
         "alpha": (norm(alpha - series["alpha"][:, 1:]), None),
         "beta_from_alpha": (norm(beta - from_alpha) / norm(beta_star), None),
-        "amplification": (singular_values(Z1, 1) ** 2 / (2 * gamma[..., None]), None),
         "printed_beta_speed": (norm(speed - printed_speed) / norm(speed[:, :1]), None),
     }
     measured |= _mirror_of_singular_values(beta, speed, R, gamma, times[1:])

@@ -25,9 +25,9 @@ UPPER = Column("upper", "float", "upper end of the value's 95 % interval")
 
 # shares of |W|^2 in percent that the counted singular values must carry
 CARRIED = (90, 95, 99)
-# a plateau: relative speed of the loss below this share of its largest, above this share of the first loss,
-# for at least this share of the recorded time
-FLAT, FLOOR, LEAST = 0.1, 1e-3, 0.005
+# a plateau: the loss falls more slowly than time to this power, is above this share of its first value, and
+# time grows by this factor
+SLOPE, FLOOR, LEAST = 0.5, 1e-4, 1.25
 
 
 @columns(
@@ -83,11 +83,11 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     Quantities: ``loss``, predicted its bound (Lemma C.8, one output); ``subspace``, the part of the layers
     outside the span of P, and ``projected``, their distance from the projected pair, relative to |W1|
     (Lemma 3.1); ``alpha``, distance of Z1^{-T} Z2 from the Riccati equation's solution, and
-    ``beta_from_alpha``, relative distance of beta from 2 gamma (I - alpha alpha^T)^{-1} alpha (Lemma 3.3), by
-    ``amplification`` more sensitive than alpha; ``printed_beta_speed``, distance of d beta/dt from
-    (I - alpha alpha^T)^{-1} alpha relative to the first speed; ``beta``, entries of the predictor, predicted by the mirror
-    flow (Theorem 3.2 (b)); ``mirror_speed``, speeds of the singular values' mirror coordinates, predicted the
-    forces -dL/ds, ``mirror_coordinate``, predicted the forces' integral, and both as printed (Theorem 3.2 (a)).
+    ``beta_from_alpha``, relative distance of beta from 2 gamma (I - alpha alpha^T)^{-1} alpha (Lemma 3.3);
+    ``printed_beta_speed``, distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha relative to the first
+    speed; ``beta``, entries of the predictor, predicted by the mirror flow (Theorem 3.2 (b));
+    ``mirror_speed``, speeds of the singular values' mirror coordinates, predicted the forces -dL/ds,
+    ``mirror_coordinate``, predicted the forces' integral, and both as printed (Theorem 3.2 (a)).
     """
     measured = flow_metrics.reductions_of(trajectory.series, trajectory.constants, trajectory.time)
     return tidy(measured, trajectory.time[1:], gamma=trajectory.constants["gamma"])
@@ -125,12 +125,11 @@ def relu_descent(trajectory: Trajectory) -> pd.DataFrame:
     ranks = np.stack([1 + np.sum(carried < share / 100, axis=-1) for share in CARRIED], axis=-1).astype(float)
     table = tidy({"loss": (losses[..., None], None), "sigma_w1": (sigma, None), "rank": (ranks, None)}, trajectory.time)
     table.loc[table["quantity"] == "rank", "index"] = np.tile(CARRIED, ranks[..., 0].size)
-    least = LEAST * trajectory.time[-1]
     rows = []
     for seed, curve in enumerate(losses):
-        for number, (first, last) in enumerate(plateaus(trajectory.time, curve, FLAT, FLOOR, least), start=1):
-            rows.append((seed, 0.0, "plateau_start", number, trajectory.time[first]))
-            rows.append((seed, 0.0, "plateau_end", number, trajectory.time[last]))
+        for number, (first, last) in enumerate(plateaus(trajectory.time[1:], curve[1:], SLOPE, FLOOR, LEAST), start=1):
+            rows.append((seed, 0.0, "plateau_start", number, trajectory.time[1 + first]))
+            rows.append((seed, 0.0, "plateau_end", number, trajectory.time[1 + last]))
     names = [column.name for column in relu_descent.columns]
     return pd.concat([table[names], pd.DataFrame(rows, columns=names)], ignore_index=True)
 

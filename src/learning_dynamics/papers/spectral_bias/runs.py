@@ -235,6 +235,7 @@ def relu_descent(
     neurons: Count,
     scale: Positive,
     step: Positive,
+    start: Positive,
     horizon: Positive,
     points: Count,
     seed: Seed,
@@ -244,20 +245,21 @@ def relu_descent(
     Returns
     -------
     Trajectory
-        Time is step size times number of steps. Series W1, the hidden layer with a row for each neuron, and
-        W2, the output weights; constants X, y.
+        Time is step size times number of steps: 0, and up to `points` times evenly spaced in the logarithm
+        from `start` to `horizon`. Series W1, the hidden layer with a row for each neuron, and W2, the output
+        weights; constants X, y.
     """
     from learning_dynamics.models import relu_student  # imports numba, which no other run waits for
 
     X, y = data["X"], data["y"]
-    every = max(1, round(horizon / (step * (points - 1))))
-    steps = every * (points - 1)
-    W1, W2 = np.empty((len(X), points, neurons, X.shape[-1])), np.empty((len(X), points, neurons))
+    record = np.unique(np.r_[0, np.rint(np.geomspace(start, horizon, points) / step)]).astype(int)
+    W1 = np.empty((len(X), len(record), neurons, X.shape[-1]))
+    W2 = np.empty((len(X), len(record), neurons))
     rngs = generators(seed, "relu_student.initialisation", len(X))
     for member, rng in enumerate(tqdm(rngs, desc="ReLU student", mininterval=1.0)):
         W, a = scale * rng.standard_normal((neurons, X.shape[-1])), scale * rng.standard_normal(neurons)
-        W1[member], W2[member] = relu_student.descend(W, a, X[member], y[member], step, steps, every)
-    return Trajectory(step * every * np.arange(points), {"W1": W1, "W2": W2}, {"X": X, "y": y})
+        W1[member], W2[member] = relu_student.descend(W, a, X[member], y[member], step, record)
+    return Trajectory(step * record, {"W1": W1, "W2": W2}, {"X": X, "y": y})
 
 
 def noise_process(
