@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+
+from learning_dynamics.claims import Check, all_of
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -146,3 +149,11 @@ def euler_bias(exact: float, discrete: float) -> float:
 def twice(half_width: float) -> float:
     """Half-width of a 95 % interval to two standard errors, which a claim allows on top of the interval."""
     return 2 * half_width / float(stats.norm.ppf(0.975))
+
+
+def led_by(first: Check, *others: Check) -> Check:
+    """Combine checks that must all hold; while they do, show the first, which holds the claim's quantity."""
+    worst = all_of(first, *others)
+    if worst.state != "holds" or not others:
+        return worst
+    return replace(first, criterion=f"{first.criterion}; and {'; '.join(other.criterion for other in others)}")

@@ -23,7 +23,8 @@ def singular_values(axis: Axes, rows: pd.DataFrame) -> None:
         line = rows[rows["index"] == index]
         axis.plot(line["time"], line["value"], color=colour)
     axis.set_xlim(0, rows["time"].max())
-    axis.set_ylim(bottom=0)
+    # panels may share the axis: keep what the others need
+    axis.set_ylim(0, max(axis.get_ylim()[1], 1.06 * rows["value"].max()))
 
 
 def index_legend(figure: Figure, count: int, more: Sequence[Artist] = ()) -> None:

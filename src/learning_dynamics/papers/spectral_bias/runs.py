@@ -282,7 +282,8 @@ def noise_process(
     """
     sizes = euler_maruyama.step_sizes(schedule, step, horizon)
     reached = np.r_[0.0, np.cumsum(sizes)]
-    record = np.searchsorted(reached, np.linspace(0.0, horizon, points) * (1 - 1e-9))
+    # one long step may pass several of the times
+    record = np.unique(np.searchsorted(reached, np.linspace(0.0, horizon, points) * (1 - 1e-9)))
     W, a, average = euler_maruyama.simulate(inputs, paths, sizes, record, seed)
     return Trajectory(reached[record], {"W1": W, "W2": a, "average": average})
 
