@@ -20,12 +20,13 @@ Tables = Mapping[str, pd.DataFrame]
 
 
 def fig1a(tables: Tables, *, member: Natural, top: Count) -> Figure:
-    """The hidden layer's top singular values under gradient flow, from three initialisations.
+    """The hidden layer's top singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
     Solid: singular values of W1 from full-width gradient flow. Dashed: their limits by Corollary 3.1; grey in
     the Gaussian panel, where the corollary does not apply and is drawn for the orthogonal layer of equal mean
     square. At small scale only the first k grow and the rest stay at √(2γ), near zero; at large scale
-    the layer keeps full rank.
+    the layer keeps full rank. Variance 0.01 as printed amounts to γ = 1 and keeps full rank too; the last panel
+    takes 0.01 for the standard deviation, and only k singular values are left.
     """
     figure, axes = plt.subplots(1, len(tables), figsize=(WIDTH, 2.5), sharey=True, squeeze=False)
     for axis, table in zip(axes[0], tables.values(), strict=True):
@@ -158,7 +159,7 @@ def fig5a(tables: Tables, *, member: Natural) -> Figure:
         axis.axvspan(first, last, color=COLOURS["orange"], alpha=0.25, lw=0, label="plateau" if number == 1 else None)
     axis.set(xlabel="time $t$", ylabel="training loss")
     axis.set_xlim(losses["time"].min(), losses["time"].max())
-    axis.legend(loc="lower left")
+    axis.legend(loc="upper right")
     return figure
 
 
@@ -240,7 +241,7 @@ def mirror(tables: Tables, *, member: Natural) -> Figure:
         Line2D([], [], ls="", marker=".", color=COLOURS["black"], label="integrated force"),
         Line2D([], [], ls="--", lw=1.0, color=COLOURS["black"], label="as printed"),
     ]
-    left.legend(handles=handles, loc="upper left")
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     rows = scalar[(scalar["gamma"] == 0.01) & (scalar["seed"] == panels.member_at(scalar, 0.01, member))]
     entries = rows[rows["quantity"] == "beta"]
     for (_, entry), colour in zip(entries.groupby("index"), sequence(entries["index"].nunique()), strict=True):
