@@ -48,7 +48,7 @@ def descend(
 
 
 @numba.njit
-def _descend(W, a, X, y, step, between, recorded_W, recorded_a):  # type: ignore[no-untyped-def]
+def _descend(W, a, X, y, step, between, recorded_W, recorded_a):
     samples, inputs = X.shape
     neurons = len(a)
     preactivation = np.empty(neurons)

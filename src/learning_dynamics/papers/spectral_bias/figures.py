@@ -147,11 +147,12 @@ def fig4(tables: Tables, *, member: Natural, top: Count) -> Figure:
 def fig5a(tables: Tables, *, member: Natural) -> Figure:
     """The ReLU student's loss from small weights: from saddle to saddle.
 
-    Shaded: plateaus, stretches where the loss falls more slowly than 1/√t while time grows by a quarter or
-    more. The first is the saddle at zero, where every draw starts; the next begins phase 2.
+    Left: one draw. Shaded are plateaus, stretches where the loss falls more slowly than 1/√t while time grows by a
+    quarter or more. The first is the saddle at zero, where every draw starts; the end of the next is the end
+    of phase 1. Right: how many plateaus the draws have.
     """
     (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(0.6 * WIDTH, 2.6))
+    figure, (axis, counted) = plt.subplots(1, 2, figsize=(WIDTH, 2.6), width_ratios=(2, 1))
     rows = table[table["seed"] == member]
     losses = rows[(rows["quantity"] == "loss") & (rows["time"] > 0)]
     axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
@@ -160,6 +161,11 @@ def fig5a(tables: Tables, *, member: Natural) -> Figure:
     axis.set(xlabel="time $t$", ylabel="training loss")
     axis.set_xlim(losses["time"].min(), losses["time"].max())
     axis.legend(loc="upper right")
+    number = table[table["quantity"] == "plateau_end"].groupby("seed").size()
+    number = number.reindex(range(table["seed"].nunique()), fill_value=0)
+    shares = number.value_counts(normalize=True).sort_index()
+    counted.bar(shares.index, shares, color=COLOURS["orange"])
+    counted.set(xlabel="plateaus", ylabel="share of draws", xticks=shares.index, title=f"{len(number)} draws")
     return figure
 
 

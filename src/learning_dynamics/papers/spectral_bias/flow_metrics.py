@@ -58,7 +58,7 @@ def layers(
         "shared_vectors": (_shared_vectors(W1, W2, beta), None),
     }
     if at_limit:
-        return measured | potential_at_the_limit(W1, W2, constants, gamma)
+        return {**measured, **potential_at_the_limit(W1, W2, constants, gamma)}
     if np.allclose(_transposed(X) @ X, np.eye(inputs), atol=1e-12):
         curve = theory.learning_curve(sigma_star, np.asarray(gamma), times[:, None])
         measured |= {"sigma_beta": (sigma_beta, curve), "turning": (_turning(beta, beta_star), None)}

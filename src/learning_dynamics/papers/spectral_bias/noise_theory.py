@@ -42,7 +42,7 @@ def commutator_second_moment_rate(inputs: int) -> float:
 
 
 def largest_lyapunov_exponent(inputs: int) -> float:
-    """Almost sure growth rate of |W| and |a|: the mean of ((d-1) y^2 - 1) / 2; zero for d = 2."""
+    """Almost sure growth rate of |W| and |a|: the mean of ((d-1) y^2 - 1) / 2; d >= 2, zero for d = 2."""
 
     def density(y: float) -> float:
         return (1 + y * y) ** ((inputs - 2) / 2) * np.exp(-(inputs - 1) * y * y / 2)
