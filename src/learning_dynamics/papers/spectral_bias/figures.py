@@ -178,7 +178,8 @@ def fig5b(tables: Tables, *, member: Natural) -> Figure:
     (table,) = tables.values()
     figure, axis = plt.subplots(figsize=(0.6 * WIDTH, 2.6))
     rows = table[table["seed"] == member]
-    first, last = panels.plateaus(rows)[1]
+    spans = panels.plateaus(rows)
+    first, last = spans[1] if len(spans) > 1 else (rows["time"].max(),) * 2
     panels.singular_values(axis, rows[rows["time"] <= last])
     axis.axvspan(first, last, color=COLOURS["orange"], alpha=0.25, lw=0)
     axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", xlim=(0, last))
@@ -229,7 +230,8 @@ def mirror(tables: Tables, *, member: Natural) -> Figure:
     """
     vector, scalar = tables.values()
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.7))
-    rows = vector[(vector["gamma"] == 1.0) & (vector["seed"] == panels.member_at(vector, 1.0, member))]
+    large = vector["gamma"].max()
+    rows = vector[vector["seed"] == panels.member_at(vector, large, member)]
     for index, colour in enumerate(sequence(3), start=1):
         at = rows[rows["index"] == index]
         exact, printed = (at[at["quantity"] == name] for name in ("mirror_coordinate", "printed_mirror_coordinate"))
@@ -240,7 +242,7 @@ def mirror(tables: Tables, *, member: Natural) -> Figure:
         xscale="log",
         xlabel="time $t$",
         ylabel="mirror coordinate of $\\sigma_i(\\beta)$",
-        title=r"three outputs, $\gamma = 1$",
+        title=rf"three outputs, $\gamma = {panels.power(large)}$",
     )
     handles = [
         *left.get_legend_handles_labels()[0],
@@ -248,12 +250,19 @@ def mirror(tables: Tables, *, member: Natural) -> Figure:
         Line2D([], [], ls="--", lw=1.0, color=COLOURS["black"], label="as printed"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    rows = scalar[(scalar["gamma"] == 0.01) & (scalar["seed"] == panels.member_at(scalar, 0.01, member))]
+    scales = sorted(scalar["gamma"].unique())
+    middle = scales[(len(scales) - 1) // 2]
+    rows = scalar[scalar["seed"] == panels.member_at(scalar, middle, member)]
     entries = rows[rows["quantity"] == "beta"]
     for (_, entry), colour in zip(entries.groupby("index"), sequence(entries["index"].nunique()), strict=True):
         right.plot(entry["time"], entry["value"], color=colour, lw=1.2)
         right.plot(entry["time"][::8], entry["predicted"][::8], ".", color=colour, ms=4)
-    right.set(xscale="log", xlabel="time $t$", ylabel=r"entries of $\beta$", title=r"one output, $\gamma = 0.01$")
+    right.set(
+        xscale="log",
+        xlabel="time $t$",
+        ylabel=r"entries of $\beta$",
+        title=rf"one output, $\gamma = {panels.power(middle)}$",
+    )
     return figure
 
 
