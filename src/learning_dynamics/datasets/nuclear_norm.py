@@ -6,10 +6,10 @@ import warnings
 
 import cvxpy as cp
 import numpy as np
-from tqdm import tqdm
 
 from learning_dynamics.datasets.matrix_completion import low_rank
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.progress import progress
 from learning_dynamics.settings import Count, Positive, Seed
 
 
@@ -52,7 +52,7 @@ def minimiser(
     """
     problem = low_rank(size=size, rank=rank, observed=observed, draws=draws, seed=seed)
     found, gaps = np.empty_like(problem["truth"]), np.empty(draws)
-    for draw in tqdm(range(draws), desc="nuclear norm", mininterval=1.0):
+    for draw in progress(range(draws), "nuclear norm"):
         entries = np.flatnonzero(problem["mask"][draw])
         values = problem["truth"][draw].ravel()[entries]
         found[draw], gaps[draw] = _solve(size, entries, values, slack, accuracy, iterations)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from tqdm import tqdm
+
+from learning_dynamics.progress import progress
 
 Optimiser = Literal["gradient_descent", "group_rmsprop"]
 
@@ -72,7 +73,7 @@ def descend(
     members = len(truth)
     size = members if device != "cpu" else block
     parts = []
-    for start in tqdm(range(0, members, size), desc=f"depth {len(layers)}", mininterval=1.0):
+    for start in progress(range(0, members, size), f"depth {len(layers)}"):
         at = slice(start, start + size)
         stack = _Stack([layer[at] for layer in layers], truth[at], mask[at], learning_rate[at], optimiser, device)
         # a member that diverges overflows before the next look at its loss, which is what ends it

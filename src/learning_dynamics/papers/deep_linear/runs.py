@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from tqdm import tqdm
 
 from learning_dynamics.dynamics import convergence_time, deep_descent, lp_regression, matrix_factorisation
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.models import deep_linear
+from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
@@ -212,7 +212,7 @@ def lp_descent(
     starts = start * directions / np.linalg.norm(directions, axis=1, keepdims=True)
     losses, iterations, labels = [], [], []
     cells = [(depth, rule) for depth in depths for rule in ("network", "end_to_end") if depth > 1 or rule == "network"]
-    for depth, rule in tqdm(cells, desc=f"l_{exponent:g} regression", mininterval=1.0):
+    for depth, rule in progress(cells, f"l_{exponent:g} regression"):
         found = lp_regression.descend(
             np.repeat(starts, rates, axis=0),
             X,
@@ -273,7 +273,7 @@ def initialisation_range(
         normal = [[rng.standard_normal(shape) for shape in zip(widths[1:], widths[:-1], strict=True)] for rng in rngs]
         direction = [rng.standard_normal((1, len(target))) for rng in rngs]
         for balanced in (False, True):
-            for deviation in tqdm(deviations, desc=f"depth {depth}", mininterval=1.0):
+            for deviation in progress(deviations, f"depth {depth}"):
                 for member in range(seeds):
                     if balanced:
                         layers = deep_linear.balanced_layers(deviation * direction[member], widths)
@@ -378,7 +378,7 @@ def end_to_end_flow(
     for depth in depths:
         widths = [inputs, *[width] * (depth - 1), outputs]
         rngs = generators(seed, f"deep_linear.end_to_end_flow.{depth}", seeds)
-        for member, rng in enumerate(tqdm(rngs, desc=f"depth {depth}", mininterval=1.0)):
+        for member, rng in enumerate(progress(rngs, f"depth {depth}")):
             target = rng.standard_normal((outputs, inputs))
             if init == "balanced":
                 layers = deep_linear.balanced_layers(start * rng.standard_normal(target.shape), widths)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from tqdm import tqdm
 
 from learning_dynamics.datasets.images import standardised
 from learning_dynamics.dynamics import renormalised
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.models import central_path
+from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
@@ -72,7 +72,7 @@ def renormalised_flows(
     starts = _starts(sizes, signal, seeds, seed)
     series = {}
     for name, tangent_map in renormalised.TANGENT_MAPS.items():
-        for size in tqdm(sizes, desc=f"renormalised flow, {name} map", mininterval=1.0):
+        for size in progress(sizes, f"renormalised flow, {name} map"):
             label = central_path.size_label(*size)
             flows = [
                 renormalised.renormalised_flow(X, size[0], tangent_map, times, rtol=rtol, atol=atol)
@@ -106,7 +106,7 @@ def renormalised_descent(
     starts = _starts(sizes, signal, seeds, seed)
     series = {}
     for index, (step, ratio) in enumerate(zip(steps, ratios, strict=True)):
-        for size in tqdm(sizes, desc=f"renormalised descent, step {step:g}", mininterval=1.0):
+        for size in progress(sizes, f"renormalised descent, step {step:g}"):
             label = central_path.size_label(*size)
             series[f"descent{index}_{label}"] = renormalised.renormalised_descent(
                 starts[label], size[0], step, counts * round(ratio)

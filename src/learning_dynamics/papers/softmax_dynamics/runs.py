@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
-from tqdm import tqdm
 
 from learning_dynamics.dynamics import ensemble
 from learning_dynamics.models import softmax_classifier as model
+from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
@@ -75,7 +75,7 @@ def descent(
     coarse = np.unique(np.round(np.linspace(0, coarse_steps, points)).astype(int))
     states = [
         ensemble.descent(field, initial, rate, np.round(coarse * (largest / rate)).astype(int))
-        for rate in tqdm(learning_rates, desc="learning rates", mininterval=1.0)
+        for rate in progress(learning_rates, "learning rates")
     ]
     series = _factors(np.concatenate(states), labels, dimension)
     constants = {"labels": labels, "learning_rate": np.repeat(np.array(learning_rates), seeds)}
@@ -195,7 +195,7 @@ def early_growth(
     times = np.linspace(0.0, growth, points)
     f = np.zeros((len(cells) * seeds, points, max(largest) + max(classes) - 1, dimension))
     W = np.zeros((len(cells) * seeds, points, dimension, max(classes)))
-    for cell, (count, size) in enumerate(tqdm(cells, desc="early growth", mininterval=1.0)):
+    for cell, (count, size) in enumerate(progress(cells, "early growth")):
         counts = [size] + [1] * (count - 1)
         labels, initial = _cell(seed, counts, dimension, "balanced", scale, seeds)
         field = model.vector_field(labels, dimension, "cross_entropy")

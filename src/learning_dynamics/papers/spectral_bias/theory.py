@@ -42,6 +42,69 @@ def output_singular_values(beta_singular_values: np.ndarray, gamma: float) -> np
     return beta_singular_values / np.sqrt(gamma + np.hypot(gamma, beta_singular_values))
 
 
+def learning_curve(teacher_singular_values: np.ndarray, gamma: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Singular values of the predictor over time, on whitened data (Theorem C.12).
+
+    ``s (1 - h) / (1 + v h (2 - h) / (2 gamma))`` with ``v, w = sqrt(s^2 + gamma^2) -+ gamma`` and
+    ``h = (v + w) e / (w + v e)``, ``e = exp(-t (v + w))``: the theorem's formula in a form that keeps its
+    accuracy when gamma is far below the rounding of s.
+
+    Parameters
+    ----------
+    teacher_singular_values, gamma, time : ndarray
+        Shapes that broadcast together; time in units of gradient flow.
+    """
+    s = teacher_singular_values
+    root = np.hypot(s, gamma)
+    v, w = s**2 / (root + gamma), root + gamma
+    decay = np.exp(-2 * time * root)
+    h = 2 * root * decay / (w + v * decay)
+    one_minus_h = -w * np.expm1(-2 * time * root) / (w + v * decay)
+    return s * one_minus_h / (1 + v * h * (1 + one_minus_h) / (2 * gamma))
+
+
+def jump(teacher_singular_values: np.ndarray, rescaled_time: np.ndarray) -> np.ndarray:
+    """Limit of the singular values at time ln(1/gamma) t as gamma vanishes (Theorem C.12 and its proof).
+
+    0 before 1/(2 s), s after it, and s / (1 + 2 s) at it.
+    """
+    s = teacher_singular_values
+    late = rescaled_time - 1 / (2 * s)
+    at = s / (1 + 2 * s)
+    return np.where(np.abs(late) < 1e-9, at, np.where(late > 0, s, 0.0))
+
+
+def mirror_coordinate(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """Gradient of 1/2 (s asinh(s / gamma) - sqrt(s^2 + gamma^2)): what follows the flow in Theorem 3.2 (a)."""
+    return 0.5 * np.arcsinh(sigma / gamma)
+
+
+def printed_mirror_coordinate(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """Gradient of the potential as printed, 1/2 s asinh(s / gamma) - sqrt(s^2 + gamma^2) (Theorem 3.2 (a))."""
+    return 0.5 * np.arcsinh(sigma / gamma) - 0.5 * sigma / np.hypot(sigma, gamma)
+
+
+def mirror_curvature(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """Derivative of `mirror_coordinate`."""
+    return 0.5 / np.hypot(sigma, gamma)
+
+
+def printed_mirror_curvature(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """Derivative of `printed_mirror_coordinate`."""
+    return 0.5 * sigma**2 / np.hypot(sigma, gamma) ** 3
+
+
+def potential(beta_norm: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """The mirror potential psi of a predictor with a single output (Theorem 3.2 (b))."""
+    root = np.hypot(beta_norm, gamma) + gamma
+    return 2 / 3 * root**1.5 - 2 * gamma * root**0.5
+
+
+def rate_bound(beta_star_norm: np.ndarray, gamma: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Bound on the loss, D_psi(beta_*, 0) / (sqrt(2 gamma) t); the gradient of psi vanishes at 0 (Lemma C.8)."""
+    return (potential(beta_star_norm, gamma) - potential(0.0 * beta_star_norm, gamma)) / (np.sqrt(2 * gamma) * time)
+
+
 def _padded(values: np.ndarray, count: int) -> np.ndarray:
     padding = [(0, 0)] * (values.ndim - 1) + [(0, count - values.shape[-1])]
     return np.pad(values, padding)

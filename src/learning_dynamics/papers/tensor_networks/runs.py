@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from tqdm import tqdm
 
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.dynamics.log_time import log_time_flow
@@ -17,6 +16,7 @@ from learning_dynamics.models import tensor_initialisation as initialisation
 from learning_dynamics.models import tensor_network
 from learning_dynamics.models.tensor_architectures import network_of
 from learning_dynamics.models.tensor_network import TensorNetwork, contractions, outputs
+from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
@@ -105,7 +105,7 @@ def step_sizes(
                 network.data_tensor(X), y, initial,
                 loss="squared", step=step, steps=round(duration / step), tolerance=tolerance,
             ).final_states
-            for step in tqdm(steps, desc=f"{architecture}: step sizes", mininterval=1.0)
+            for step in progress(steps, f"{architecture}: step sizes")
         ]  # fmt: skip
         series[architecture] = np.concatenate(limits)[:, None]
         constants[f"initial/{architecture}"] = np.concatenate([initial] * len(steps))
@@ -144,7 +144,7 @@ def log_time(
         start = start.reshape(len(X), 1, directions, -1) * np.reshape(scales, (1, -1, 1, 1))
         found = [
             log_time_flow(network, X[member], y[member], state, taus, rtol=rtol, atol=atol).states
-            for member in tqdm(range(len(X)), desc=architecture, mininterval=1.0)
+            for member in progress(range(len(X)), architecture)
             for state in start[member].reshape(-1, start.shape[-1])
         ]
         series[architecture] = np.stack(found)
@@ -300,7 +300,7 @@ def interpolation(
             starts[-1][model.bounds[-1][0] :] = 0.0
         states = [
             (X[member], y[member], scale * starts[member])
-            for member in tqdm(range(len(X)), desc=f"depth {depth}", mininterval=1.0)
+            for member in progress(range(len(X)), f"depth {depth}")
             for scale in scales
         ]
         limits = np.stack([_limit(model, *state, residual, rtol, atol) for state in states])
@@ -365,7 +365,7 @@ def matrix_sensing(
     series = {}
     for depth in depths:
         products = []
-        for member in tqdm(range(len(Q)), desc=f"depth {depth}", mininterval=1.0):
+        for member in progress(range(len(Q)), f"depth {depth}"):
             sensors = np.stack([np.diag(row) for row in values[member]])
             for scale in scales:
                 start = np.concatenate([scale * np.eye(size)[None]] * (depth - 1) + [np.zeros((1, size, size))])

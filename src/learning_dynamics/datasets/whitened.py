@@ -1,0 +1,51 @@
+"""Linear regression on whitened data, X^T X = I, where the singular vectors of the predictor stand still."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+
+
+def orthogonal(*, inputs: Count, outputs: Count, seeds: Count, seed: Seed) -> dict[str, np.ndarray]:
+    """As many orthonormal samples as inputs, with labels of a Gaussian linear teacher.
+
+    Returns
+    -------
+    dict
+        X, shape (seeds, inputs, inputs), uniform on the orthogonal group; Y, shape (seeds, inputs, outputs).
+    """
+    X = np.empty((seeds, inputs, inputs))
+    Y = np.empty((seeds, inputs, outputs))
+    for member, rng in enumerate(generators(seed, "whitened.orthogonal", seeds)):
+        X[member] = haar(rng, inputs)
+        Y[member] = X[member] @ rng.standard_normal((inputs, outputs))
+    return {"X": X, "Y": Y}
+
+
+def spectrum(
+    *, inputs: Count, teacher_singular_values: list[Positive], seeds: Count, seed: Seed
+) -> dict[str, np.ndarray]:
+    """Orthonormal samples, with labels of a teacher of given singular values and random singular vectors.
+
+    Returns
+    -------
+    dict
+        X, shape (seeds, inputs, inputs); Y, shape (seeds, inputs, outputs), with one output for each
+        singular value.
+    """
+    outputs = len(teacher_singular_values)
+    X = np.empty((seeds, inputs, inputs))
+    Y = np.empty((seeds, inputs, outputs))
+    for member, rng in enumerate(generators(seed, "whitened.spectrum", seeds)):
+        X[member] = haar(rng, inputs)
+        left, right = haar(rng, inputs)[:, :outputs], haar(rng, outputs)
+        Y[member] = X[member] @ (left * teacher_singular_values) @ right.T
+    return {"X": X, "Y": Y}
+
+
+def haar(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Return an orthogonal matrix, uniform on the orthogonal group."""
+    Q, R = np.linalg.qr(rng.standard_normal((size, size)))
+    return Q * np.sign(np.diag(R))

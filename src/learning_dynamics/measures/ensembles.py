@@ -1,0 +1,29 @@
+"""Statistics of many independent paths, each with the interval that sampling leaves open."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+
+def mean_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the mean over the first axis and its normal confidence interval (mean, lower, upper)."""
+    mean = values.mean(axis=0)
+    half = stats.norm.ppf(0.5 + level / 2) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
+def quantile_interval(
+    values: np.ndarray, share: float, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a quantile over the first axis and its confidence interval from order statistics.
+
+    The interval rests on the binomial count of values below the quantile and holds for any distribution,
+    however heavy its tails.
+    """
+    ordered = np.sort(values, axis=0)
+    count = len(values)
+    tail = (1 - level) / 2
+    low = int(np.clip(stats.binom.ppf(tail, count, share) - 1, 0, count - 1))
+    high = int(np.clip(stats.binom.ppf(1 - tail, count, share), 0, count - 1))
+    return np.quantile(values, share, axis=0), ordered[low], ordered[high]

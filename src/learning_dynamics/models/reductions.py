@@ -1,0 +1,53 @@
+"""What gradient flow of a two-layer linear network from the orthogonal initialisation reduces to.
+
+Varre et al. 2023: with W1(0) = sqrt(2 gamma) P and W2(0) = 0, alpha = Z1^{-T} Z2 obeys an equation of its own,
+and with a single output so does the predictor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def predictor_from_alpha(alpha: np.ndarray, gamma: float | np.ndarray) -> np.ndarray:
+    """Return beta = 2 gamma (I - alpha alpha^T)^{-1} alpha, shape (..., inputs, outputs) (Lemma C.2).
+
+    The inverse is taken on the smaller side: (I - alpha alpha^T)^{-1} alpha = alpha (I - alpha^T alpha)^{-1}.
+    """
+    core = np.eye(alpha.shape[-1]) - np.swapaxes(alpha, -1, -2) @ alpha
+    transposed = np.linalg.solve(core, np.swapaxes(alpha, -1, -2))
+    return 2 * np.asarray(gamma)[..., None, None] * np.swapaxes(transposed, -1, -2)
+
+
+def riccati_field(X: np.ndarray, Y: np.ndarray, gamma: float) -> Callable[[float, np.ndarray], np.ndarray]:
+    """Return the field of d alpha/dt = R - alpha R^T alpha, R = X^T (Y - X beta), alpha raveled (Lemma 3.3)."""
+    shape = (X.shape[1], Y.shape[1])
+
+    def field(_time: float, state: np.ndarray) -> np.ndarray:
+        alpha = state.reshape(shape)
+        R = X.T @ (Y - X @ predictor_from_alpha(alpha, gamma))
+        return (R - alpha @ (R.T @ alpha)).ravel()
+
+    return field
+
+
+def predictor_from_mirror(mirror: np.ndarray, gamma: float) -> np.ndarray:
+    """Return the predictor beta of which `mirror` is grad psi, shape (..., inputs) (Theorem 3.2 (b)).
+
+    grad psi(beta) = beta / sqrt(gamma + sqrt(|beta|^2 + gamma^2)) is inverted by
+    beta = mirror * sqrt(|mirror|^2 + 2 gamma).
+    """
+    return mirror * np.sqrt(np.sum(mirror**2, axis=-1, keepdims=True) + 2 * gamma)
+
+
+def mirror_field(X: np.ndarray, y: np.ndarray, gamma: float) -> Callable[[float, np.ndarray], np.ndarray]:
+    """Return the field of d grad psi(beta)/dt = -sqrt(gamma + sqrt(|beta|^2 + gamma^2)) grad L(beta) (eq. 3.3)."""
+
+    def field(_time: float, mirror: np.ndarray) -> np.ndarray:
+        beta = predictor_from_mirror(mirror, gamma)
+        rate = np.sqrt(gamma + np.hypot(np.linalg.norm(beta), gamma))
+        return rate * (X.T @ (y - X @ beta))
+
+    return field
