@@ -352,7 +352,7 @@ def test_collapse_slower(tables: Tables) -> Outcome:
     return Outcome(all_of(*checks), _members(tables), reason=_never_without_error(tables))
 
 
-test_collapse_slower.__test__ = False  # type: ignore[attr-defined]  # a claim, not a test
+test_collapse_slower.__test__ = False  # a claim, not a test
 
 
 @claim("Table 1", "test accuracy at the end less that at zero train error, percentage points, mean over trainings")

@@ -23,11 +23,12 @@ from learning_dynamics.plotting.training import Cell, curves, shared_legend
 
 Tables = Mapping[str, pd.DataFrame]
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
-MEANS = {"label": "class means", "color": COLOURS["blue"]}
-CLASSIFIERS = {"label": "classifiers", "color": COLOURS["orange"]}
-TRAIN = {"label": "train", "color": COLOURS["blue"]}
+Line = dict[str, Any]
+MEANS: Line = {"label": "class means", "color": COLOURS["blue"]}
+CLASSIFIERS: Line = {"label": "classifiers", "color": COLOURS["orange"]}
+TRAIN: Line = {"label": "train", "color": COLOURS["blue"]}
 PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
-TEST = {"label": "test", "color": COLOURS["sky"], "ls": (0, (4, 2)), "split": "test"}
+TEST: Line = {"label": "test", "color": COLOURS["sky"], "ls": (0, (4, 2)), "split": "test"}
 
 
 def fig1(tables: Tables) -> Figure:
