@@ -5,6 +5,9 @@ The measurements are made up, so that what a claim asks for is seen without trai
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,6 +87,13 @@ ALTERED = {
     "accuracy_after_zero_error": scaled("error", 10.0, split="test", epoch=100),
     "five_data_sets": scaled("nc1", 100.0, split="train", epoch=100),
 }
+
+
+def test_every_claim_on_training_has_an_alteration():
+    section = Path(claims.__file__).read_text().partition("# -- training")[2]
+    defined = set(re.findall(r"^def ([a-z]\w*)\(", section, flags=re.MULTILINE))
+    assert set(ALTERED) == defined
+    assert defined <= set(project().claims(PAPER)["claims"])
 
 
 @pytest.mark.parametrize("claim", ALTERED)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import tarfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -71,12 +72,12 @@ def cifar10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed
     inside = "cifar-10-batches-bin"
     train = [_records(path, f"{inside}/data_batch_{number}.bin") for number in range(1, 6)]
     images, labels = (np.concatenate(parts) for parts in zip(*train, strict=True))
-    return _balanced(images, labels, *_records(path, f"{inside}/test_batch.bin"), per_class, seed)
+    return _balanced([images, labels, *_records(path, f"{inside}/test_batch.bin")], per_class, seed)
 
 
 def svhn(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
     """House numbers, 32 x 32 colour pixels (Netzer et al. 2011), cropped digits."""
-    splits = []
+    splits: list[np.ndarray] = []
     for name, md5 in SVHN_FILES.items():
         path = obtained(name, folder, SVHN_MIRRORS, md5, check=checksums)
         try:
@@ -87,13 +88,13 @@ def svhn(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -
             raise ProjectError(f"{path}: holds no images `X` with labels `y`; replace it with the cropped digits")
         # digit 0 is labelled 10 in the file
         splits += [contents["X"].transpose(3, 2, 0, 1), _checked(contents["y"].ravel(), 1, path) % CLASSES]
-    return _balanced(*splits, per_class, seed)
+    return _balanced(splits, per_class, seed)
 
 
 def stl10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
     """Objects, 96 x 96 colour pixels (Coates, Lee, Ng 2011), the labelled images."""
     path = obtained("stl10_binary.tar.gz", folder, STL10_MIRRORS, STL10_MD5, check=checksums)
-    splits = []
+    splits: list[np.ndarray] = []
     for split in ("train", "test"):
         pixels = np.frombuffer(_member(path, f"stl10_binary/{split}_X.bin"), np.uint8)
         labels = np.frombuffer(_member(path, f"stl10_binary/{split}_y.bin"), np.uint8)
@@ -103,17 +104,12 @@ def stl10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) 
             )
         # stored column by column
         splits += [pixels.reshape(-1, 3, 96, 96).swapaxes(2, 3), _checked(labels, 1, path) - 1]
-    return _balanced(*splits, per_class, seed)
+    return _balanced(splits, per_class, seed)
 
 
-def _balanced(
-    train_images: np.ndarray,
-    train_labels: np.ndarray,
-    test_images: np.ndarray,
-    test_labels: np.ndarray,
-    per_class: int,
-    seed: int,
-) -> Arrays:
+def _balanced(splits: Sequence[np.ndarray], per_class: int, seed: int) -> Arrays:
+    """Return the arrays of a data set from train images and labels and test images and labels."""
+    train_images, train_labels, test_images, test_labels = splits
     chosen, _ = balanced_split(train_labels, per_class, generators(seed, "benchmarks.subset", 1)[0])
     return {
         "train_images": train_images[chosen],
@@ -126,7 +122,7 @@ def _balanced(
 def _idx_set(
     folder: str, mirrors: tuple[str, ...], files: dict[str, str], per_class: int, pad_to: int, check: bool, seed: int
 ) -> Arrays:
-    arrays = []
+    arrays: list[np.ndarray] = []
     for (name, md5), dimensions in zip(files.items(), (3, 1, 3, 1), strict=True):
         path = obtained(name, folder, mirrors, md5, check=check)
         array = read_idx(path, dimensions)
@@ -138,7 +134,7 @@ def _idx_set(
                 f"{path}: {len(array)} labels for {len(arrays[-1])} images; the files do not belong together"
             )
         arrays.append(_checked(array, 0, path))
-    return _balanced(*arrays, per_class, seed)
+    return _balanced(arrays, per_class, seed)
 
 
 def read_idx(path: Path, dimensions: int) -> np.ndarray:

@@ -54,7 +54,7 @@ def synthetic(
         raise ProjectError(f"synthetic images of {size} pixels: templates are enlarged from 4; use a multiple of 4")
     rng = generators(seed, "images.synthetic", 1)[0]
     templates = np.kron(rng.standard_normal((classes, channels, 4, 4)), np.ones((size // 4, size // 4)))
-    made = {}
+    made: Arrays = {}
     for split, count in (("train", per_class), ("test", test_per_class)):
         labels = np.repeat(np.arange(classes), count)
         grey = templates[labels] + noise * rng.standard_normal((len(labels), channels, size, size))

@@ -8,7 +8,7 @@ again from its last whole epoch ends with the same parameters as one that was le
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,7 +144,7 @@ def train(
 
 
 def _epoch(
-    forward: nn.Module,
+    forward: Callable[[Tensor], Tensor],
     optimiser: torch.optim.Optimizer,
     images: Tensor,
     targets: Tensor,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
@@ -125,13 +126,14 @@ def curves(
                 drawn = {key: value for key, value in wanted.items() if key not in ("quantity", "split", "loss")}
                 values = by_seed(table, wanted["quantity"], wanted.get("split", "train")).dropna(how="all")
                 band(axis, values, **drawn)
-            style = {"label": "zero train error"}
+            style: dict[str, Any] = {"label": "zero train error"}
             if len(losses) > 1:
                 colour = {"mse": COLOURS["blue"], "ce": COLOURS["orange"]}[cell.loss]
                 style = {"label": f"zero train error, {LOSSES[cell.loss]}", "color": colour, "ls": (0, (1, 1))}
             zero_error_line(axis, table, **style)
     for axis in figure.axes:
-        if axis.get_subplotspec().is_first_col():
+        place = axis.get_subplotspec()
+        if place is not None and place.is_first_col():
             axis.set_ylabel(ylabel)
     shared_legend(figure)
     return figure, panels
@@ -139,10 +141,10 @@ def curves(
 
 def shared_legend(figure: Figure, columns: int = 4, **drawn: Any) -> None:
     """Put one legend below all panels, each label once."""
-    entries = {}
+    entries: dict[str, Artist] = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     figure.legend(
-        entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries)), **drawn
+        list(entries.values()), list(entries), loc="outside lower center", ncols=min(columns, len(entries)), **drawn
     )

@@ -191,11 +191,12 @@ def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
 # -- training (section 2, appendices A and B) ---------------------------------------------------
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
-MEANS = {"label": "class means", "color": COLOURS["blue"]}
-CLASSIFIERS = {"label": "classifiers", "color": COLOURS["orange"]}
-TRAIN = {"label": "train", "color": COLOURS["blue"]}
+Line = dict[str, Any]
+MEANS: Line = {"label": "class means", "color": COLOURS["blue"]}
+CLASSIFIERS: Line = {"label": "classifiers", "color": COLOURS["orange"]}
+TRAIN: Line = {"label": "train", "color": COLOURS["blue"]}
 PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
-TEST = {"label": "test", "color": COLOURS["sky"], "ls": (0, (4, 2)), "split": "test"}
+TEST: Line = {"label": "test", "color": COLOURS["sky"], "ls": (0, (4, 2)), "split": "test"}
 
 
 def fig1(tables: Tables) -> Figure:

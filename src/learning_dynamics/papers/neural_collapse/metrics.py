@@ -295,7 +295,7 @@ def _member(trajectory: Trajectory, member: int) -> Iterator[tuple[int, list[Any
         width=settings["width"],
         bottleneck=settings.get("bottleneck", False),
         hidden=settings.get("hidden", []),
-    ).to(device, memory_format=torch.channels_last)
+    ).to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     last = len(trajectory.time) - 1
     robustness = set(np.unique(np.round(np.linspace(0, last, settings["robustness_epochs"])).astype(int)))
     without_error = False

@@ -209,7 +209,7 @@ def training(
                 bottleneck=bottleneck,
                 hidden=hidden,
             )
-        classifier = classifier.to(where, memory_format=torch.channels_last)
+        classifier = classifier.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
         reached = None if resume is None else resume / f"seed-{member}"
         members.append(train(classifier, images, labels, recipe, record, seed=seed, member=member, resume=reached))
     names = members[0][int(record[0])]
