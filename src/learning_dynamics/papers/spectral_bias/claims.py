@@ -247,16 +247,17 @@ def label_noise_low_rank(tables: Tables) -> Outcome:
     Both start at a large scale, σ_i(W1) = 1, on the same orthonormal data with one output. Without noise one
     singular value grows and the other four keep their value to rounding, as for the flow, so the layer stays at
     full rank. With fresh label noise at every step the four decay exponentially while the predictor keeps
-    fluctuating around the teacher.
+    fluctuating around the teacher. Half the noise takes about four times as long.
     """
     plain, noisy = tables.values()
-    last = {name: table["time"].max() for name, table in zip(("plain", "noisy"), (plain, noisy), strict=True)}
-    kept = spectra(plain, last["plain"])[:, 1:] / spectra(plain, 0.0)[:, 1:]
-    left = spectra(noisy, last["noisy"])[:, 1] / spectra(noisy, 0.0)[:, 1]
+    end = float(noisy["time"].max())
+    kept = spectra(plain, float(plain["time"].max()))[:, 1:] / spectra(plain, 0.0)[:, 1:]
+    second = {at: spectra(noisy, at)[:, 1] for at in (0.0, end / 2, end)}
     return Outcome(
         led_by(
-            at_most(float(left.max()), 0.1, because="decayed to a tenth, visible on any axis"),
-            equal(float(np.abs(kept - 1).max()), 0.0, 1e-9, because="rounding over all steps"),
+            at_most(float((second[end] / second[0.0]).max()), 0.5, because="fallen to less than half in every draw"),
+            at_most(float((second[end] / second[end / 2]).max()), 1.0, because="still falling in the second half"),
+            equal(float(np.abs(kept - 1).max()), 0.0, 1e-9, because="without noise: rounding over all steps"),
         ),
         members(tables),
     )
@@ -431,7 +432,8 @@ def relu_phase_one(tables: Tables, *, share: Count) -> Outcome:
 
     A plateau is a stretch where the loss falls more slowly than 1/√t while time grows by a quarter or more, at
     more than 10⁻⁴ of its first value. Every draw starts on one, at zero. Of those that meet another, most have
-    learnt a single direction when it begins: 95 % of |W|² in one singular value.
+    learnt a single direction when it begins: 95 % of |W|² in one singular value. It takes small weights: from
+    ten times larger ones fewer than half of the draws meet a second plateau, as the sensitivity check shows.
     """
     (table,) = tables.values()
     ranks = first_saddles(table, share)
@@ -475,11 +477,11 @@ def noise_low_rank(tables: Tables) -> Outcome:
             smaller,
             equal(
                 largest,
-                exact,
+                round(exact, 12),
                 twice(largest_margin),
                 uncertainty=largest_margin,
                 resolution=0.1,
-                because="4 standard errors",
+                because="no growth: 4 standard errors",
             ),
             at_most(relative, 0.0, uncertainty=relative_margin, because="σ_2/σ_1 decays almost surely"),
         ),

@@ -94,7 +94,7 @@ def fig3a(tables: Tables) -> Figure:
     paths it has no drift (see `ensemble` and the claim on this figure).
     """
     (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(0.6 * WIDTH, 2.8))
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.5))
     for name, line in (("sigma_1", "-"), ("sigma_2", "--")):
         for path, colour in enumerate(panels.PATHS):
             rows = table[(table["quantity"] == name) & (table["seed"] == path)]
@@ -116,7 +116,7 @@ def fig3b(tables: Tables) -> Figure:
     typical paths such as these, but not in the mean over paths, as `ensemble` shows.
     """
     (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(0.6 * WIDTH, 2.8))
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.5))
     for path, colour in enumerate(panels.PATHS):
         rows = table[(table["quantity"] == "commutator") & (table["seed"] == path) & (table["value"] > 0)]
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=1.2, label=f"run {path + 1}")
@@ -176,7 +176,7 @@ def fig5b(tables: Tables, *, member: Natural) -> Figure:
     extent is shaded.
     """
     (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(0.6 * WIDTH, 2.6))
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.5))
     rows = table[table["seed"] == member]
     spans = panels.plateaus(rows)
     first, last = spans[1] if len(spans) > 1 else (rows["time"].max(),) * 2
@@ -273,7 +273,7 @@ def rate(tables: Tables, *, member: Natural) -> Figure:
     C.8. The smaller the scale, the later the descent and the weaker the bound.
     """
     (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(0.65 * WIDTH, 2.8))
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     gammas = sorted(table["gamma"].unique(), reverse=True)
     for gamma, colour in zip(gammas, ("blue", "green", "vermilion"), strict=False):
         rows = table[(table["gamma"] == gamma) & (table["quantity"] == "loss")]
@@ -356,4 +356,4 @@ def _spectrum_panel(axis: Axes, table: pd.DataFrame, member: int, top: int) -> N
 def _initialisation(settings: Mapping) -> str:
     if settings["init"] == "orthogonal":
         return rf"orthogonal, $\gamma = {panels.power(settings['gamma'])}$"
-    return rf"Gaussian, variance ${settings['variance']:g}$"
+    return rf"Gaussian, variance ${panels.power(settings['variance'])}$"
