@@ -12,6 +12,7 @@ from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.models import reductions, two_layer
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.rows import Measured, norm
+from learning_dynamics.seeds import generators
 from learning_dynamics.trajectory import Arrays
 
 
@@ -123,7 +124,8 @@ def potential_at_the_limit(W1: np.ndarray, W2: np.ndarray, constants: Arrays, ga
 def _smallest_excess(
     Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float, tries: int = 100, size: float = 1e-3
 ) -> np.ndarray:
-    rng = np.random.default_rng(0)  # directions of probing, the same for every member: part of the measure
+    # directions of probing, the same for every member: part of the measure, so no setting
+    (rng,) = generators(0, "spectral_bias.perturbations", 1)
     start = _potential(Z1, Z2, gamma)
     smallest = np.full(start.shape, np.inf)
     for _ in range(tries):

@@ -218,6 +218,8 @@ def theorem_5(tables: Tables) -> Outcome:
     smallest = sorted(errors["step"].unique())[1:3]
     largest = errors.groupby("step")["value"].max()
     groups = errors.pivot_table(index=["network", "scale"], columns="step", values="value", aggfunc="max")
+    # errors that the remaining residual could explain show no order
+    groups = groups[groups[smallest[0]] > 1e3 * _values(table, "residual")["value"].max()]
     order = np.log(groups[smallest[1]] / groups[smallest[0]]) / np.log(smallest[1] / smallest[0])
     # the second-order term of the step size, estimated from the first-order one at the same steps
     second = 10 * largest[smallest[0]] * largest[smallest[1]]
