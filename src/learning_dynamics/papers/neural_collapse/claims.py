@@ -294,7 +294,7 @@ def mse_more_robust(tables: Tables) -> Outcome:
 @claim(
     "Figures 9 and 11",
     "largest ratio, over MSE trainings, of DeepFool's perturbation to a crossing known without gradients, at the end",
-    correction="It is so early in training, at the first recorded epoch; later outputs saturate and its steps overshoot.",
+    correction="It is so at the first recorded epoch; later the outputs saturate and its steps overshoot.",
 )
 def deepfool_finds_the_boundary(tables: Tables) -> Outcome:
     """DeepFool's perturbation measures how far an image is from a change of decision.
