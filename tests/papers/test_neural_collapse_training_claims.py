@@ -82,7 +82,7 @@ ALTERED = {
     "mse_collapses_faster": in_one_run(scaled("nc1", 100.0, split="train", epoch=100)),
     "mse_more_robust": in_one_run(scaled("robustness", 0.1, epoch=100)),
     "robustness_grows_after_zero_error": in_one_run(scaled("robustness", 0.1, epoch=100)),
-    "deepfool_finds_the_boundary": in_one_run(scaled("robustness", 10.0)),
+    "deepfool_finds_the_boundary": in_one_run(scaled("robustness", 100.0)),
     "test_collapse_slower": in_one_run(scaled("nc1", 0.01, split="test", epoch=100)),
     "accuracy_after_zero_error": scaled("error", 10.0, split="test", epoch=100),
     "five_data_sets": scaled("nc1", 100.0, split="train", epoch=100),

@@ -686,7 +686,7 @@ def mse_more_robust(tables: Tables) -> Outcome:
 @claim(
     "Figures 9 and 11",
     "largest ratio, over MSE trainings, of DeepFool's perturbation to a crossing known without gradients, at the end",
-    correction="It is so at zero train error; later the outputs saturate and DeepFool's steps overshoot.",
+    correction="It is so at the first recorded epoch; later the outputs saturate and its steps overshoot.",
 )
 def deepfool_finds_the_boundary(tables: Tables) -> Outcome:
     """DeepFool's perturbation measures how far an image is from a change of decision.
@@ -702,8 +702,8 @@ def deepfool_finds_the_boundary(tables: Tables) -> Outcome:
     ends, starts = [], []
     for table in mse.values():
         ratio = by_seed(table, "robustness", "test") / by_seed(table, "robustness_crossing", "test")
-        start, end = at_zero_error_and_end(ratio, table)
-        starts.append(start.max(skipna=False))
+        _, end = at_zero_error_and_end(ratio, table)
+        starts.append(ratio.iloc[0].max(skipna=False))
         ends.append(end.max(skipna=False))
     return Outcome(
         at_most(float(np.max(ends)), 1.0, because="in every training"),
