@@ -9,7 +9,7 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
 from learning_dynamics.cluster import check_nothing_left_behind
-from learning_dynamics.config import Project
+from learning_dynamics.config import Project, sweep_members
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder
 from learning_dynamics.sources import source_files, stage_modules

@@ -48,3 +48,13 @@ def every_run_of(paper):
 def run_data(wildcards):
     data = project.run(wildcards.paper, wildcards.name)["data"]
     return f"results/{wildcards.paper}/data/{data}.npz" if data else []
+
+
+def rate_sweeps():
+    """The configured sweeps over learning rates: a run's name, and the names of its members."""
+    runs = config["papers"].get("neural_collapse", {}).get("runs", {})
+    return {
+        name.removesuffix("_rates"): [member for member, _ in sweep_members(name, block["sweep"])]
+        for name, block in runs.items()
+        if name.endswith("_rates")
+    }

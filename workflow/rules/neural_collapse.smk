@@ -1,25 +1,9 @@
 # What the generic stages do not cover: the learning rates that a sweep chooses, and Table 1 as a table.
-import itertools
-
-from learning_dynamics.config import sweep_members
-
-
-def rate_sweeps():
-    """The configured sweeps over learning rates: pairs of a run's name and its members' names."""
-    runs = config["papers"].get("neural_collapse", {}).get("runs", {})
-    return {
-        name.removesuffix("_rates"): [member for member, _ in sweep_members(name, block["sweep"])]
-        for name, block in runs.items()
-        if name.endswith("_rates")
-    }
-
-
 rule learning_rates:
     """For each swept run the learning rate with the best test error at the end, as a configuration to lay over."""
     input:
         metrics=lambda wc: [
-            f"results/neural_collapse/metrics/{name}.parquet"
-            for name in itertools.chain.from_iterable(rate_sweeps().values())
+            f"results/neural_collapse/metrics/{name}.parquet" for members in rate_sweeps().values() for name in members
         ],
         code=lambda wc: [
             os.path.relpath(file) for file in source_files(("learning_dynamics.papers.neural_collapse.selection",))
