@@ -350,10 +350,12 @@ def _spectrum_panel(axis: Axes, table: pd.DataFrame, member: int, top: int) -> N
     for predicted in limit["predicted"]:
         axis.axhline(predicted, color=COLOURS["black" if exact else "grey"], ls=(0, (4, 2)), lw=1.0, zorder=3)
     axis.set_xlim(0, flow["time"].max())
-    axis.set_ylim(0, 1.06 * max(axis.get_ylim()[1], axis.dataLim.y1))
+    # panels share the axis: as high as the highest of those drawn so far
+    top_so_far = max(sibling.dataLim.y1 for sibling in axis.get_shared_y_axes().get_siblings(axis))
+    axis.set_ylim(0, 1.06 * top_so_far)
 
 
 def _initialisation(settings: Mapping) -> str:
     if settings["init"] == "orthogonal":
-        return rf"orthogonal, $\gamma = {panels.power(settings['gamma'])}$"
-    return rf"Gaussian, variance ${panels.power(settings['variance'])}$"
+        return f"orthogonal,\n$\\gamma = {panels.power(settings['gamma'])}$"
+    return f"Gaussian,\nvariance ${panels.power(settings['variance'])}$"
