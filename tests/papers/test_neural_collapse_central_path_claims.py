@@ -86,7 +86,9 @@ CLAIMS = sorted({claim for claim, _, _ in CASES})
 
 def test_every_claim_on_the_central_path_has_an_alteration():
     claims = project().claims(PAPER)["claims"]
-    assert {name for name, block in claims.items() if set(block["runs"]) <= {FEATURES, FLOWS, DESCENT}} == set(CLAIMS)
+    assert {
+        name for name, block in claims.items() if block["runs"] and set(block["runs"]) <= {FEATURES, FLOWS, DESCENT}
+    } == set(CLAIMS)
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

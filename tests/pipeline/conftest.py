@@ -9,13 +9,18 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
-from tests.support import ROOT
+from learning_dynamics.config import load_config
+from tests.support import ROOT, SMOKE
 
 PROJECT = ("Snakefile", "config.yaml", "workflow", "profiles", "src")
-SMOKE = ("--configfile", "workflow/config/smoke.yaml")
+OVERLAY = ("--configfile", "workflow/config/smoke.yaml")
+# enough of two papers to see what an edit, a mistake or a kill does
+CUT = {"spectral_bias": ("fig1a", "fig4"), "deep_linear": ("line_integral",)}
 
 
 @dataclass
@@ -23,9 +28,10 @@ class Workspace:
     """A project folder and the command that builds in it."""
 
     folder: Path
+    overlay: tuple[str, ...] = ()
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, *SMOKE]
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, *self.overlay]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -52,25 +58,72 @@ class Workspace:
         assert old in text
         (self.folder / path).write_text(text.replace(old, new))
 
+    def configure(self, *path: str, value: Any) -> None:
+        """Set one value of config.yaml."""
+        config = load_config(self.folder / "config.yaml")
+        block = config
+        for key in path[:-1]:
+            block = block[key]
+        block[path[-1]] = value
+        (self.folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+
     def copy(self, folder: Path) -> Workspace:
         shutil.copytree(self.folder, folder, symlinks=True)  # keeps modification times
-        return Workspace(folder)
+        return Workspace(folder, self.overlay)
 
 
 def fresh(folder: Path) -> Workspace:
+    """Return the project as it is shipped, to be run with the smoke overlay."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in PROJECT:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             shutil.copy2(ROOT / name, folder / name)
-    return Workspace(folder)
+    return Workspace(folder, OVERLAY)
+
+
+def cut(folder: Path) -> Workspace:
+    """Return the project with a configuration at smoke scale that is cut down to a few figures."""
+    workspace = fresh(folder)
+    config = load_config(*SMOKE)
+    config["papers"] = {paper: _cut_paper(config["papers"][paper], figures) for paper, figures in CUT.items()}
+    config["papers"]["spectral_bias"]["sensitivity"] = [
+        {"run": "small_scale", "setting": "width", "values": [24], "claims": ["corollary_3_1"]}
+    ]
+    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    return Workspace(workspace.folder)
+
+
+def _cut_paper(paper: dict[str, Any], figures: tuple[str, ...]) -> dict[str, Any]:
+    runs = {run for figure in figures for run in paper["figures"][figure]["runs"]}
+    needed = runs | {paper["runs"][run]["like"] for run in runs if "like" in paper["runs"][run]}
+    claims = {
+        name: block
+        for name, block in paper["claims"].items()
+        if block["runs"] and set(block["runs"]) <= runs and block.get("figure") in figures
+    }
+    assert claims
+    return paper | {
+        "runs": {name: block for name, block in paper["runs"].items() if name in needed},
+        "figures": {name: paper["figures"][name] for name in figures},
+        "claims": claims,
+        "sensitivity": [],
+    }
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory) -> Workspace:
+    """Every figure of every paper, the page and the verdicts at smoke scale, built once; not to be changed."""
+    workspace = fresh(tmp_path_factory.mktemp("whole") / "project")
+    workspace.snakemake()
+    return workspace
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory) -> Workspace:
-    """Every figure, the page and the verdicts at smoke scale, built once; tests must not change it."""
-    workspace = fresh(tmp_path_factory.mktemp("built") / "project")
+    """The project cut down to a few figures, built once; not to be changed."""
+    workspace = cut(tmp_path_factory.mktemp("built") / "project")
     workspace.snakemake()
     return workspace
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this ma
 
 
 @pytest.fixture(scope="module")
-def opened(built):
+def opened(whole):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
@@ -22,7 +22,7 @@ def opened(built):
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("requestfailed", lambda request: complaints.append(request.url))
-        page.goto((built.folder / "figures/index.html").as_uri())
+        page.goto((whole.folder / "figures/index.html").as_uri())
         yield page, complaints
         browser.close()
 
@@ -32,19 +32,19 @@ def test_it_opens_from_the_file_system_without_complaint(opened):
     assert complaints == []
 
 
-def test_every_image_is_decoded_and_large(opened, built):
+def test_every_image_is_decoded_and_large(opened, whole):
     page, _ = opened
     sizes = page.evaluate("""async () => Promise.all([...document.images].map(async image => {
         await image.decode(); return [image.naturalWidth, image.getBoundingClientRect().width]; }))""")
-    assert len(sizes) == len(list(built.folder.glob("figures/*/*.png")))
+    assert len(sizes) == len(list(whole.folder.glob("figures/*/*.png")))
     for natural, shown in sizes:
         assert natural >= 1000
         assert shown >= 700
 
 
-def test_the_claims_are_there_with_their_verdicts(opened, built):
+def test_the_claims_are_there_with_their_verdicts(opened, whole):
     page, _ = opened
-    claims = pd.read_parquet(built.folder / "results/claims.parquet")
+    claims = pd.read_parquet(whole.folder / "results/claims.parquet")
     rows = page.locator("table.claims tbody tr:not(.paper)")
     assert rows.count() == len(claims)
     assert [text.strip() for text in rows.locator("td:last-child .verdict:first-child").all_inner_texts()] == list(
@@ -54,13 +54,13 @@ def test_the_claims_are_there_with_their_verdicts(opened, built):
         assert page.locator(f'article[id="{claim}"]').count() == 1
 
 
-def test_links_to_data_and_figures_lead_somewhere(opened, built):
+def test_links_to_data_and_figures_lead_somewhere(opened, whole):
     page, _ = opened
     links = page.eval_on_selector_all("a[href]", "links => links.map(link => link.getAttribute('href'))")
     files = {link for link in links if not link.startswith("#")}
     assert files
     for link in files:
-        assert (built.folder / "figures" / link).is_file(), link
+        assert (whole.folder / "figures" / link).is_file(), link
     for link in set(links) - files:
         assert page.locator(f'[id="{link[1:]}"]').count() == 1, link
 

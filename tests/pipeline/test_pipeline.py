@@ -15,7 +15,7 @@ import pytest
 
 from learning_dynamics.config import Project, load_config
 from learning_dynamics.tables import read_provenance
-from tests.pipeline.conftest import fresh
+from tests.pipeline.conftest import cut
 from tests.support import SCHEMA, SMOKE
 
 BIAS = "src/learning_dynamics/papers/spectral_bias"
@@ -23,21 +23,22 @@ FIG1A = ("figures/spectral_bias/fig1a.pdf", "figures/spectral_bias/fig1a.png")
 
 
 @pytest.fixture(scope="module")
-def project():
-    return Project(load_config(*SMOKE), SCHEMA)
+def project(built):
+    return Project(load_config(built.folder / "config.yaml"), SCHEMA)
 
 
-def test_everything_that_the_configuration_names_is_made(built, project):
+def test_everything_that_the_configuration_names_is_made(whole):
+    project = Project(load_config(*SMOKE), SCHEMA)
     for paper in project.papers:
         for name in project.figures(paper):
             for kind in ("pdf", "png"):
-                assert (built.folder / f"figures/{paper}/{name}.{kind}").stat().st_size > 5_000
-        claims = pd.read_parquet(built.folder / f"results/{paper}/claims.parquet")
+                assert (whole.folder / f"figures/{paper}/{name}.{kind}").stat().st_size > 5_000
+        claims = pd.read_parquet(whole.folder / f"results/{paper}/claims.parquet")
         assert list(claims["claim"]) == [f"{paper}.{name}" for name in project.claims(paper)["claims"]]
-    joined = pd.read_parquet(built.folder / "results/claims.parquet")
+    joined = pd.read_parquet(whole.folder / "results/claims.parquet")
     assert set(joined["paper"]) == set(project.papers)
     assert (joined["verdict"] == joined["expected"]).all()
-    assert "claims:" in built.read("results/verdicts.txt")
+    assert "claims:" in whole.read("results/verdicts.txt")
 
 
 def test_nothing_is_left_to_do(built):
@@ -70,7 +71,7 @@ def test_a_job_can_be_copied_from_the_log_and_run_by_hand(workspace):
 
 
 def test_a_second_clean_run_gives_the_same_data_and_pixels(built, tmp_path):
-    again = fresh(tmp_path / "project")
+    again = cut(tmp_path / "project")
     again.snakemake(*FIG1A, "results/spectral_bias/claims.parquet")
     compare(again, built)
 
@@ -139,7 +140,7 @@ def test_a_touch_reruns_nothing(workspace):
 
 
 def test_a_run_edit_reruns_its_chain_only(workspace):
-    workspace.edit("config.yaml", "variance: 0.01,", "variance: 0.02,")
+    workspace.configure("papers", "spectral_bias", "runs", "gaussian_scale", "variance", value=0.02)
     planned = workspace.would_run()
     changed = {path for path in planned if "/runs/" in path}
     assert "results/spectral_bias/runs/gaussian_scale.npz" in changed
@@ -154,10 +155,10 @@ def test_a_caption_is_part_of_its_figure(workspace):
     assert FIG1A[0] in workspace.would_run(*FIG1A)
 
 
-def test_one_figure_needs_only_its_own_runs(tmp_path):
-    planned = fresh(tmp_path / "project").would_run(FIG1A[0])
+def test_one_figure_needs_only_its_own_runs(tmp_path, project):
+    planned = cut(tmp_path / "project").would_run(FIG1A[0])
     assert {path for path in planned if "/runs/" in path} == {
-        f"results/spectral_bias/runs/{name}_scale.npz" for name in ("large", "small", "gaussian")
+        f"results/spectral_bias/runs/{name}.npz" for name in project.figure_runs("spectral_bias", "fig1a")
     }
 
 
@@ -165,21 +166,20 @@ def test_one_figure_needs_only_its_own_runs(tmp_path):
 
 
 def test_a_mistake_in_the_configuration_is_one_line_and_starts_nothing(tmp_path):
-    workspace = fresh(tmp_path / "project")
-    workspace.edit("config.yaml", "gamma: 1.0e-4", "gamma: -1.0")
+    workspace = cut(tmp_path / "project")
+    workspace.configure("papers", "spectral_bias", "runs", "small_scale", "gamma", value=-1.0)
     ended = workspace.snakemake(check=False)
     assert ended.returncode != 0
     assert "Traceback" not in ended.stderr
     assert (
-        "error: config.yaml + workflow/config/smoke.yaml: papers.spectral_bias.runs.small_scale.gamma: "
-        "must be above 0.0 (is -1.0)"
+        "error: config.yaml: papers.spectral_bias.runs.small_scale.gamma: must be above 0.0 (is -1.0)"
     ) in ended.stderr
     assert not (workspace.folder / "results").exists()
 
 
 def test_a_diverging_run_fails_alone_with_its_reason(tmp_path):
-    workspace = fresh(tmp_path / "project")
-    workspace.edit("config.yaml", "variance: 0.01,", "variance: 1.7e+308,")
+    workspace = cut(tmp_path / "project")
+    workspace.configure("papers", "spectral_bias", "runs", "gaussian_scale", "variance", value=1.7e308)
     targets = [f"results/spectral_bias/runs/{name}_scale.npz" for name in ("gaussian", "large")]
     ended = workspace.snakemake(*targets, check=False)
     assert ended.returncode == 1
@@ -188,8 +188,7 @@ def test_a_diverging_run_fails_alone_with_its_reason(tmp_path):
 
 
 def test_an_unexpected_verdict_fails_loudly_and_keeps_the_page(workspace):
-    workspace.edit("config.yaml", "lemma_3_2: {runs: [large_scale, small_scale], figure: fig1a, expected: reproduced}",
-                   "lemma_3_2: {runs: [large_scale, small_scale], figure: fig1a, expected: contradicted}")  # fmt: skip
+    workspace.configure("papers", "spectral_bias", "claims", "lemma_3_2", "expected", value="contradicted")
     ended = workspace.snakemake(check=False)
     assert ended.returncode == 1
     assert "spectral_bias.lemma_3_2: verdict `reproduced`, expected `contradicted`" in ended.stderr + ended.stdout
@@ -198,7 +197,7 @@ def test_an_unexpected_verdict_fails_loudly_and_keeps_the_page(workspace):
 
 @pytest.mark.parametrize("delay", [2.5, 4.0, 5.5, 7.0])
 def test_a_kill_at_any_moment_loses_nothing(built, tmp_path, delay):
-    workspace = fresh(tmp_path / "project")
+    workspace = cut(tmp_path / "project")
     targets = [*FIG1A, "results/spectral_bias/claims.parquet"]
     running = subprocess.Popen(
         workspace.command(*targets), cwd=workspace.folder, env=workspace.environment, start_new_session=True,
