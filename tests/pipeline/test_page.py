@@ -38,7 +38,7 @@ def test_every_image_is_decoded_and_large(opened, whole):
         await image.decode(); return [image.naturalWidth, image.getBoundingClientRect().width]; }))""")
     assert len(sizes) == len(list(whole.folder.glob("figures/*/*.png")))
     for natural, shown in sizes:
-        assert natural >= 1000
+        assert natural >= 900
         assert shown >= 700
 
 

@@ -12,10 +12,9 @@ rule metrics:
     conda:
         "../envs/learning-dynamics.yaml"
     resources:
-        # measuring a trained network needs what training it did
+        # measuring a trained network needs the memory and time that training it did; it runs without a GPU
         mem_mb=resource("run", "mem_mb", 2000),
         runtime=resource("run", "runtime", 30),
-        gpu=resource("run", "gpu", 0),
     shell:
         "python -m learning_dynamics metrics {wildcards.paper} {wildcards.name}"
         " --run {input.run} --out {output} > {log} 2>&1"
