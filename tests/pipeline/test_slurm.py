@@ -73,7 +73,8 @@ class Checkout:
         with open(self.folder / f"screen{len(self.started)}", "wb") as screen:
             self.started.append(
                 subprocess.Popen(
-                    [sys.executable, "-m", "snakemake", *arguments],
+                    # a test runner in the background may ignore the interrupts that Snakemake is to hear
+                    ["env", "--default-signal=INT", sys.executable, "-m", "snakemake", *arguments],
                     cwd=self.folder,
                     env=self.cluster.environment | {"OMP_NUM_THREADS": "1"},
                     stdin=subprocess.DEVNULL,
