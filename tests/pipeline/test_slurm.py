@@ -381,20 +381,3 @@ SCENARIOS = (
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_results_are_those_of_an_undisturbed_run(scenario: Callable, outcomes: dict[str, Future]) -> None:
     outcomes[scenario.__name__].result(timeout=500)
-
-
-def test_restarted_controller_loses_no_job(
-    undisturbed: Path, cluster: Slurm, outcomes: dict[str, Future], tmp_path: Path
-) -> None:
-    for other in outcomes.values():
-        other.exception(timeout=500)
-
-    def restarted_controller(checkout: Checkout) -> None:
-        started = checkout.submit_and_hold()
-        cluster.restart_controller()
-        assert checkout.states() == ["RUNNING"]
-        checkout.release()
-        checkout.succeed(started)
-        assert checkout.states() == ["COMPLETED"]
-
-    act(restarted_controller, undisturbed, cluster, tmp_path)
