@@ -132,12 +132,6 @@ class Slurm:
                 process.kill()
         psutil.wait_procs(ours, timeout=10)
 
-    def restart_controller(self) -> None:
-        """Kill the controller as a crash would, and start it again from its saved state."""
-        self._daemons["slurmctld"].kill()
-        self._daemons["slurmctld"].wait()
-        self._controller()
-
     def query(self, *command: str) -> str:
         found = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=30)
         return found.stdout
