@@ -23,7 +23,7 @@ figures: $(INSTALLED)  ## every figure at laptop scale, the page figures/index.h
 	@python -m learning_dynamics verdicts results/claims.parquet --page figures/index.html
 
 test: $(INSTALLED)  ## the whole test suite
-	python -m pytest --numprocesses 2 --dist loadgroup
+	python -m pytest --numprocesses 2
 
 lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	ruff check .

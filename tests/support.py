@@ -11,8 +11,8 @@ import pandas as pd
 
 from learning_dynamics.claims import evaluate
 from learning_dynamics.config import Project, load_config
-from learning_dynamics.stages import claims as claims_stage
 from learning_dynamics.stages import data, metrics, run
+from learning_dynamics.stages.papers import paper_function
 from learning_dynamics.stages.tables import load_tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,9 +50,8 @@ def claim_tables(paper: str, claim: str) -> Tables:
 
 def verdict(paper: str, claim: str, tables: Tables) -> str:
     """Return the verdict of a claim on given tables, with the configuration's settings."""
-    module = claims_stage.importlib.import_module(f"learning_dynamics.papers.{paper}.claims")
     settings = project(*SMOKE).claims(paper)["claims"][claim]["settings"]
-    return evaluate(getattr(module, claim), tables, settings)["verdict"]
+    return evaluate(paper_function(paper, "claims", claim), tables, settings)["verdict"]
 
 
 def scaled(quantity: str, factor: float, **where: object) -> Callable[[Tables], Tables]:

@@ -39,7 +39,7 @@ def changed(path, value):
         ((*LARGE, "gamma"), math.nan, "runs.large_scale.gamma: must be a finite number (is nan)"),
         ((*LARGE, "gamma"), "1e-4", "runs.large_scale.gamma: must be a number (YAML reads 1e-4 as text: write 1.0e-4)"),
         ((*LARGE, "init"), "zero", "runs.large_scale.init: must be 'orthogonal' or 'gaussian' (is 'zero')"),
-        ((*LARGE, "kind"), "linear_flaw", "no function `linear_flaw` in papers/spectral_bias/runs.py; did you mean"),
+        ((*LARGE, "kind"), "linear_flaw", "no function `linear_flaw` in papers/spectral_bias/runs; did you mean"),
         ((*LARGE, "data"), "regression", "papers.spectral_bias.data: no data set `regression`; did you mean"),
         ((*BIAS, "runs", "small_scale", "like"), "big", "papers.spectral_bias.runs: no run `big`"),
         ((*BIAS, "runs", "small_scale", "like"), "small_scale", "refers back to itself"),

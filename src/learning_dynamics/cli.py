@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.errors import ProjectError
-from learning_dynamics.settings import near
+from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.sources import papers
 from learning_dynamics.stages.sweep import GRAMMAR
 
 
@@ -97,7 +97,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check_paper(paper: str) -> None:
-    papers = Path(__file__).parent / "papers"
-    known = [folder.name for folder in papers.iterdir() if (folder / "runs.py").is_file()]
+    known = papers()
     if paper not in known:
-        raise ProjectError(f"no paper `{paper}` in {papers}{near(paper, known)}")
+        raise ProjectError(f"no paper `{paper}` in src/learning_dynamics/papers{near(paper, known)}")

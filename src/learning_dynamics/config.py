@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema
 import yaml
 
-from learning_dynamics.errors import ProjectError
-from learning_dynamics.settings import Signature, near, signatures
-from learning_dynamics.sources import PACKAGE, SOURCE_ROOT, module_path
+from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.settings import Signature, functions_of, signatures
+from learning_dynamics.sources import PACKAGE, module_path, papers
 
 Spec = dict[str, Any]
 RUN_KEYS = {"kind", "data", "like", "sweep", "provenance", "resources"}
@@ -191,7 +191,7 @@ class Project:
     def _run_spec(self, paper: str, name: str, block: Spec) -> Spec:
         where = f"{self.file}: papers.{paper}.runs.{name}"
         if "kind" not in block:
-            raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/runs.py")
+            raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/runs")
         function = self._function(paper, "runs", block["kind"], f"{where}.kind")
         settings = _settings(block, RUN_KEYS)
         if function.takes_seed:
@@ -241,17 +241,15 @@ class Project:
             where = ".".join(str(part) for part in error.absolute_path) or "top level"
             raise ProjectError(f"{self.file}: {where}: {_mend(error)}")
 
-    def _function(self, paper: str, module: str, name: str, where: str) -> Signature:
-        path = module_path(f"{PACKAGE}.papers.{paper}.{module}")
-        if path is None:
-            known = [folder.name for folder in (SOURCE_ROOT / PACKAGE / "papers").iterdir() if folder.is_dir()]
+    def _function(self, paper: str, part: str, name: str, where: str) -> Signature:
+        functions = functions_of(paper, part)
+        if not functions:
             raise ProjectError(
-                f"{self.file}: papers.{paper}: unknown paper, src/{PACKAGE}/papers/{paper}/{module}.py is not there"
-                f"{near(paper, known)}"
+                f"{self.file}: papers.{paper}: unknown paper, src/{PACKAGE}/papers/{paper}/{part} is not there"
+                f"{near(paper, papers())}"
             )
-        functions = signatures(path)
         if name not in functions:
-            raise ProjectError(f"{where}: no function `{name}` in papers/{paper}/{module}.py{near(name, functions)}")
+            raise ProjectError(f"{where}: no function `{name}` in papers/{paper}/{part}{near(name, functions)}")
         return functions[name]
 
     def _check_run_names(self, paper: str, names: Sequence[str], where: str) -> None:

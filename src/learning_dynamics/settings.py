@@ -8,16 +8,16 @@ so that checking a configuration imports none of the numerical code.
 from __future__ import annotations
 
 import ast
-import difflib
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from learning_dynamics.errors import ProjectError
+from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.sources import module_path, part_modules
 
 Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
@@ -89,6 +89,12 @@ def signatures(module: Path) -> dict[str, Signature]:
     return _signatures(module, module.stat().st_mtime_ns)
 
 
+def functions_of(paper: str, part: str) -> dict[str, Signature]:
+    """Return the public functions of a paper's part (runs, metrics, figures, claims), by name; none if it is absent."""
+    paths = [module_path(module) for module in part_modules(paper, part)]
+    return {name: found for path in paths if path is not None for name, found in signatures(path).items()}
+
+
 @functools.lru_cache(maxsize=256)
 def _signatures(module: Path, _modified: int) -> dict[str, Signature]:
     try:
@@ -122,12 +128,3 @@ def _literal(default: ast.expr, module: Path) -> Any:
         return ast.literal_eval(default)
     except ValueError:
         return None
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message: the nearest known name, or all of them."""
-    known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    if close:
-        return f"; did you mean `{close[0]}`?"
-    return f"; known are: {', '.join(known)}" if known else "; none are known here"

@@ -6,31 +6,89 @@ import ast
 import functools
 from pathlib import Path
 
+from learning_dynamics.errors import ProjectError, near
+
 PACKAGE = "learning_dynamics"
 SOURCE_ROOT = Path(__file__).resolve().parent.parent
 # drawn with, but imported by nobody: they come with the package that they lie in
 COMPANIONS = ("*.mplstyle", "*.html", "*.css")
 
 
-def stage_modules(stage: str, paper: str = "", source: str = "") -> tuple[str, ...]:
-    """Return the modules from which a stage starts.
+def papers() -> list[str]:
+    """Return the papers that have a folder of their own, sorted."""
+    folders = (SOURCE_ROOT / PACKAGE / "papers").iterdir()
+    return sorted(folder.name for folder in folders if part_modules(folder.name, "runs"))
+
+
+def part_modules(paper: str, part: str) -> list[str]:
+    """Return the modules of a part of a paper, sorted; none if it is not there.
+
+    Parameters
+    ----------
+    paper : str
+    part : str
+        runs, metrics, figures or claims: one module, or a folder of modules by topic. In a folder, modules
+        whose names begin with an underscore hold what the topics share and are not listed.
+    """
+    name = f"{PACKAGE}.papers.{paper}.{part}"
+    path = module_path(name)
+    if path is None:
+        return []
+    if path.name != "__init__.py":
+        return [name]
+    return sorted(f"{name}.{topic.stem}" for topic in path.parent.glob("[!_]*.py"))
+
+
+def defining_module(paper: str, part: str, function: str) -> str:
+    """Return the module of a paper's part that defines a public function.
+
+    Raises
+    ------
+    ProjectError
+        If there is no such function; it names the nearest.
+    """
+    known: set[str] = set()
+    for module in part_modules(paper, part):
+        path = module_path(module)
+        assert path is not None
+        functions = _functions(path, path.stat().st_mtime_ns)
+        if function in functions:
+            return module
+        known |= functions
+    raise ProjectError(f"papers/{paper}/{part}: no function `{function}`{near(function, known)}")
+
+
+@functools.lru_cache(maxsize=256)
+def _functions(path: Path, _modified: int) -> frozenset[str]:
+    return frozenset(
+        node.name
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    )
+
+
+def stage_modules(stage: str, paper: str = "", function: str = "") -> tuple[str, ...]:
+    """Return the modules from which a job starts.
 
     Parameters
     ----------
     stage : str
         data, run, metrics, figure, claims or report.
     paper : str
-        The paper whose module of the same name is called.
-    source : str
-        For data, ``module.function`` inside ``learning_dynamics.datasets``.
+        The paper whose function is called.
+    function : str
+        What is called: a run's kind, a figure's name; for data, ``module.function`` inside
+        ``learning_dynamics.datasets``. Claims are evaluated together and depend on all of their modules.
     """
     driver = f"{PACKAGE}.stages.{stage}"
-    if stage == "data":
-        return driver, f"{PACKAGE}.datasets.{source.rpartition('.')[0]}"
     if stage == "report":
         return (driver,)
-    module = {"run": "runs", "metrics": "metrics", "figure": "figures", "claims": "claims"}[stage]
-    return driver, f"{PACKAGE}.papers.{paper}.{module}"
+    if stage == "data":
+        return driver, f"{PACKAGE}.datasets.{function.rpartition('.')[0]}"
+    if stage == "claims":
+        return driver, *part_modules(paper, "claims")
+    part = {"run": "runs", "metrics": "metrics", "figure": "figures"}[stage]
+    return driver, defining_module(paper, part, function)
 
 
 def source_files(modules: tuple[str, ...], root: Path = SOURCE_ROOT) -> tuple[Path, ...]:

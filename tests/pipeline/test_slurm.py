@@ -29,10 +29,7 @@ from tests.pipeline import slurm
 from tests.pipeline.slurm import Slurm, until
 from tests.support import ROOT, SMOKE
 
-pytestmark = [
-    pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing()),
-    pytest.mark.xdist_group("slurm"),
-]
+pytestmark = pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing())
 
 PAPER, FIGURE, RUN = "spectral_bias", "fig1a", "small_scale"
 TRAINED = f"results/{PAPER}/runs/{RUN}.npz"

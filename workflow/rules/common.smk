@@ -2,20 +2,31 @@
 
 
 def code(stage):
-    """Return an input function: the source files that a stage of the job's paper is made of."""
+    """Return an input function: the source files that a job of this stage is made of."""
 
     def files(wildcards):
-        paper = wildcards.get("paper", "")
-        source = project.data(paper, wildcards.name)["source"] if stage == "data" else ""
-        return code_files(stage, paper, source)
+        paper, name = wildcards.get("paper", ""), wildcards.get("name", "")
+        return code_files(stage, paper, called(stage, paper, name))
 
     return files
 
 
+def called(stage, paper, name):
+    if stage == "data":
+        return project.data(paper, name)["source"]
+    if stage in ("run", "metrics"):
+        return project.run(paper, name)["kind"]
+    return name
+
+
 @functools.cache
-def code_files(stage, paper, source):
-    # once for each stage and paper, not for each of a sweep's jobs
-    return [os.path.relpath(file) for file in source_files(stage_modules(stage, paper, source))]
+def code_files(stage, paper, function):
+    # once for each function, not for each of a sweep's jobs
+    return files_of(*stage_modules(stage, paper, function))
+
+
+def files_of(*modules):
+    return [os.path.relpath(file) for file in source_files(modules)]
 
 
 def compact(spec):

@@ -5,9 +5,7 @@ rule learning_rates:
         metrics=lambda wc: [
             f"results/neural_collapse/metrics/{name}.parquet" for members in rate_sweeps().values() for name in members
         ],
-        code=lambda wc: [
-            os.path.relpath(file) for file in source_files(("learning_dynamics.papers.neural_collapse.selection",))
-        ],
+        code=lambda wc: files_of("learning_dynamics.papers.neural_collapse.selection"),
     output:
         "results/neural_collapse/learning_rates.yaml",
     log:
@@ -33,9 +31,7 @@ rule accuracies:
             f"results/neural_collapse/metrics/{name}.parquet"
             for name in project.figure_runs("neural_collapse", "table1")
         ],
-        code=lambda wc: [
-            os.path.relpath(file) for file in source_files(("learning_dynamics.papers.neural_collapse.accuracies",))
-        ],
+        code=lambda wc: files_of("learning_dynamics.papers.neural_collapse.accuracies"),
     output:
         parquet="results/neural_collapse/table1.parquet",
         markdown="results/neural_collapse/table1.md",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,17 +11,17 @@ import pandas as pd
 from learning_dynamics.claims import COLUMNS, SENSITIVITY_COLUMNS, evaluate
 from learning_dynamics.config import sweep_members
 from learning_dynamics.provenance import provenance
+from learning_dynamics.stages.papers import paper_function
 from learning_dynamics.stages.tables import load_tables
 from learning_dynamics.tables import write_table
 
 
 def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, sensitivity: Path) -> None:
     """Evaluate the claims, then again with each setting of the sensitivity checks varied."""
-    module = importlib.import_module(f"learning_dynamics.papers.{paper}.claims")
     rows, varied = [], []
     for name, block in spec["claims"].items():
         tables = load_tables(metrics, block["runs"])
-        function = getattr(module, name)
+        function = paper_function(paper, "claims", name)
         evidence = ", ".join(f"{metrics}/{run}.parquet" for run in block["runs"])
         rows.append(
             {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,12 +14,13 @@ matplotlib.use("Agg")
 from learning_dynamics.files import replacing
 from learning_dynamics.plotting import style
 from learning_dynamics.provenance import KEY, provenance
+from learning_dynamics.stages.papers import paper_function
 from learning_dynamics.stages.tables import load_tables
 
 
 def execute(paper: str, name: str, spec: Mapping[str, Any], metrics: Path, pdf: Path, png: Path) -> None:
     """Call the figure's function with its runs' tables and save what it draws."""
-    draw = getattr(importlib.import_module(f"learning_dynamics.papers.{paper}.figures"), name)
+    draw = paper_function(paper, "figures", name)
     record = json.dumps(provenance("figure", paper, name, {"runs": spec["runs"], **spec["settings"]}))
     with style():
         figure = draw(load_tables(metrics, spec["runs"]), **spec["settings"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 from learning_dynamics.provenance import provenance
+from learning_dynamics.stages.papers import paper_function
 from learning_dynamics.tables import write_table
 from learning_dynamics.trajectory import load_trajectory
 
@@ -14,6 +14,6 @@ def execute(paper: str, name: str, run: Path, out: Path) -> None:
     """Call the metrics function of the run's kind and save its table."""
     trajectory = load_trajectory(run)
     kind = trajectory.settings["kind"]
-    measure = getattr(importlib.import_module(f"learning_dynamics.papers.{paper}.metrics"), kind)
+    measure = paper_function(paper, "metrics", kind)
     record = provenance("metrics", paper, name, trajectory.settings)
     write_table(out, measure(trajectory), measure.columns, record)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import shutil
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ import numpy as np
 
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.provenance import digest, provenance
+from learning_dynamics.stages.papers import paper_function
 from learning_dynamics.trajectory import Trajectory, load_arrays, save_trajectory
 
 
@@ -24,7 +24,7 @@ def execute(paper: str, name: str, spec: Mapping[str, Any], data: Path | None, o
     settings of run and data, so that a changed configuration never takes up another's state. It is removed
     when the trajectory is saved.
     """
-    simulate = getattr(importlib.import_module(f"learning_dynamics.papers.{paper}.runs"), spec["kind"])
+    simulate = paper_function(paper, "runs", spec["kind"])
     arguments: dict[str, Any] = {}
     made_from = None
     if data is not None:
