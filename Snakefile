@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
-from learning_dynamics.cluster import check_nothing_left_behind
+from learning_dynamics.cluster import check_nothing_left_behind, outlast_the_controller
 from learning_dynamics.config import Project, sweep_members
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder
@@ -26,6 +26,10 @@ try:
     )
 except ProjectError as error:
     sys.exit(f"error: {error}")
+
+
+if workflow.is_main_process:
+    outlast_the_controller()
 
 
 # jobs run the code beside this Snakefile, which is the code that their inputs list, in this environment

@@ -1,10 +1,14 @@
 """What outlived a killed Snakemake is found in `squeue`'s answer; a stand-in gives the answers here."""
 
+import asyncio
+import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from learning_dynamics.cluster import check_nothing_left_behind, jobs_of
+from learning_dynamics import cluster
+from learning_dynamics.cluster import check_nothing_left_behind, jobs_of, outlast_the_controller
 from learning_dynamics.errors import ProjectError
 
 HERE = Path("/home/someone/project with | in its name")
@@ -52,3 +56,44 @@ def test_a_controller_that_does_not_answer_stops_nothing(squeue):
 def test_without_slurm_there_are_none(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert jobs_of(HERE) == []
+
+
+@pytest.fixture
+def executor(monkeypatch):
+    """The executor's module with stand-ins that the patch replaces, put back afterwards."""
+    plugin = pytest.importorskip("snakemake_executor_plugin_slurm")
+
+    async def look(command, logger):
+        return (None, None) if command == "away" else ({"7": "RUNNING"}, 0.1)
+
+    submitted = []
+    monkeypatch.setattr(plugin, "query_job_status", look)
+    monkeypatch.setattr(plugin.Executor, "run_job", lambda self, job: submitted.append(job))
+    monkeypatch.setattr(plugin.Executor, "run_array_jobs", lambda self, jobs: submitted.extend(jobs))
+    outlast_the_controller()
+    return plugin, submitted
+
+
+@pytest.mark.parametrize(("command", "states"), [("away", {}), ("squeue", {"7": "RUNNING"})])
+def test_a_look_at_the_queue_that_fails_says_nothing_of_any_job(executor, command, states):
+    plugin, _ = executor
+    logger = logging.getLogger("test")
+    assert asyncio.run(plugin.query_job_status(command, logger))[0] == states
+
+
+def test_a_submission_waits_until_the_controller_answers(executor, monkeypatch):
+    plugin, submitted = executor
+    answers = iter([False, False, True])
+    monkeypatch.setattr(cluster, "controller_answers", lambda: next(answers))
+    monkeypatch.setattr(cluster.time, "sleep", lambda seconds: None)
+    waiting = SimpleNamespace(wait=True, logger=logging.getLogger("test"))
+    plugin.Executor.run_job(waiting, "job")
+    assert submitted == ["job"]
+    assert not list(answers)
+
+
+def test_a_submission_that_is_called_off_waits_no_longer(executor, monkeypatch):
+    plugin, submitted = executor
+    monkeypatch.setattr(cluster, "controller_answers", lambda: False)
+    plugin.Executor.run_array_jobs(SimpleNamespace(wait=False, logger=logging.getLogger("test")), ["a", "b"])
+    assert submitted == ["a", "b"]  # to fail there, and say so

@@ -1,11 +1,13 @@
-"""Jobs on a Slurm cluster that outlived the Snakemake that submitted them."""
+"""Slurm where Snakemake's executor leaves gaps: a controller that is away, jobs that outlived their Snakemake."""
 
 from __future__ import annotations
 
 import getpass
 import shutil
 import subprocess
+import time
 from pathlib import Path
+from typing import Any
 
 from learning_dynamics.errors import ProjectError
 
@@ -43,3 +45,44 @@ def jobs_of(folder: Path) -> list[str]:
     # the executor's comment begins with the rule; it tells its jobs from a shell or a Snakemake run under Slurm
     found = {job for job, comment, where in rows if comment.startswith("rule_") and Path(where) == folder}
     return sorted(found, key=int)
+
+
+def outlast_the_controller() -> None:
+    """Let Snakemake's Slurm executor wait for a controller that does not answer, as during a restart.
+
+    Version 2.8 of the executor forgets its jobs when a look at the queue fails, and then waits for ever; a
+    submission that fails uses up one of the job's attempts. Here a failed look leaves every job as it was, and
+    submissions wait until the controller answers. Does nothing where the executor is not installed.
+    """
+    try:
+        import snakemake_executor_plugin_slurm as slurm
+    except ImportError:
+        return
+    look, executor = slurm.query_job_status, slurm.Executor
+
+    async def patient_look(command: str, logger: Any) -> tuple[dict[str, str], float]:
+        states, seconds = await look(command, logger)
+        if states is None:
+            logger.warning("Slurm's controller does not answer; its jobs are looked for again later.")
+            return {}, 0.0
+        return states, seconds
+
+    def when_answered(submit: Any) -> Any:
+        def submit_later(self: Any, jobs: Any) -> None:
+            if not controller_answers():
+                self.logger.warning("Slurm's controller does not answer; the submission waits for it.")
+                while self.wait and not controller_answers():
+                    time.sleep(2)
+            submit(self, jobs)
+
+        return submit_later
+
+    slurm.query_job_status = patient_look
+    executor.run_job = when_answered(executor.run_job)
+    executor.run_array_jobs = when_answered(executor.run_array_jobs)
+
+
+def controller_answers() -> bool:
+    """Whether a controller of the cluster, the first or its backup, takes requests."""
+    ping = subprocess.run(["scontrol", "ping"], capture_output=True, text=True, check=False)
+    return " is UP" in ping.stdout

@@ -89,7 +89,7 @@ class Slurm:
         key = self.root / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o600)
-        controller, *nodes = _free_ports(NODES + 1)
+        controller, *nodes = _free_ports()
         (self.root / "slurm.conf").write_text(
             CONFIGURATION.format(
                 host=socket.gethostname().split(".")[0],
@@ -131,6 +131,17 @@ class Slurm:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
         psutil.wait_procs(ours, timeout=10)
+
+    def stop_controller(self, *, crash: bool = False) -> None:
+        """Stop the controller: in order, when it saves its state, or as a crash would."""
+        daemon = self._daemons.pop("slurmctld")
+        if crash:
+            daemon.kill()
+        _end(daemon)
+
+    def start_controller(self) -> None:
+        """Start the controller again, from its saved state."""
+        self._controller()
 
     def query(self, *command: str) -> str:
         found = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=30)
@@ -187,10 +198,13 @@ def running() -> Iterator[Slurm]:
             slurm.stop()
 
 
-def _free_ports(count: int) -> list[int]:
-    """Return ports that nothing listens on: one, then the others in a row."""
-    for first in range(20000 + os.getpid() % 10000, 60000, count):
-        ports = list(range(first, first + count))
+_first_ports = iter(range(20000 + os.getpid() % 10000, 60000, NODES + 1))
+
+
+def _free_ports() -> list[int]:
+    """Return ports in a row that nothing listens on, none of them twice: a Slurm's daemons bind them later."""
+    for first in _first_ports:
+        ports = list(range(first, first + NODES + 1))
         with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
             for port in ports:
                 stack.enter_context(socket.socket()).bind(("127.0.0.1", port))

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -361,7 +362,32 @@ def failed_sibling(checkout: Checkout) -> None:
     assert "error: width 1 is below the" in checkout.screen(started)
 
 
+def crashed_controller(checkout: Checkout) -> None:
+    # with one look at the queue at a time, a single one that fails would be enough to lose the job
+    with slurm.running() as checkout.cluster:
+        started = checkout.submit_and_hold(TRAINED, "--slurm-status-attempts", "1")
+        time.sleep(10)  # the controller saves its state within 5 s of a change; a crash loses what is younger
+        checkout.cluster.stop_controller(crash=True)
+        until(lambda: "does not answer" in checkout.screen(started), 120, "a look at the queue that fails")
+        checkout.cluster.start_controller()
+        until(lambda: checkout.states() == ["RUNNING"], 60, "the job in the queue again")
+        checkout.release()
+        checkout.succeed(started)
+        assert checkout.states() == ["COMPLETED"]
+
+
+def restarted_controller(checkout: Checkout) -> None:
+    with slurm.running() as checkout.cluster:
+        checkout.cluster.stop_controller()
+        started = checkout.submit(TRAINED, "--retries", "0")
+        until(lambda: "the submission waits" in checkout.screen(started), 60, "the submission's wait")
+        checkout.cluster.start_controller()
+        checkout.succeed(started)
+        assert checkout.states() == ["COMPLETED"]
+
+
 SCENARIOS = (
+    crashed_controller,
     past_its_time,
     whole_pipeline,
     killed_snakemake,
@@ -372,6 +398,7 @@ SCENARIOS = (
     failed_sibling,
     second_snakemake,
     interrupted_snakemake,
+    restarted_controller,
 )
 
 
