@@ -16,7 +16,7 @@ from learning_dynamics.settings import Signature, functions_of, signatures
 from learning_dynamics.sources import PACKAGE, module_path, papers
 
 Spec = dict[str, Any]
-RUN_KEYS = {"kind", "data", "like", "sweep", "provenance", "resources"}
+RUN_KEYS = {"kind", "data", "like", "sweep", "provenance", "resources", "measuring"}
 DATA_KEYS = {"source", "provenance", "resources"}
 FIGURE_KEYS = {"runs"}
 CLAIM_KEYS = {"runs", "figure", "expected"}
@@ -79,7 +79,7 @@ class Project:
         return self._find(self._data[paper], name, f"papers.{paper}.data", "data set")
 
     def run(self, paper: str, name: str) -> Spec:
-        """What a run job is to do: kind, data, settings, resources."""
+        """What a run job is to do: kind, data, settings; resources of the run, and of measuring it."""
         if (paper, name) not in self._resolved:
             self._resolved[paper, name] = self._find(self._runs[paper], name, f"papers.{paper}.runs", "run")()
         return self._resolved[paper, name]
@@ -207,6 +207,7 @@ class Project:
             "data": block.get("data"),
             "settings": settings,
             "resources": block.get("resources", {}),
+            "measuring": block.get("measuring", {}),
         }
 
     def _resolve_data(self, paper: str) -> Iterator[tuple[str, Spec]]:

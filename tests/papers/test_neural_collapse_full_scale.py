@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.neural_collapse import accuracies, selection
+from learning_dynamics.papers.neural_collapse import accuracies, selection, throughput
 from learning_dynamics.stages import data, metrics, run
 from learning_dynamics.tables import read_table
 from tests.datasets import original_formats as formats
@@ -24,6 +25,14 @@ CELLS = [
     f"{name}_{network}_{loss}"
     for name, network, loss in itertools.product(DATA_SETS, ("vgg", "resnet", "densenet"), ("mse", "ce"))
 ]
+
+
+def depth(settings):
+    """The layers with weights that a network is named after."""
+    bottleneck = settings.get("bottleneck")
+    layers = {"vgg": 1, "resnet": 3 if bottleneck else 2, "densenet": 2 if bottleneck else 1}
+    besides = {"vgg": 3, "resnet": 2, "densenet": 1 + len(settings["stages"])}
+    return layers[settings["network"]] * sum(settings["stages"]) + besides[settings["network"]]
 
 
 @pytest.fixture(scope="module")
@@ -52,16 +61,7 @@ def test_every_cell_has_a_sweep_over_25_learning_rates(cell, full):
 
 
 def test_published_depths(full):
-    depths = {}
-    for cell in CELLS:
-        settings = full.run(PAPER, cell)["settings"]
-        layers = {
-            "vgg": 1,
-            "resnet": 3 if settings.get("bottleneck") else 2,
-            "densenet": 2 if settings.get("bottleneck") else 1,
-        }
-        below = {"vgg": 3, "resnet": 2, "densenet": 1 + len(settings["stages"])}[settings["network"]]
-        depths[cell.rpartition("_")[0]] = layers[settings["network"]] * sum(settings["stages"]) + below
+    depths = {cell.rpartition("_")[0]: depth(full.run(PAPER, cell)["settings"]) for cell in CELLS}
     assert [depths[f"{name}_vgg"] for name in DATA_SETS] == [11, 11, 13, 11, 11]
     assert [depths[f"{name}_resnet"] for name in DATA_SETS] == [18, 18, 34, 50, 18]
     assert [depths[f"{name}_densenet"] for name in DATA_SETS] == [40, 250, 40, 100, 201]
@@ -84,6 +84,32 @@ def test_the_whole_grid_enters_the_workflow(tmp_path):
     assert int(counts["run"]) >= len(CELLS) * 26
     assert int(counts["data"]) >= len(DATA_SETS)
     assert "results/neural_collapse/runs/cifar10_resnet_mse_rates--learning_rate-0.25.npz" in done.stdout
+
+
+def test_full_size_networks_see_digits_and_synthetic_images_where_nothing_can_be_downloaded():
+    here = project(ROOT / "config.yaml", ROOT / "workflow/config/full_size.yaml")
+    depths = {"vgg": 11, "resnet": 18, "densenet": 40}
+    for images, network, loss in itertools.product(("digits32", "synthetic"), depths, ("mse", "ce")):
+        spec = here.run(PAPER, f"{images}_{network}_{loss}")
+        assert depth(spec["settings"]) == depths[network]
+        assert (spec["data"], spec["settings"]["network"], spec["settings"]["loss"]) == (images, network, loss)
+        assert spec["resources"]["gpu"] == spec["measuring"]["gpu"] == 1
+        assert spec["settings"]["epochs"] == 350
+
+
+def test_throughput_is_measured_on_the_networks_of_the_configuration(tmp_path):
+    settings = project(ROOT / "config.yaml").run(PAPER, "digits_resnet_mse")["settings"]
+    files = {kind: tmp_path / f"throughput.{kind}" for kind in ("parquet", "markdown")}
+    named = [part for kind, path in files.items() for part in (f"--{kind}", str(path))]
+    sizes = ["--channels", "1", "--size", "8", "--batches", "1", "--seconds", "0.05"]
+    throughput.main(["--runs", json.dumps({"digits_resnet_mse": settings}), *sizes, *named])
+    (row,) = read_table(files["parquet"]).to_dict("records")
+    assert row["run"] == "digits_resnet_mse"
+    assert row["parameters"] == 77754
+    assert row["images_per_second"] > 10
+    # a network of small convolutions reaches a part of what one large product does, never much more
+    assert 0 < row["share_of_peak"] < 2
+    assert "digits_resnet_mse" in files["markdown"].read_text()
 
 
 def test_one_cell_runs_for_an_epoch_on_small_files(full, tmp_path):

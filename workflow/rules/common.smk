@@ -34,15 +34,15 @@ def compact(spec):
 
 
 def without_resources(spec):
-    return compact({key: value for key, value in spec.items() if key != "resources"})
+    return compact({key: value for key, value in spec.items() if key not in ("resources", "measuring")})
 
 
-def resource(stage, key, default):
-    """Return a resource function: what the configuration asks for, memory and time growing with each attempt."""
+def resource(kind, block, key, default):
+    """Return a resource function: what a run or data set asks for, memory and time growing with each attempt."""
 
     def amount(wildcards, attempt):
-        spec = getattr(project, stage)(wildcards.paper, wildcards.name)
-        given = spec["resources"].get(key, default)
+        spec = getattr(project, kind)(wildcards.paper, wildcards.name)
+        given = spec[block].get(key, default)
         return given * attempt if key in ("mem_mb", "runtime") else given
 
     return amount
@@ -69,3 +69,10 @@ def rate_sweeps():
         for name, block in runs.items()
         if name.endswith("_rates")
     }
+
+
+def trainings():
+    """Settings of the networks that are trained, without the members of sweeps, by the run's name."""
+    runs = project.runs("neural_collapse") if "neural_collapse" in project.papers else []
+    specs = {name: project.run("neural_collapse", name) for name in runs if "--" not in name}
+    return {name: spec["settings"] for name, spec in specs.items() if spec["kind"] == "training"}

@@ -11,8 +11,8 @@ rule data:
     conda:
         "../envs/learning-dynamics.yaml"
     resources:
-        mem_mb=resource("data", "mem_mb", 1000),
-        runtime=resource("data", "runtime", 30),
+        mem_mb=resource("data", "resources", "mem_mb", 1000),
+        runtime=resource("data", "resources", "runtime", 30),
     params:
         spec=lambda wc: without_resources(project.data(wc.paper, wc.name)),
     shell:

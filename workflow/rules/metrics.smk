@@ -11,10 +11,11 @@ rule metrics:
         "results/{paper}/benchmarks/metrics/{name}.tsv"
     conda:
         "../envs/learning-dynamics.yaml"
+    threads: lambda wc: project.run(wc.paper, wc.name)["measuring"].get("threads", 1)
     resources:
-        # measuring a trained network needs the memory and time that training it did; it runs without a GPU
-        mem_mb=resource("run", "mem_mb", 2000),
-        runtime=resource("run", "runtime", 30),
+        mem_mb=resource("run", "measuring", "mem_mb", 2000),
+        runtime=resource("run", "measuring", "runtime", 30),
+        gpu=resource("run", "measuring", "gpu", 0),
     shell:
         "python -m learning_dynamics metrics {wildcards.paper} {wildcards.name}"
         " --run {input.run} --out {output} > {log} 2>&1"

@@ -47,3 +47,28 @@ rule accuracies:
     shell:
         "python -m learning_dynamics.papers.neural_collapse.accuracies {input.metrics}"
         " --parquet {output.parquet} --markdown {output.markdown} > {log} 2>&1"
+
+
+rule throughput:
+    """How fast the configured networks train on this machine: images per second and share of its peak."""
+    input:
+        code=lambda wc: files_of("learning_dynamics.papers.neural_collapse.throughput"),
+    output:
+        parquet="results/neural_collapse/throughput.parquet",
+        markdown="results/neural_collapse/throughput.md",
+    log:
+        "results/neural_collapse/logs/throughput.log",
+    benchmark:
+        "results/neural_collapse/benchmarks/throughput.tsv"
+    conda:
+        "../envs/learning-dynamics.yaml"
+    threads: 16  # all cores that there are: nothing else may run beside it
+    resources:
+        mem_mb=16000,
+        runtime=60,
+        gpu=1,
+    params:
+        runs=lambda wc: compact(trainings()),
+    shell:
+        "python -m learning_dynamics.papers.neural_collapse.throughput --runs {params.runs:q}"
+        " --parquet {output.parquet} --markdown {output.markdown} > {log} 2>&1"

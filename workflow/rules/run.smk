@@ -13,9 +13,9 @@ rule run:
         "../envs/learning-dynamics.yaml"
     threads: lambda wc: project.run(wc.paper, wc.name)["resources"].get("threads", 1)
     resources:
-        mem_mb=resource("run", "mem_mb", 2000),
-        runtime=resource("run", "runtime", 60),
-        gpu=resource("run", "gpu", 0),
+        mem_mb=resource("run", "resources", "mem_mb", 2000),
+        runtime=resource("run", "resources", "runtime", 60),
+        gpu=resource("run", "resources", "gpu", 0),
     params:
         spec=lambda wc: without_resources(project.run(wc.paper, wc.name)),
         data=lambda wc, input: f"--data {input.data}" if input.data else "",

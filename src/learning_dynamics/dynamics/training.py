@@ -129,7 +129,7 @@ def train(
         for group in optimiser.param_groups:
             group["lr"] = recipe.rate(epoch)
         order = np.random.default_rng(seed_sequence(seed, f"batches of epoch {epoch}", member)).permutation(len(images))
-        mean = _epoch(forward, optimiser, images, targets, torch.from_numpy(order).to(images.device), recipe)
+        mean = one_epoch(forward, optimiser, images, targets, torch.from_numpy(order).to(images.device), recipe)
         if not math.isfinite(mean):
             raise DivergenceError(
                 f"training diverged in epoch {epoch}: the loss is {mean} at learning rate {recipe.rate(epoch):g} "
@@ -143,7 +143,7 @@ def train(
     return states
 
 
-def _epoch(
+def one_epoch(
     forward: Callable[[Tensor], Tensor],
     optimiser: torch.optim.Optimizer,
     images: Tensor,

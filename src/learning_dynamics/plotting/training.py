@@ -19,6 +19,7 @@ from learning_dynamics.plotting.style import COLOURS, WIDTH
 NETWORKS = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet"}
 DATA_SETS = {
     "digits": "digits",
+    "digits32": "digits, 32 × 32",
     "synthetic": "synthetic",
     "mnist": "MNIST",
     "fashion_mnist": "FashionMNIST",
