@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.neural_collapse import figures, runs, theory
+from learning_dynamics.papers.neural_collapse import runs, theory
+from learning_dynamics.papers.neural_collapse.figures.central_path import TRAINING, central_path
 from tests.support import claim_tables
 
 mpl.use("Agg")
@@ -97,7 +98,7 @@ def tables():
 
 
 def test_figure_draws_singular_values_and_their_closed_form(tables):
-    figure = figures.central_path(tables, size=0, member=0)
+    figure = central_path(tables, size=0, member=0)
     assert len(figure.axes) == 6
     table = tables["central_path_flows"]
     rows = table[(table["flow"] == "orthogonal") & (table["quantity"] == "omega") & (table["classes"] == 3)]
@@ -111,10 +112,10 @@ def test_figure_draws_singular_values_and_their_closed_form(tables):
 def test_figure_takes_a_training_run_if_there_is_one(tables):
     epochs, indices = np.meshgrid([0.0, 1.0, 10.0, 100.0], [1, 2], indexing="ij")
     values = (1 + epochs) / indices
-    tables[figures.TRAINING] = pd.DataFrame(
+    tables[TRAINING] = pd.DataFrame(
         {"seed": 0, "epoch": epochs.ravel(), "quantity": "snr", "index": indices.ravel(), "value": values.ravel()}
     )
-    figure = figures.central_path(tables, size=0, member=0)
+    figure = central_path(tables, size=0, member=0)
     lines = figure.axes[6].lines
     assert len(figure.axes) == 7
     np.testing.assert_array_equal(lines[0].get_xdata(), [0.0, 1.0, 10.0, 100.0])
