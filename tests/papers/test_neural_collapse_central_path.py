@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.neural_collapse import figures, runs, theory
+from learning_dynamics.papers.neural_collapse import theory
+from learning_dynamics.papers.neural_collapse.figures.central_path import TRAINING, central_path
+from learning_dynamics.papers.neural_collapse.runs.central_path import free_features, renormalised_descent
 from tests.support import claim_tables
 
 mpl.use("Agg")
@@ -78,15 +80,11 @@ def test_parts_of_the_spectral_loss_add_up():
 
 def test_step_sizes_that_miss_each_others_times_are_refused():
     with pytest.raises(ProjectError, match="divide the largest"):
-        runs.renormalised_descent(
-            sizes=[[3, 6, 4]], signal=0.5, seeds=1, horizon=10.0, points=3, steps=[1.0, 0.7], seed=0
-        )
+        renormalised_descent(sizes=[[3, 6, 4]], signal=0.5, seeds=1, horizon=10.0, points=3, steps=[1.0, 0.7], seed=0)
 
 
 def test_members_do_not_depend_on_how_many_there_are():
-    few, many = (
-        runs.free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=seeds, condition=10.0, seed=5) for seeds in (1, 3)
-    )
+    few, many = (free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=seeds, condition=10.0, seed=5) for seeds in (1, 3))
     np.testing.assert_array_equal(few.series["H_C3_N6_P4"][0], many.series["H_C3_N6_P4"][0])
     assert np.abs(many.series["H_C3_N6_P4"][0] - many.series["H_C3_N6_P4"][1]).max() > 0.1
 
@@ -97,7 +95,7 @@ def tables():
 
 
 def test_figure_draws_singular_values_and_their_closed_form(tables):
-    figure = figures.central_path(tables, size=0, member=0)
+    figure = central_path(tables, size=0, member=0)
     assert len(figure.axes) == 6
     table = tables["central_path_flows"]
     rows = table[(table["flow"] == "orthogonal") & (table["quantity"] == "omega") & (table["classes"] == 3)]
@@ -111,10 +109,10 @@ def test_figure_draws_singular_values_and_their_closed_form(tables):
 def test_figure_takes_a_training_run_if_there_is_one(tables):
     epochs, indices = np.meshgrid([0.0, 1.0, 10.0, 100.0], [1, 2], indexing="ij")
     values = (1 + epochs) / indices
-    tables[figures.TRAINING] = pd.DataFrame(
+    tables[TRAINING] = pd.DataFrame(
         {"seed": 0, "epoch": epochs.ravel(), "quantity": "snr", "index": indices.ravel(), "value": values.ravel()}
     )
-    figure = figures.central_path(tables, size=0, member=0)
+    figure = central_path(tables, size=0, member=0)
     lines = figure.axes[6].lines
     assert len(figure.axes) == 7
     np.testing.assert_array_equal(lines[0].get_xdata(), [0.0, 1.0, 10.0, 100.0])

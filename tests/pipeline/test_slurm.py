@@ -198,14 +198,20 @@ def outcomes(
 def act(scenario: Callable, undisturbed: Path, cluster: Slurm, folder: Path) -> None:
     """Play a scenario in a fresh checkout whose data sets are made, and compare its results."""
     checkout = Checkout(folder / "checkout", cluster)
-    made = ("figures", "runs", "metrics", "*.parquet", "verdicts.txt", "log", "__pycache__")
-    shutil.copytree(undisturbed, checkout.folder, ignore=shutil.ignore_patterns(*made))
+    shutil.copytree(undisturbed, checkout.folder, ignore=_made)
+    shutil.copytree(undisturbed / f"results/{PAPER}/data", checkout.folder / f"results/{PAPER}/data")
     try:
         scenario(checkout)
     finally:
         checkout.stop()
     compare(undisturbed, checkout.folder)
     assert not list(checkout.folder.rglob("*.partial"))
+
+
+def _made(folder: str, names: list[str]) -> list[str]:
+    """What `undisturbed` made, for `copytree` to leave out."""
+    top_level = "Snakefile" in names
+    return [name for name in names if name == "__pycache__" or (top_level and name in ("results", "figures"))]
 
 
 def compare(undisturbed: Path, folder: Path) -> None:

@@ -1,0 +1,181 @@
+"""The flows on the central path, their closed forms and limits, beside a network in training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from learning_dynamics.papers.neural_collapse import theory
+from learning_dynamics.plotting import COLOURS, WIDTH, sequence
+from learning_dynamics.settings import Natural
+
+Tables = Mapping[str, pd.DataFrame]
+# the run, if it is there, whose SNR singular values over epochs are drawn below the flows
+TRAINING = "digits_resnet_mse"
+FLOWS = {"orthogonal": ("blue", "orthogonal projection"), "printed": ("vermilion", "printed map")}
+DASHED: dict[str, Any] = {"color": COLOURS["black"], "ls": (0, (4, 2)), "lw": 1.0, "zorder": 4}
+
+
+def central_path(tables: Tables, *, size: Natural, member: Natural) -> Figure:
+    """Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
+
+    Top left: SNR singular values ω under Riemannian gradient flow (coloured), Proposition 2's closed form on top
+    (black, dashed) and its asymptote (4t/N)^¼ (grey). Top middle: the same start under the tangent map that the
+    paper prints (coloured), and the algorithm that it describes, gradient descent with renormalisation (circles);
+    dashed is the solution of dω/dt = ω/(CN(C + ω²)), grey its asymptote (2t/(CN))^½, dotted what Proposition 2
+    gives. Top right: measured dω/dt on fresh draws of several sizes, in units of the paper's formula: one for the
+    orthogonal projection, 1 + ω²/C (line) for the printed map and for one step of the algorithm.
+
+    Second row. Left: ω_max/ω_min − 1 falls as 1/t under both flows. Middle: the loss and its two parts, and Lemma 1
+    from the singular values (dashed), under Riemannian gradient flow. Right: distance of SNR/ω_max from U₀V₀ᵀ (eq.
+    10) and of the renormalised features from its copies (eq. 11), which falls as 1/ω; colours as on the left.
+
+    If a last row is there, it shows the SNR singular values of the last-layer features of a network in
+    training, on the epochs at which it was measured. A network is neither on the central path nor renormalised; no
+    agreement with either closed form is claimed for it.
+    """
+    flows, descent = tables["central_path_flows"], tables["central_path_descent"]
+    training = tables.get(TRAINING)
+    height, rows = (4.9, 2) if training is None else (6.8, 3)
+    figure = plt.figure(figsize=(WIDTH, height))
+    grid = figure.add_gridspec(rows, 3)
+    axes = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(3)]
+    drawn, stepped = (_drawn_member(table, size, member) for table in (flows, descent))
+    for axis, flow in zip(axes[:2], ("orthogonal", "printed"), strict=True):
+        _omega_panel(axis, drawn[drawn["flow"] == flow], stepped if flow == "printed" else None)
+    top = max(axis.get_ylim()[1] for axis in axes[:2])
+    for axis in axes[:2]:
+        axis.set_ylim(0.5 * drawn.loc[drawn["quantity"] == "omega", "value"].min(), top)
+    _speed_panel(axes[2], tables["central_path_features"])
+    _excess_panel(axes[3], drawn)
+    _spectral_loss_panel(axes[4], drawn[drawn["flow"] == "orthogonal"])
+    _limit_panel(axes[5], drawn)
+    if training is not None:
+        _training_spectrum_panel(figure.add_subplot(grid[2, :]), training)
+    return figure
+
+
+def _drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
+    classes, examples, features = table.attrs["settings"]["sizes"][size]
+    chosen = (table["classes"] == classes) & (table["examples"] == examples) & (table["features"] == features)
+    return table[chosen & (table["seed"] == member)]
+
+
+def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:
+    rows = table[(table["quantity"] == "omega") & (table["time"] > 0)]
+    return [rows[rows["index"] == index] for index in sorted(rows["index"].unique())]
+
+
+def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
+    """Draw one flow's singular values, its closed form and asymptote; and the discrete algorithm if given."""
+    lines = _spectrum(flow)
+    colours = sequence(len(lines))
+    column = "predicted" if descent is None else "corrected"
+    classes, examples = flow["classes"].iloc[0], flow["examples"].iloc[0]
+    for line, colour in zip(lines, colours, strict=True):
+        axis.plot(line["time"], line["value"], color=colour, lw=2.2)
+        axis.plot(line["time"], line[column], **DASHED)
+        if descent is not None:
+            axis.plot(line["time"], line["predicted"], color=COLOURS["black"], ls=":", lw=0.9)
+    time = lines[0]["time"].to_numpy()
+    if descent is None:
+        asymptote, label = theory.snr_asymptote(time, examples), r"$(4t/N)^{1/4}$"
+        axis.set_title("orthogonal projection")
+        sizes = f"$C = {classes}$, $N = {examples}$, $P = {flow['features'].iloc[0]}$"
+        axis.text(0.97, 0.04, sizes, transform=axis.transAxes, ha="right", fontsize=8.5)
+    else:
+        asymptote, label = theory.algorithm_asymptote(time, classes, examples), r"$(2t/(CN))^{1/2}$"
+        axis.set_title("printed map, algorithm")
+        finest = descent[descent["step"] == descent["step"].min()]
+        for line, colour in zip(_spectrum(finest), colours, strict=True):
+            axis.plot(line["time"], line["value"], "o", ms=3.0, mfc="white", mec=colour, mew=0.8, markevery=3, zorder=5)
+    axis.plot(time, asymptote, color=COLOURS["grey"], lw=0.9, zorder=1)
+    axis.annotate(
+        label, (time[-1], asymptote[-1]), xytext=(-4, -4), textcoords="offset points", ha="right", va="bottom",
+        color=COLOURS["grey"], fontsize=8.5,
+    )  # fmt: skip
+    axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"SNR singular values $\omega_j$")
+
+
+def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
+    """Draw measured speeds in units of the paper's formula against (C + omega^2) / C."""
+    keys = ["classes", "examples", "features", "seed", "index"]
+    omega = features[features["quantity"] == "omega"].set_index(keys)["value"]
+    marks = {"orthogonal": ("o", "blue", 3.0), "printed": ("s", "vermilion", 3.4), "descent": ("x", "black", 2.6)}
+    for flow, (mark, colour, width) in marks.items():
+        rows = features[(features["quantity"] == "speed") & (features["flow"] == flow)].set_index(keys)
+        ratio = rows["value"] / rows["predicted"]
+        at = 1 + omega.loc[ratio.index] ** 2 / ratio.index.get_level_values("classes")
+        label = FLOWS[flow][1] if flow in FLOWS else "algorithm, one step"
+        axis.plot(at, ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label)
+    ends = np.array([1.0, at.max()])
+    axis.plot(ends, ends, **DASHED)
+    axis.plot(ends, np.ones(2), **DASHED)
+    axis.set(xlabel=r"$1 + \omega^2/C$", ylabel=r"measured $\dot\omega$ / Lemma 5", ylim=(0, 1.7 * at.max()))
+    axis.set_title("speeds on fresh draws")
+    axis.legend(loc="upper left", handletextpad=0.1, borderaxespad=0.1, labelspacing=0.25)
+
+
+def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
+    for width, (flow, (colour, label)) in zip((3.4, 1.2), FLOWS.items(), strict=True):
+        rows = drawn[(drawn["quantity"] == "excess") & (drawn["flow"] == flow) & (drawn["time"] > 0)]
+        axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
+    time, value = rows["time"].to_numpy(), rows["value"].to_numpy()
+    late = time > 1e-5 * time[-1]
+    guide = 5 * value[-1] * time[-1] / time[late]
+    axis.plot(time[late], guide, color=COLOURS["grey"], lw=0.9)
+    axis.annotate(
+        "$1/t$", (time[late][len(guide) // 2], guide[len(guide) // 2]), xytext=(3, 1), textcoords="offset points",
+        ha="left", va="bottom", color=COLOURS["grey"],
+    )  # fmt: skip
+    axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"$\omega_{\max}/\omega_{\min} - 1$")
+    axis.set_ylim(top=2e3 * drawn.loc[drawn["quantity"] == "excess", "value"].max())
+    axis.set_title("approach to equality")
+    axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25)
+
+
+def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
+    labels = {
+        "loss": ("grey", r"$\mathcal{L}$"),
+        "loss_nc1": ("green", r"$\mathcal{L}_{\mathrm{NC1}}$"),
+        "loss_nc23": ("purple", r"$\mathcal{L}_{\mathrm{NC2/3}}$"),
+    }
+    for quantity, (colour, label) in labels.items():
+        rows = flow[(flow["quantity"] == quantity) & (flow["time"] > 0)]
+        width = 4.0 if quantity == "loss" else 2.0
+        axis.plot(rows["time"], rows["value"], color=COLOURS[colour], label=label, lw=width)
+        axis.plot(rows["time"], rows["predicted"], **DASHED)
+    axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel="loss")
+    axis.set_title("loss and Lemma 1")
+    axis.legend(loc="lower left", borderaxespad=0.1)
+
+
+def _limit_panel(axis: Axes, drawn: pd.DataFrame) -> None:
+    kinds = {"snr_limit": ("-", "eq. 10"), "features_limit": ((0, (1, 1)), "eq. 11")}
+    for width, (flow, (colour, _)) in zip((3.0, 1.2), FLOWS.items(), strict=True):
+        for quantity, (dashes, _) in kinds.items():
+            rows = drawn[(drawn["quantity"] == quantity) & (drawn["flow"] == flow) & (drawn["time"] > 0)]
+            axis.plot(rows["time"], rows["value"], color=COLOURS[colour], ls=dashes, lw=width if dashes == "-" else 1.6)
+    axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel="distance from the limit")
+    axis.set_title("limit of the features")
+    handles = [Line2D([], [], color=COLOURS["black"], ls=dashes, label=label) for dashes, label in kinds.values()]
+    axis.legend(handles=handles, loc="lower left", borderaxespad=0.1)
+
+
+def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
+    """Draw the SNR singular values of a network's features over epochs, for the first seed."""
+    rows = training[(training["quantity"] == "snr") & (training["seed"] == training["seed"].min())]
+    indices = sorted(rows["index"].unique())
+    for index, colour in zip(indices, sequence(len(indices)), strict=True):
+        line = rows[rows["index"] == index].sort_values("epoch")
+        axis.plot(line["epoch"], line["value"], "o-", color=colour, ms=2.5, lw=1.1)
+    axis.set(xscale="symlog", yscale="log", xlabel="epoch", ylabel=r"SNR singular values $\omega_j$")
+    axis.set_xlim(left=0)
+    axis.set_title("a network in training (ResNet on digits, MSE)")

@@ -1,0 +1,1 @@
+"""What is measured: the central path's spectra, and collapse along training."""
