@@ -7,7 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.deep_linear import figures, theory
+from learning_dynamics.papers.deep_linear import theory
+from learning_dynamics.stages.papers import paper_function
 from tests.support import SMOKE, _measured, project
 
 PAPER = "deep_linear"
@@ -23,7 +24,7 @@ def drawing():
 def draw(name):
     spec = project(*SMOKE).figure(PAPER, name)
     tables = {run: _measured(PAPER, run).copy() for run in spec["runs"]}
-    return getattr(figures, name)(tables, **spec["settings"])
+    return paper_function(PAPER, "figures", name)(tables, **spec["settings"])
 
 
 @pytest.mark.parametrize("name", project().figures(PAPER))

@@ -7,8 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.tensor_networks import figures
+from learning_dynamics.papers.tensor_networks.figures._architectures import NETWORKS
 from learning_dynamics.plotting import style
+from learning_dynamics.stages.papers import paper_function
 from tests.support import SMOKE, _measured, project
 
 mpl.use("Agg")
@@ -19,7 +20,7 @@ def drawn(name: str):
     spec = project(*SMOKE).figure(PAPER, name)
     tables = {run: _measured(PAPER, run).copy() for run in spec["runs"]}
     with style():
-        return getattr(figures, name)(tables, **spec["settings"]), tables
+        return paper_function(PAPER, "figures", name)(tables, **spec["settings"]), tables
 
 
 @pytest.fixture(autouse=True)
@@ -53,5 +54,5 @@ def test_architectures_keep_their_colours():
     legend = figure.legends[0]
     names = [text.get_text() for text in legend.get_texts()]
     colours = dict(zip(names, (line.get_color() for line in legend.get_lines()), strict=True))
-    for colour, label in figures.NETWORKS.values():
+    for colour, label in NETWORKS.values():
         assert colours[label] == colour

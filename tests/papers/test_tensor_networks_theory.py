@@ -13,7 +13,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.models.tensor_architectures import network_of
 from learning_dynamics.models.tensor_initialisation import factors
 from learning_dynamics.papers.tensor_networks import theory
-from learning_dynamics.papers.tensor_networks.runs import squared_loss_field
+from learning_dynamics.papers.tensor_networks.runs._squared_loss import squared_loss_field
 
 DEPTHS = [2, 3, 4, 5]
 

@@ -1,0 +1,1 @@
+"""What is measured: errors, norms, ranks, spectra, rates and invariants."""

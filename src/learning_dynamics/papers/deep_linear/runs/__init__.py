@@ -1,0 +1,1 @@
+"""What is simulated: gradient descent and gradient flow of deep linear networks."""

@@ -1,0 +1,1 @@
+"""What is simulated: gradient descent and gradient flow of linear tensor networks."""
