@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.softmax_dynamics import figures
 from learning_dynamics.plotting import style
+from learning_dynamics.stages.papers import paper_function
 from tests.support import SMOKE, _measured, project
 
 PAPER = "softmax_dynamics"
@@ -16,7 +16,7 @@ def drawn(request):
     spec = project(*SMOKE).figure(PAPER, request.param)
     tables = {name: _measured(PAPER, name).copy() for name in spec["runs"]}
     with style():
-        figure = getattr(figures, request.param)(tables, **spec["settings"])
+        figure = paper_function(PAPER, "figures", request.param)(tables, **spec["settings"])
         figure.canvas.draw()
         yield figure, tables, spec["settings"]
     plt.close(figure)

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from learning_dynamics.claims import evaluate
 from learning_dynamics.datasets.regression import gaussian
-from learning_dynamics.papers.spectral_bias import claims, metrics, runs, theory
+from learning_dynamics.papers.spectral_bias import theory
+from learning_dynamics.papers.spectral_bias.claims import flow as claims
+from learning_dynamics.papers.spectral_bias.metrics.flow import linear_flow as measure
+from learning_dynamics.papers.spectral_bias.runs.flow import linear_flow
 
 EXACT = ("lemma_3_2", "theorem_3_1_i", "theorem_3_1_ii", "corollary_3_1", "lemma_c_10")
 
@@ -18,9 +21,9 @@ def measured(*, samples, inputs, outputs, width, gamma, seed, seeds=1, rtol=1e-1
     data = gaussian(samples=samples, inputs=inputs, outputs=outputs, seeds=seeds, seed=seed)
     flow = {"init": "orthogonal", "width": width, "gamma": gamma, "horizon": 5.0, "points": 11}
     flow |= {"residual": 10 * rtol, "patience": 1e4, "rtol": rtol, "atol": rtol / 1000, "seed": seed}
-    trajectory = runs.linear_flow(data, **flow)
+    trajectory = linear_flow(data, **flow)
     trajectory.settings = {"kind": "linear_flow", **flow}
-    table = metrics.linear_flow(trajectory)
+    table = measure(trajectory)
     table.attrs["settings"] = trajectory.settings
     return table
 

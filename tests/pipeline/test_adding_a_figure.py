@@ -22,7 +22,7 @@ def test_the_readme_example_draws_its_figure(tmp_path):
         "config.yaml", "      small_scale: {like: large_scale", f"{run}\n      small_scale: {{like: large_scale"
     )
     workspace.edit("config.yaml", "      fig1a: {", f"{figure}\n      fig1a: {{")
-    module = "src/learning_dynamics/papers/spectral_bias/figures.py"
+    module = "src/learning_dynamics/papers/spectral_bias/figures/flow.py"
     function = "\n".join(additions(module))
     assert len(function.splitlines()) <= 20
     (workspace.folder / module).write_text(workspace.read(module) + "\n\n" + function + "\n")

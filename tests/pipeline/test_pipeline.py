@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.config import Project, load_config
+from learning_dynamics.sources import defining_module
 from learning_dynamics.tables import read_provenance
 from tests.pipeline.conftest import cut
 from tests.support import SCHEMA, SMOKE
@@ -99,9 +100,22 @@ def figures_of(project, paper):
     return {f"figures/{paper}/{name}.pdf" for name in project.figures(paper)}
 
 
-def test_a_figure_edit_redraws_only_figures_of_its_paper(workspace, project):
-    workspace.edit(f"{BIAS}/figures.py", '"""What is drawn', '"""Drawn')
-    assert workspace.would_run() == figures_of(project, "spectral_bias") | PAGE
+def of_flow(part, function):
+    """Return whether a function of spectral_bias is defined in the part's topic module `flow`."""
+    return defining_module("spectral_bias", part, function).endswith(f".{part}.flow")
+
+
+def test_a_figure_edit_redraws_only_figures_of_its_topic(workspace, project):
+    workspace.edit(f"{BIAS}/figures/flow.py", "along the gradient flow, with", "along gradient flow, with")
+    names = [name for name in project.figures("spectral_bias") if of_flow("figures", name)]
+    assert workspace.would_run() == {f"figures/spectral_bias/{name}.pdf" for name in names} | PAGE
+
+
+@pytest.mark.parametrize("part", ["runs", "metrics", "figures"])
+def test_an_edit_of_a_topic_that_no_job_calls_reruns_nothing(workspace, part):
+    path = f"{BIAS}/{part}/noise.py"
+    (workspace.folder / path).write_text(workspace.read(path) + "\nEDITED = True\n")
+    assert workspace.would_run() == set()
 
 
 def test_a_style_edit_redraws_every_figure_and_nothing_else(workspace, project):
@@ -110,12 +124,12 @@ def test_a_style_edit_redraws_every_figure_and_nothing_else(workspace, project):
 
 
 def test_a_claims_edit_reruns_claims_alone(workspace):
-    workspace.edit(f"{BIAS}/claims.py", '"""What is concluded', '"""Concluded')
+    workspace.edit(f"{BIAS}/claims/flow.py", '"""The limits and invariants', '"""Limits and invariants')
     assert workspace.would_run() == {"results/spectral_bias/claims.parquet"} | PAGE
 
 
 def test_a_metrics_edit_simulates_nothing_again(workspace, project):
-    workspace.edit(f"{BIAS}/metrics.py", '"""What is measured', '"""Measured')
+    workspace.edit(f"{BIAS}/metrics/flow.py", '"""Singular values', '"""The singular values')
     planned = workspace.would_run()
     assert not any("/runs/" in path or "/data/" in path for path in planned)
     measured = {path for path in planned if "/metrics/" in path}
@@ -123,7 +137,11 @@ def test_a_metrics_edit_simulates_nothing_again(workspace, project):
         *project.claims_runs("spectral_bias"),
         *(run for name in project.figures("spectral_bias") for run in project.figure_runs("spectral_bias", name)),
     }
-    assert measured == {f"results/spectral_bias/metrics/{run}.parquet" for run in needed}
+    assert measured == {
+        f"results/spectral_bias/metrics/{run}.parquet"
+        for run in needed
+        if of_flow("metrics", project.run("spectral_bias", run)["kind"])
+    }
 
 
 def test_a_model_edit_simulates_again(workspace):
@@ -133,7 +151,7 @@ def test_a_model_edit_simulates_again(workspace):
 
 def test_a_touch_reruns_nothing(workspace):
     later = time.time() + 10
-    for path in (workspace.folder / BIAS).glob("*.py"):
+    for path in (workspace.folder / BIAS).rglob("*.py"):
         os.utime(path, (later, later))
     os.utime(workspace.folder / "config.yaml", (later, later))
     assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
@@ -151,7 +169,7 @@ def test_a_run_edit_reruns_its_chain_only(workspace):
 
 
 def test_a_caption_is_part_of_its_figure(workspace):
-    workspace.edit(f"{BIAS}/figures.py", "At small scale only the first k grow", "At small scale just k grow")
+    workspace.edit(f"{BIAS}/figures/flow.py", "At small scale only the first k grow", "At small scale just k grow")
     assert FIG1A[0] in workspace.would_run(*FIG1A)
 
 

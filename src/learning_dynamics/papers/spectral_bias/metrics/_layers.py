@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.integrate import cumulative_simpson
 
 from learning_dynamics.measures.spectra import singular_values
-from learning_dynamics.models import reductions, two_layer
+from learning_dynamics.models import two_layer
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.rows import Measured, norm
+from learning_dynamics.papers.spectral_bias.metrics._matrices import norm, transposed
+from learning_dynamics.papers.spectral_bias.metrics._rows import Measured
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectory import Arrays
 
@@ -19,7 +19,7 @@ from learning_dynamics.trajectory import Arrays
 def layers(
     W1: np.ndarray, W2: np.ndarray, constants: Arrays, settings: Mapping[str, Any], times: np.ndarray, *, at_limit: bool
 ) -> Measured:
-    """Return (value, prediction) arrays of shape (members, times, count) by quantity; see `metrics.linear_flow`."""
+    """Return (value, prediction) arrays of shape (members, times, count) by quantity; see `flow.linear_flow`."""
     X, Y = constants["X"][:, None], constants["Y"][:, None]
     inputs, outputs = X.shape[-1], Y.shape[-1]
     count = min(inputs, outputs)
@@ -48,9 +48,9 @@ def layers(
         return measured | {"sigma_w1": (sigma_w1, like)}
     gamma, P = settings["gamma"], constants["P"][:, None]
     spectrum = sigma_star if at_limit else sigma_beta
-    Z1, Z2 = W1 @ _transposed(P), P @ W2
-    gram = _transposed(Z1) @ Z1
-    imbalance = gram - Z2 @ _transposed(Z2) - 2 * gamma * np.eye(inputs)
+    Z1, Z2 = W1 @ transposed(P), P @ W2
+    gram = transposed(Z1) @ Z1
+    imbalance = gram - Z2 @ transposed(Z2) - 2 * gamma * np.eye(inputs)
     measured |= {
         "sigma_w1": (sigma_w1, theory.hidden_singular_values(spectrum, gamma, inputs)),
         "sigma_w2": (sigma_w2, theory.output_singular_values(spectrum, gamma)),
@@ -64,8 +64,8 @@ def layers(
         above = theory.hidden_singular_values(sigma_star + apart, gamma, count) - star
         below = star - theory.hidden_singular_values(np.maximum(sigma_star - apart, 0.0), gamma, count)
         measured["sigma_w1_bound"] = (np.maximum(above, below) / star[..., :1], None)
-        return {**measured, **potential_at_the_limit(W1, W2, constants, gamma)}
-    if np.allclose(_transposed(X) @ X, np.eye(inputs), atol=1e-12):
+        return {**measured, **_potential_at_the_limit(W1, W2, constants, gamma)}
+    if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
         curve = theory.learning_curve(sigma_star, np.asarray(gamma), times[:, None])
         measured |= {"sigma_beta": (sigma_beta, curve), "turning": (_turning(beta, beta_star), None)}
     return measured
@@ -77,8 +77,8 @@ def _shared_vectors(W1: np.ndarray, W2: np.ndarray, beta: np.ndarray) -> np.ndar
     The larger of the commutators [beta beta^T, W1 W1^T] and [beta^T beta, W2^T W2], relative to the product
     of the norms; zero for beta = 0.
     """
-    left = _relative_commutator(beta @ _transposed(beta), W1 @ _transposed(W1))
-    right = _relative_commutator(_transposed(beta) @ beta, _transposed(W2) @ W2)
+    left = _relative_commutator(beta @ transposed(beta), W1 @ transposed(W1))
+    right = _relative_commutator(transposed(beta) @ beta, transposed(W2) @ W2)
     return np.maximum(left, right)
 
 
@@ -90,7 +90,7 @@ def _relative_commutator(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 def _turning(beta: np.ndarray, beta_star: np.ndarray) -> np.ndarray:
     """Part of beta off the diagonal in the singular basis of beta_star, relative to its norm; 0 for beta = 0."""
     U, _, Vt = np.linalg.svd(beta_star, full_matrices=True)
-    rotated = _transposed(U) @ beta @ _transposed(Vt)
+    rotated = transposed(U) @ beta @ transposed(Vt)
     diagonal = np.zeros_like(rotated)
     count = min(rotated.shape[-2:])
     diagonal[..., range(count), range(count)] = rotated[..., range(count), range(count)]
@@ -98,7 +98,7 @@ def _turning(beta: np.ndarray, beta_star: np.ndarray) -> np.ndarray:
     return norm(rotated - diagonal) / np.where(size > 0, size, 1.0)
 
 
-def potential_at_the_limit(W1: np.ndarray, W2: np.ndarray, constants: Arrays, gamma: float) -> Measured:
+def _potential_at_the_limit(W1: np.ndarray, W2: np.ndarray, constants: Arrays, gamma: float) -> Measured:
     """Return what Theorem 3.1 (iii) says of the limit: stationarity, and the cost of leaving it.
 
     ``stationarity_W1`` and ``stationarity_W2`` are the gradients of the Lagrangian relative to |W1| and |W2|,
@@ -107,13 +107,13 @@ def potential_at_the_limit(W1: np.ndarray, W2: np.ndarray, constants: Arrays, ga
     its squared length.
     """
     X, Y, P = constants["X"][:, None], constants["Y"][:, None], constants["P"][:, None]
-    Z1, Z2 = W1 @ _transposed(P), P @ W2
+    Z1, Z2 = W1 @ transposed(P), P @ W2
     # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space
-    alpha = np.linalg.solve(_transposed(Z1), Z2)
-    pulled = X.swapaxes(-1, -2) @ np.linalg.pinv(_transposed(X)) @ alpha
-    inverse = np.linalg.inv(_transposed(Z1))
-    first = Z1 - 2 * gamma * inverse - pulled @ _transposed(Z2)
-    second = Z2 - _transposed(Z1) @ pulled
+    alpha = np.linalg.solve(transposed(Z1), Z2)
+    pulled = X.swapaxes(-1, -2) @ np.linalg.pinv(transposed(X)) @ alpha
+    inverse = np.linalg.inv(transposed(Z1))
+    first = Z1 - 2 * gamma * inverse - pulled @ transposed(Z2)
+    second = Z2 - transposed(Z1) @ pulled
     return {
         "stationarity_W1": (norm(first) / norm(Z1), None),
         "stationarity_W2": (norm(second) / norm(Z2), None),
@@ -141,64 +141,3 @@ def _smallest_excess(
 def _potential(Z1: np.ndarray, Z2: np.ndarray, gamma: float) -> np.ndarray:
     """1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) (eq. 3.1)."""
     return 0.5 * (norm(Z1) ** 2 + norm(Z2) ** 2)[..., 0] - 2 * gamma * np.linalg.slogdet(Z1)[1]
-
-
-def reductions_of(series: Arrays, constants: Arrays, times: np.ndarray) -> Measured:
-    """Hold the network's flow against its reductions, at the times after 0; see `metrics.reduced_flow`."""
-    X, Y, P = constants["X"][:, None], constants["Y"][:, None], constants["P"][:, None]
-    gamma = constants["gamma"][:, None]
-    W1, W2 = series["W1"][:, 1:], series["W2"][:, 1:]
-    beta, beta_star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
-    Z1, Z2, size = W1 @ _transposed(P), P @ W2, norm(W1)
-    alpha = np.linalg.solve(_transposed(Z1), Z2)
-    R = _transposed(X) @ (Y - X @ beta)
-    speed = R @ (_transposed(W2) @ W2) + W1 @ (_transposed(W1) @ R)
-    from_alpha = reductions.predictor_from_alpha(series["alpha"][:, 1:], gamma)
-    printed_speed = from_alpha / (2 * gamma[..., None, None])
-    measured: dict = {
-        "loss": (two_layer.loss(W1, W2, X, Y)[..., None], None),
-        "subspace": (np.maximum(norm(W1 - Z1 @ P), norm(W2 - _transposed(P) @ Z2)) / size, None),
-        "projected": (np.maximum(norm(Z1 - series["Z1"][:, 1:]), norm(Z2 - series["Z2"][:, 1:])) / size, None),
-        "alpha": (norm(alpha - series["alpha"][:, 1:]), None),
-        "beta_from_alpha": (norm(beta - from_alpha) / norm(beta_star), None),
-        "printed_beta_speed": (norm(speed - printed_speed) / norm(speed[:, :1]), None),
-    }
-    measured |= _mirror_of_singular_values(beta, speed, R, gamma, times[1:])
-    if "mirror" in series:
-        bound = theory.rate_bound(norm(beta_star), gamma[..., None], times[None, 1:, None])
-        measured["loss"] = (measured["loss"][0], bound)
-        measured["beta"] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
-    return measured
-
-
-def _mirror_of_singular_values(
-    beta: np.ndarray, speed: np.ndarray, R: np.ndarray, gamma: np.ndarray, times: np.ndarray
-) -> Measured:
-    """Mirror coordinates of the singular values, their speeds, and the forces that should drive them.
-
-    A singular value moves at u^T (d beta/dt) v, and the loss falls along it at u^T R v.
-    """
-    U, sigma, Vt = np.linalg.svd(beta, full_matrices=False)
-    along = _along(U, speed, Vt)
-    force = _along(U, R, Vt)
-    scale = gamma[..., None]
-    # time is even in its logarithm
-    driven = cumulative_simpson(force * times[:, None], x=np.log(times), axis=1, initial=0.0)
-    coordinate = theory.mirror_coordinate(sigma, scale)
-    printed = theory.printed_mirror_coordinate(sigma, scale)
-    return {
-        "sigma_beta": (sigma, None),
-        "mirror_speed": (theory.mirror_curvature(sigma, scale) * along, force),
-        "printed_mirror_speed": (theory.printed_mirror_curvature(sigma, scale) * along, force),
-        "mirror_coordinate": (coordinate, coordinate[:, :1] + driven),
-        "printed_mirror_coordinate": (printed, coordinate[:, :1] + driven),
-    }
-
-
-def _along(U: np.ndarray, matrix: np.ndarray, Vt: np.ndarray) -> np.ndarray:
-    """Return u_i^T matrix v_i for each singular pair."""
-    return np.einsum("...ai,...ab,...ib->...i", U, matrix, Vt)
-
-
-def _transposed(matrices: np.ndarray) -> np.ndarray:
-    return np.swapaxes(matrices, -1, -2)

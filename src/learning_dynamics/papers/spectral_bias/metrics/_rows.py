@@ -1,4 +1,4 @@
-"""Tidy rows from arrays over members, times and indices."""
+"""Tidy rows from arrays over members, times and indices, and the columns that they fill."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+
+from learning_dynamics.tables import Column
+
+SEED = Column("seed", "int", "ensemble member")
+GAMMA = Column("gamma", "float", "initialisation scale")
+TIME = Column("time", "float", "gradient-flow time; for descent, step size times number of steps")
+QUANTITY = Column("quantity", "str", "what the value is; see the metrics function")
+INDEX = Column("index", "int", "1, 2, ... in descending order for singular values; 0 for scalars")
+VALUE = Column("value", "float", "measured")
+PREDICTED = Column("predicted", "float", "what the theory gives for it, where it does", nullable=True)
 
 # value, and prediction where there is one, each of shape (members, times, count)
 Measured = Mapping[str, tuple[np.ndarray, np.ndarray | None]]
@@ -43,8 +53,3 @@ def tidy(measured: Measured, times: np.ndarray, **per_member: np.ndarray) -> pd.
             )
         )
     return pd.concat(tables, ignore_index=True)
-
-
-def norm(matrices: np.ndarray) -> np.ndarray:
-    """Frobenius norms over leading axes, shape (..., 1)."""
-    return np.linalg.norm(matrices, axis=(-2, -1))[..., None]

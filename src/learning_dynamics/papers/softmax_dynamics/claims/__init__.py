@@ -1,0 +1,1 @@
+"""What is concluded: each claim of the appendix held against the measurements."""

@@ -1,0 +1,1 @@
+"""What is measured: singular values and their rates, invariants, effective ranks, and their falls and rises."""

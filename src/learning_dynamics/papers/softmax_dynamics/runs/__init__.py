@@ -1,0 +1,1 @@
+"""What is simulated: free features and a linear classifier, by gradient flow and by gradient descent."""

@@ -1,0 +1,1 @@
+"""What is drawn: figures from the metrics tables alone."""
