@@ -17,6 +17,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
 from learning_dynamics.provenance import KEY
 
+Tables = Mapping[str, pd.DataFrame]  # metrics by run: what figures and claims are given
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
-
-Tables = Mapping[str, pd.DataFrame]
 
 
 def chosen(table: pd.DataFrame, measure: str, threshold: float, *, skewed: bool) -> pd.DataFrame:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
-
-Tables = Mapping[str, pd.DataFrame]
 
 
 def values_of(table: pd.DataFrame, quantity: str) -> pd.DataFrame:

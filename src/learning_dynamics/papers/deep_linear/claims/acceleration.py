@@ -7,7 +7,8 @@ import pandas as pd
 
 from learning_dynamics.claims import Outcome, Untested, at_least, at_most, claim
 from learning_dynamics.papers.deep_linear.claims._draws import interval
-from learning_dynamics.papers.deep_linear.claims._measured import Tables, values_of
+from learning_dynamics.papers.deep_linear.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 GAS_SENSOR_FEATURES = 128
 

@@ -9,7 +9,8 @@ import pandas as pd
 
 from learning_dynamics.claims import Outcome, Untested, all_of, at_least, at_most, claim
 from learning_dynamics.papers.deep_linear.claims._draws import interval, of_minimiser
-from learning_dynamics.papers.deep_linear.claims._measured import Tables, values_of
+from learning_dynamics.papers.deep_linear.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 
 @claim("Many (5K) observations", "largest mean square error over draws")

@@ -9,7 +9,8 @@ import pandas as pd
 
 from learning_dynamics.claims import Check, Outcome, Untested, all_of, claim, equal
 from learning_dynamics.papers.deep_linear.claims._draws import ROW, Found, of_minimiser, prediction
-from learning_dynamics.papers.deep_linear.claims._measured import Tables, values_of
+from learning_dynamics.papers.deep_linear.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 # an error that the accuracy of the fit sets is known to half an order of magnitude: slides do not print stops
 FIT_ACCURACY = 0.5

@@ -6,7 +6,8 @@ import numpy as np
 
 from learning_dynamics.claims import Outcome, at_least, claim
 from learning_dynamics.papers.deep_linear import theory
-from learning_dynamics.papers.deep_linear.claims._measured import Tables, values_of
+from learning_dynamics.papers.deep_linear.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 
 @claim("From gradient flow to gradient descent", "smallest rate −log(ℓ(t)/ℓ(0)) / ηt")

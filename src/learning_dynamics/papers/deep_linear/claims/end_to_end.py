@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.claims import Outcome, all_of, at_least, claim, equal
-from learning_dynamics.papers.deep_linear.claims._measured import Tables, values_of
+from learning_dynamics.papers.deep_linear.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 # Error of DOP853 along these flows in units of its rtol. Invariants keep it small. Solutions that pass a saddle
 # magnify it, by up to 10^4 here (depths 2 to 4, three seeds each), and the margin is another ten.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from learning_dynamics.claims import Outcome, all_of, at_least, claim, equal
-from learning_dynamics.papers.deep_linear.claims._measured import Tables, values_of
+from learning_dynamics.papers.deep_linear.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 
 @claim(

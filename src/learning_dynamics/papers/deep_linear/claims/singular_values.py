@@ -7,7 +7,8 @@ import pandas as pd
 
 from learning_dynamics.claims import Check, Outcome, all_of, at_least, at_most, claim, equal
 from learning_dynamics.papers.deep_linear import theory
-from learning_dynamics.papers.deep_linear.claims._measured import Tables, values_of
+from learning_dynamics.papers.deep_linear.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 
 @claim("Dynamics of singular values", "smallest gain in separation of rises, from depth 1 to 2 and from 2 to 3")

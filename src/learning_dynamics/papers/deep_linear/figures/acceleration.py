@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.deep_linear.figures._line_styles import DASHED, DEPTH_COLOURS
 from learning_dynamics.plotting import COLOURS, WIDTH
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def acceleration(tables: Tables) -> Figure:

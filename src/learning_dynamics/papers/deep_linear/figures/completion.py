@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.deep_linear.figures._line_styles import DASHED, DEPTH_COLOURS
 from learning_dynamics.plotting import COLOURS, WIDTH
+from learning_dynamics.tables import Tables
 
-Tables = Mapping[str, pd.DataFrame]
 # what the slides print, by observations and method: reconstruction error, nuclear norm, effective rank
 PRINTED = {
     "5k": {"nuclear norm min": ("8e-7", "221", "5"), "depth 2": ("5e-6", "221", "5"), "depth 3": ("4e-6", "221", "5")},

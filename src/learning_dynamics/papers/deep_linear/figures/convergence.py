@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -12,8 +10,7 @@ from matplotlib.figure import Figure
 
 from learning_dynamics.papers.deep_linear.figures._line_styles import DASHED
 from learning_dynamics.plotting import COLOURS, WIDTH
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def convergence(tables: Tables) -> Figure:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
-import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.deep_linear.figures._line_styles import DASHED, DEPTH_COLOURS
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
 from learning_dynamics.settings import Natural
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def preconditioner(tables: Tables, *, member: Natural) -> Figure:

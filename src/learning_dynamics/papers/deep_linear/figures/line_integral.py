@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.plotting import COLOURS, WIDTH
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def line_integral(tables: Tables) -> Figure:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.papers.deep_linear import theory
 from learning_dynamics.papers.deep_linear.figures._line_styles import DEPTH_COLOURS
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
 from learning_dynamics.settings import Natural
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def singular_values(tables: Tables, *, draw: Natural) -> Figure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,7 @@ from scipy import stats
 
 from learning_dynamics.claims import Check, Untested, all_of, at_least
 from learning_dynamics.measures.epochs import at_zero_error_and_end, by_seed, zero_error_epochs
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def trained_with(tables: Tables, loss: str) -> dict[str, pd.DataFrame]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.claims import Check, Outcome, all_of, at_most, claim, equal
 from learning_dynamics.papers.neural_collapse.claims._central_path_rows import (
@@ -21,8 +18,7 @@ from learning_dynamics.papers.neural_collapse.claims._central_path_rows import (
     per_decade,
     relative_error,
 )
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 @claim("Lemma 1", "largest relative error of L, L_NC1 and L_NC2/3 from the SNR singular values")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,7 @@ from learning_dynamics.papers.neural_collapse.claims._trainings import (
     trained_with,
 )
 from learning_dynamics.settings import Fraction, Positive
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 OVER_ALL = "It falls by the factor over the whole training; part of the fall comes before train errors have ended."
 

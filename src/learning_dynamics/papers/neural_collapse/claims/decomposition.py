@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.claims import Outcome, at_least, at_most, claim, equal
 from learning_dynamics.measures.epochs import by_seed, zero_error_epochs
 from learning_dynamics.papers.neural_collapse.claims._central_path_rows import ROUNDING, draws, largest_of
 from learning_dynamics.papers.neural_collapse.claims._trainings import members, smallest, trained_with
 from learning_dynamics.settings import Fraction
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 @claim("Proposition 1", "largest relative difference between the formula's classifier and a least-squares solution")

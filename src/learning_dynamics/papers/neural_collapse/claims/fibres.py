@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.claims import Outcome, all_of, claim, equal
 from learning_dynamics.papers.neural_collapse.claims._central_path_rows import (
@@ -15,8 +12,7 @@ from learning_dynamics.papers.neural_collapse.claims._central_path_rows import (
     largest_of,
     measured,
 )
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 @claim("Section 3.1, eq. 7", "largest relative change of predictions or loss under H → AH")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import pandas as pd
-
 from learning_dynamics.claims import Outcome, all_of, at_least, claim
 from learning_dynamics.measures.epochs import at_zero_error_and_end, by_seed
 from learning_dynamics.papers.neural_collapse.claims._trainings import (
@@ -16,8 +12,7 @@ from learning_dynamics.papers.neural_collapse.claims._trainings import (
     smallest,
     trained_with,
 )
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 @claim(

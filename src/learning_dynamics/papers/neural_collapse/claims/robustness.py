@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.claims import Outcome, at_most, claim
 from learning_dynamics.measures.epochs import at_zero_error_and_end, by_seed
@@ -16,8 +13,7 @@ from learning_dynamics.papers.neural_collapse.claims._trainings import (
     paired,
     trained_with,
 )
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 @claim("Figure 11", "robustness under MSE less that under CE at the end, for the network where it is least")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,8 +14,8 @@ from matplotlib.lines import Line2D
 from learning_dynamics.papers.neural_collapse import theory
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
 from learning_dynamics.settings import Natural
+from learning_dynamics.tables import Tables
 
-Tables = Mapping[str, pd.DataFrame]
 # the run, if it is there, whose SNR singular values over epochs are drawn below the flows
 TRAINING = "digits_resnet_mse"
 FLOWS = {"orthogonal": ("blue", "orthogonal projection"), "printed": ("vermilion", "printed map")}

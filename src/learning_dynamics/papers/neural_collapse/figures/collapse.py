@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.papers.neural_collapse.figures._training_lines import TEST, TRAIN, Line, under_both_losses
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.training import curves
+from learning_dynamics.tables import Tables
 
-Tables = Mapping[str, pd.DataFrame]
 MEANS: Line = {"label": "class means", "color": COLOURS["blue"]}
 CLASSIFIERS: Line = {"label": "classifiers", "color": COLOURS["orange"]}
 

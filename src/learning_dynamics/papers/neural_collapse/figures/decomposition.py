@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.training import curves
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def fig2(tables: Tables) -> Figure:

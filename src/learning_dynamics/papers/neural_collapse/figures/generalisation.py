@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.papers.neural_collapse.accuracies import accuracies
 from learning_dynamics.papers.neural_collapse.figures._training_lines import under_both_losses
 from learning_dynamics.plotting import WIDTH
 from learning_dynamics.plotting.training import Cell, curves
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def fig12(tables: Tables) -> Figure:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -14,8 +12,8 @@ from matplotlib.patches import Polygon
 from learning_dynamics.papers.neural_collapse import theory
 from learning_dynamics.plotting import COLOURS, WIDTH
 from learning_dynamics.plotting.training import shared_legend
+from learning_dynamics.tables import Tables
 
-Tables = Mapping[str, pd.DataFrame]
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.papers.neural_collapse.figures._training_lines import TEST, TRAIN, under_both_losses
 from learning_dynamics.plotting.training import curves
+from learning_dynamics.tables import Tables
 
-Tables = Mapping[str, pd.DataFrame]
 PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.softmax_dynamics.selections import Tables
+from learning_dynamics.tables import Tables
 
 # Largest relative error of an invariant along these flows, in units of the integrator's rtol: 5.2 over all
 # flows of this paper at rtol 1e-9 and 1e-11; doubled.

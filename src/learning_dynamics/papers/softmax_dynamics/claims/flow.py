@@ -14,7 +14,7 @@ from learning_dynamics.papers.softmax_dynamics.claims._evidence import (
     rate_error,
     scalar,
 )
-from learning_dynamics.papers.softmax_dynamics.selections import Tables
+from learning_dynamics.tables import Tables
 
 
 @claim("Lemma B.1", "largest |dσ_k/dt − u_kᵀ(dM/dt)v_k| / |dM/dt|, the derivative by differences")

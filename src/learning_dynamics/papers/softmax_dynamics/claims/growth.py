@@ -17,7 +17,7 @@ from learning_dynamics.papers.softmax_dynamics.claims._evidence import (
     rate_error,
     scalar,
 )
-from learning_dynamics.papers.softmax_dynamics.selections import Tables
+from learning_dynamics.tables import Tables
 
 
 @claim(

@@ -9,8 +9,9 @@ import pandas as pd
 
 from learning_dynamics.claims import Outcome, all_of, at_most, claim, share_at_least
 from learning_dynamics.measures.phases import share_interval, shows
-from learning_dynamics.papers.softmax_dynamics.selections import Tables, chosen
+from learning_dynamics.papers.softmax_dynamics.selections import chosen
 from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tables import Tables
 
 
 @claim("Toy model, warm-up", "share of members over the grid of skews and scales whose effective rank falls first")

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.softmax_dynamics.figures._bands import band
-from learning_dynamics.papers.softmax_dynamics.selections import Tables
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
 from learning_dynamics.settings import Natural
+from learning_dynamics.tables import Tables
 
 CLASS_COLOURS = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
 

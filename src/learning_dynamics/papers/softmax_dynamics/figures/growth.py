@@ -9,9 +9,9 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.selections import Tables
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
 from learning_dynamics.settings import Count
+from learning_dynamics.tables import Tables
 
 
 def growth(tables: Tables, *, members: Count) -> Figure:

@@ -14,9 +14,10 @@ from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.measures.phases import PHASES, share_interval, shows
 from learning_dynamics.papers.softmax_dynamics.figures._bands import band
-from learning_dynamics.papers.softmax_dynamics.selections import Tables, chosen
+from learning_dynamics.papers.softmax_dynamics.selections import chosen
 from learning_dynamics.plotting import COLOURS, WIDTH
 from learning_dynamics.settings import Positive
+from learning_dynamics.tables import Tables
 
 
 def phases(

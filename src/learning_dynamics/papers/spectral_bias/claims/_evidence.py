@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.claims import Check, all_of
-from learning_dynamics.papers.spectral_bias.selections import Tables, select
+from learning_dynamics.papers.spectral_bias.selections import select
+from learning_dynamics.tables import Tables
 
 # Error of DOP853 along these flows in units of its rtol, relative to the largest weight: at most 1.6 over
 # 100 seeds, three scales and rtol from 1e-9 to 1e-12; doubled and rounded up.

@@ -15,8 +15,9 @@ from learning_dynamics.papers.spectral_bias.claims._evidence import (
     members,
     spectra,
 )
-from learning_dynamics.papers.spectral_bias.selections import Tables, select
+from learning_dynamics.papers.spectral_bias.selections import select
 from learning_dynamics.settings import Fraction
+from learning_dynamics.tables import Tables
 
 LEFT_OPEN = "remaining residual / smallest σ(X), and 4 rtol"
 

@@ -13,7 +13,8 @@ from learning_dynamics.papers.spectral_bias.claims._evidence import (
     members,
     trajectory_error,
 )
-from learning_dynamics.papers.spectral_bias.selections import Tables, select
+from learning_dynamics.papers.spectral_bias.selections import select
+from learning_dynamics.tables import Tables
 
 
 @claim("Theorem C.11", "largest part of β off the diagonal in the singular basis of β*, relative to |β|")

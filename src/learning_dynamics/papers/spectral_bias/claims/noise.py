@@ -9,8 +9,8 @@ from scipy import stats
 from learning_dynamics.claims import Outcome, at_least, at_most, claim, equal
 from learning_dynamics.papers.spectral_bias import noise_theory
 from learning_dynamics.papers.spectral_bias.claims._evidence import led_by, members, spectra
-from learning_dynamics.papers.spectral_bias.selections import Tables
 from learning_dynamics.settings import Positive
+from learning_dynamics.tables import Tables
 
 
 @claim("Figure 1b", "largest σ_2(W1) at the end relative to the start, over the draws, with label noise")

@@ -10,7 +10,8 @@ from learning_dynamics.papers.spectral_bias.claims._evidence import (
     members,
     trajectory_error,
 )
-from learning_dynamics.papers.spectral_bias.selections import Tables, select
+from learning_dynamics.papers.spectral_bias.selections import select
+from learning_dynamics.tables import Tables
 
 
 @claim("Lemma 3.1", "largest distance of (W1, W2) from (Z1 P, Pᵀ Z2), relative to |W1|")

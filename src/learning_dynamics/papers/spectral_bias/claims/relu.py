@@ -6,8 +6,9 @@ import pandas as pd
 
 from learning_dynamics.claims import Outcome, claim, share_at_least
 from learning_dynamics.papers.spectral_bias.claims._evidence import led_by
-from learning_dynamics.papers.spectral_bias.selections import Tables, select, settled_rank
+from learning_dynamics.papers.spectral_bias.selections import select, settled_rank
 from learning_dynamics.settings import Count
+from learning_dynamics.tables import Tables
 
 
 @claim("Figure 2", "share of draws at small scale that end at rank 2")

@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from learning_dynamics.papers.spectral_bias.figures._panels import power
-from learning_dynamics.papers.spectral_bias.selections import Tables
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
+from learning_dynamics.tables import Tables
 
 
 def jump(tables: Tables) -> Figure:

@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.spectral_bias import noise_theory
 from learning_dynamics.papers.spectral_bias.figures._panels import index_legend, singular_values
-from learning_dynamics.papers.spectral_bias.selections import Tables
 from learning_dynamics.plotting import COLOURS, WIDTH
 from learning_dynamics.settings import Natural
+from learning_dynamics.tables import Tables
 
 PATHS = ("blue", "orange", "green")
 

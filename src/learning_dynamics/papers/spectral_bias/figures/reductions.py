@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.spectral_bias.figures._panels import power
-from learning_dynamics.papers.spectral_bias.selections import Tables
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence
 from learning_dynamics.settings import Natural
+from learning_dynamics.tables import Tables
 
 
 def mirror(tables: Tables, *, member: Natural) -> Figure:

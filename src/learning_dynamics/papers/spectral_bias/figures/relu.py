@@ -7,9 +7,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.papers.spectral_bias.figures._panels import index_legend, power, singular_values
-from learning_dynamics.papers.spectral_bias.selections import Tables, settled_rank
+from learning_dynamics.papers.spectral_bias.selections import settled_rank
 from learning_dynamics.plotting import COLOURS, WIDTH
 from learning_dynamics.settings import Natural
+from learning_dynamics.tables import Tables
 
 
 def fig2(tables: Tables, *, member: Natural) -> Figure:

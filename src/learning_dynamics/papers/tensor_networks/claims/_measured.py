@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from learning_dynamics.claims import Untested
-
-Tables = Mapping[str, pd.DataFrame]
 
 
 def values_of(table: pd.DataFrame, quantity: str, **where: object) -> pd.DataFrame:

@@ -7,7 +7,8 @@ import pandas as pd
 
 from learning_dynamics.claims import Check, Outcome, Untested, all_of, at_most, claim, equal
 from learning_dynamics.papers.tensor_networks.claims._limit_directions import RUN, TURN, check_directions, loss_vanishes
-from learning_dynamics.papers.tensor_networks.claims._measured import Tables, values_of
+from learning_dynamics.papers.tensor_networks.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 
 @claim("Theorem 1", "largest distance from the singular-vector equations at depth 3, extrapolated to infinite log t")

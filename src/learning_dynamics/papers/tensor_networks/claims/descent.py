@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.claims import Outcome, Untested, all_of, at_least, at_most, claim, equal
-from learning_dynamics.papers.tensor_networks.claims._measured import Tables, values_of
+from learning_dynamics.papers.tensor_networks.claims._measured import values_of
 from learning_dynamics.settings import Positive
+from learning_dynamics.tables import Tables
 
 
 @claim("Theorem 5", "largest distance of gradient descent's limit from the formula, extrapolated to step size zero")

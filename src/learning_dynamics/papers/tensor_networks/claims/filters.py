@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from learning_dynamics.claims import Outcome, all_of, at_most, claim, equal
 from learning_dynamics.papers.tensor_networks.claims._limit_directions import RUN, check_directions, loss_vanishes
-from learning_dynamics.papers.tensor_networks.claims._measured import Tables, values_of
+from learning_dynamics.papers.tensor_networks.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 
 @claim("Theorem 3", "largest angle to the top singular vectors' coefficients, at infinite log t, in degrees")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from learning_dynamics.claims import Outcome, all_of, at_most, claim, equal
 from learning_dynamics.papers.tensor_networks.claims._flow_error import FLOW_ERROR
-from learning_dynamics.papers.tensor_networks.claims._measured import Tables, values_of
+from learning_dynamics.papers.tensor_networks.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 
 @claim(

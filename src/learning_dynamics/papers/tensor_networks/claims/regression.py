@@ -7,7 +7,8 @@ import pandas as pd
 
 from learning_dynamics.claims import Outcome, all_of, at_least, at_most, claim, equal
 from learning_dynamics.papers.tensor_networks.claims._flow_error import FLOW_ERROR, flow_error
-from learning_dynamics.papers.tensor_networks.claims._measured import Tables, values_of
+from learning_dynamics.papers.tensor_networks.claims._measured import values_of
+from learning_dynamics.tables import Tables
 
 
 @claim("Theorem 4", "largest relative distance between the flow's limit and the minimiser of Q")

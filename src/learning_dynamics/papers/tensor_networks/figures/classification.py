@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.tensor_networks.figures._architectures import NETWORKS
 from learning_dynamics.plotting import COLOURS, WIDTH
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def log_time(tables: Tables) -> Figure:

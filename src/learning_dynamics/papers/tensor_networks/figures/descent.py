@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -14,8 +12,8 @@ from matplotlib.lines import Line2D
 from learning_dynamics.papers.tensor_networks.figures._architectures import NETWORKS
 from learning_dynamics.plotting import COLOURS, WIDTH
 from learning_dynamics.settings import Positive
+from learning_dynamics.tables import Tables
 
-Tables = Mapping[str, pd.DataFrame]
 MINIMA = COLOURS["orange"]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,8 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from learning_dynamics.plotting import WIDTH
-
-Tables = Mapping[str, pd.DataFrame]
+from learning_dynamics.tables import Tables
 
 
 def fig2(tables: Tables) -> Figure:
