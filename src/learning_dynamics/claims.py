@@ -169,7 +169,7 @@ def all_of(*checks: Check) -> Check:
 
 
 def claim(reference: str, quantity: str, *, correction: str = "") -> Callable:
-    """Mark a function of a paper's ``claims.py`` as a claim.
+    """Mark a function of a paper's claims as a claim.
 
     The function takes the metrics tables by run name, and its settings; it returns an `Outcome`. The
     first paragraph of its docstring is the statement, the rest is its explanation on the page.

@@ -123,6 +123,12 @@ def module_path(module: str, root: Path = SOURCE_ROOT) -> Path | None:
     return None
 
 
+def imports_of(module: str) -> tuple[str, ...]:
+    """Return the modules of this package that a module names in its imports, sorted."""
+    path = module_path(module)
+    return () if path is None else _imports(path, path.stat().st_mtime_ns, module)
+
+
 @functools.lru_cache(maxsize=1024)
 def _imports(path: Path, _modified: int, module: str) -> tuple[str, ...]:
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
