@@ -39,7 +39,7 @@ class KilledError(Exception):
 def test_killed_twice_equals_left_in_peace(tmp_path, monkeypatch):
     images, labels = problem()
     undisturbed = training.train(network(), images, labels, RECIPE, RECORD, seed=5)
-    whole_epoch = training._epoch
+    whole_epoch = training.one_epoch
     taken = []
 
     def killed_in(epoch_count):
@@ -53,10 +53,10 @@ def test_killed_twice_equals_left_in_peace(tmp_path, monkeypatch):
         return epoch
 
     for after in (2, 5):
-        monkeypatch.setattr(training, "_epoch", killed_in(after))
+        monkeypatch.setattr(training, "one_epoch", killed_in(after))
         with pytest.raises(KilledError):
             training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
-    monkeypatch.setattr(training, "_epoch", whole_epoch)
+    monkeypatch.setattr(training, "one_epoch", whole_epoch)
     resumed = training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
     assert list(resumed) == list(undisturbed)
     for epoch, state in undisturbed.items():
@@ -67,7 +67,7 @@ def test_killed_twice_equals_left_in_peace(tmp_path, monkeypatch):
 def test_a_finished_training_is_not_trained_again(tmp_path, monkeypatch):
     images, labels = problem()
     first = training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
-    monkeypatch.setattr(training, "_epoch", None)
+    monkeypatch.setattr(training, "one_epoch", None)
     again = training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
     np.testing.assert_array_equal(again[6]["classifier.weight"], first[6]["classifier.weight"])
 
@@ -83,19 +83,23 @@ np.savez(sys.argv[2], **states[60])
 """
 
 
-def test_a_process_killed_at_any_moment_is_taken_up(tmp_path):
+def test_a_process_killed_twice_ends_as_if_left_in_peace(tmp_path):
     def start(name):
         command = [sys.executable, "-c", SCRIPT, str(tmp_path / name), str(tmp_path / f"{name}.npz")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
         return subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
 
     assert start("peace").wait() == 0
-    process = start("killed")
-    while not (tmp_path / "killed" / "last.pt").is_file():
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    reached = tmp_path / "killed" / "last.pt"
+    for _ in range(2):
+        before = reached.stat().st_mtime_ns if reached.is_file() else 0
+        process = start("killed")
+        while not reached.is_file() or reached.stat().st_mtime_ns == before:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (tmp_path / "killed.npz").exists()
     assert start("killed").wait() == 0
     with np.load(tmp_path / "peace.npz") as peace, np.load(tmp_path / "killed.npz") as killed:
         for name in peace.files:
@@ -141,6 +145,16 @@ def test_divergence_names_the_epoch_and_the_rate():
     recipe = training.Recipe("mse", 1e30, 0.9, 1e-3, 8, 6, ())
     with pytest.raises(DivergenceError, match=r"epoch 1: .* learning rate 1e\+30"):
         training.train(network(), images, labels, recipe, RECORD, seed=5)
+
+
+def test_in_a_sweep_a_diverged_network_counts_as_untrained():
+    images, labels = problem()
+    untrained = {name: value.numpy().copy() for name, value in network().state_dict().items()}
+    recipe = training.Recipe("mse", 1e30, 0.9, 1e-3, 8, 6, (), diverged="reset")
+    states = training.train(network(), images, labels, recipe, RECORD, seed=5)
+    assert list(states) == list(RECORD)
+    for name, value in untrained.items():
+        np.testing.assert_array_equal(states[int(RECORD[-1])][name], value)
 
 
 def test_the_loss_is_half_the_sum_over_classes():

@@ -72,7 +72,7 @@ ALTERED = {
     "nc1": in_one_run(scaled("nc1", 1e3, split="train", epoch=100)),
     "nc2_equinorm": in_one_run(scaled("equinorm_classifiers", 10.0, epoch=100)),
     "nc2_equiangular": in_one_run(scaled("equiangular_means", 10.0, epoch=100)),
-    "nc2_maximal_angle": in_one_run(scaled("maximal_angle_classifiers", 10.0, epoch=100, seed=1)),
+    "nc2_maximal_angle": in_one_run(scaled("maximal_angle_classifiers", 10.0, epoch=100)),
     "nc3": in_one_run(scaled("self_duality", 10.0, epoch=100)),
     "nc4": in_one_run(scaled("nc4", 1e3, epoch=100)),
     "least_squares_deviation_negligible": in_one_run(scaled("loss_ls_perp", 1e3)),
@@ -146,6 +146,18 @@ def test_a_fall_that_comes_before_zero_error_is_told_from_one_after(claim, quant
     """Collapse as far as before, nearly all of it while there are train errors."""
     alter = scaled(quantity, 30.0 if quantity == "nc1" else 3.0, split="train", epoch=100)
     assert verdict(PAPER, claim, in_one_run(alter)(tables_of(claim))) == "corrected"
+
+
+@pytest.mark.parametrize(
+    ("claim", "quantity", "split"),
+    [("nc1", "nc1", "train"), ("nc3", "self_duality", "train"), ("test_collapse_slower", "nc1", "test")],
+)
+def test_a_network_is_judged_by_the_median_of_its_seeds(claim, quantity, split):
+    """One seed in three that behaves otherwise turns nothing, two do."""
+    tables = tables_of(claim)
+    alter = [scaled(quantity, 1e3 if split == "train" else 1e-3, split=split, epoch=100, seed=seed) for seed in (0, 2)]
+    assert verdict(PAPER, claim, in_one_run(alter[0])(tables)) == "reproduced"
+    assert verdict(PAPER, claim, in_one_run(alter[1])(tables)) == "contradicted"
 
 
 def test_a_difference_within_its_spread_is_undecided():

@@ -43,6 +43,9 @@ class Recipe:
         Of the forward pass; parameters stay float32.
     compiled : bool
         Whether to compile the network.
+    diverged : {"stop", "reset"}
+        What follows when the loss leaves the finite numbers: an error; or the initial network, recorded in
+        place of every state from there on, as a sweep over learning rates wants it.
     """
 
     loss: str
@@ -54,6 +57,7 @@ class Recipe:
     drops: tuple[float, ...]
     precision: str = "float32"
     compiled: bool = False
+    diverged: str = "stop"
 
     def rate(self, epoch: int) -> float:
         """The learning rate in an epoch, counted from 1."""
@@ -115,11 +119,12 @@ def train(
     Raises
     ------
     DivergenceError
-        If the loss leaves the finite numbers: names the epoch and the learning rate.
+        If the loss leaves the finite numbers and the recipe says to stop: names the epoch and the learning rate.
     """
     optimiser = torch.optim.SGD(
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
     )
+    initial = _state(network)
     states, done = _taken_up(resume, network, optimiser)
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
     forward = torch.compile(network) if recipe.compiled else network
@@ -131,6 +136,8 @@ def train(
         order = np.random.default_rng(seed_sequence(seed, f"batches of epoch {epoch}", member)).permutation(len(images))
         mean = one_epoch(forward, optimiser, images, targets, torch.from_numpy(order).to(images.device), recipe)
         if not math.isfinite(mean):
+            if recipe.diverged == "reset":
+                return {int(later): states.get(int(later), initial) for later in record}
             raise DivergenceError(
                 f"training diverged in epoch {epoch}: the loss is {mean} at learning rate {recipe.rate(epoch):g} "
                 f"(seed {member}); lower learning_rate"

@@ -39,9 +39,9 @@ def falls_after_zero_error(table: pd.DataFrame, quantity: str, split: str = "tra
     return start / end
 
 
-def smallest(values: Iterable[pd.Series]) -> float:
-    """The smallest value of all trainings; nan, which decides nothing, if one of them has none."""
-    return float(np.min(np.concatenate([series.to_numpy(dtype=float) for series in values])))
+def least_median(networks: Iterable[pd.Series]) -> float:
+    """The smallest, over networks, of the median over seeds; nan, which decides nothing, if a seed has no value."""
+    return float(np.min([series.median(skipna=False) for series in networks]))
 
 
 def never_without_error(tables: Tables) -> str:

@@ -12,10 +12,10 @@ from learning_dynamics.measures.epochs import by_seed
 from learning_dynamics.papers.neural_collapse.claims._trainings import (
     above_zero,
     falls_after_zero_error,
+    least_median,
     members,
     never_without_error,
     paired,
-    smallest,
     trained_with,
 )
 from learning_dynamics.settings import Fraction, Positive
@@ -26,27 +26,27 @@ OVER_ALL = "It falls by the factor over the whole training; part of the fall com
 
 @claim(
     "Section 1.1 (NC1), Figure 7",
-    "smallest fall of Tr(Σ_W pinv(Σ_B))/C from zero train error to the end",
+    "fall of Tr(Σ_W pinv(Σ_B))/C from zero train error to the end, for the network where it is least",
     correction=OVER_ALL,
 )
 def nc1(tables: Tables, *, factor: Positive) -> Outcome:
     """Under MSE, within-class variability collapses against the distances between class means.
 
-    Measured on train images in every network and seed, from the first recorded epoch at which none of them
-    is misclassified: what happens after it cannot be the removal of errors. The limit itself lies at
-    infinite time and, with weight decay, at a small positive value; a fall by the stated factor stands for
-    it, and the factor is ours. The trainings are those that the configuration names: at laptop scale this is
-    a statement about small networks on 8 x 8 digits. There the rate at which errors end decides what
-    is left to fall: ResNet classifies every train image after six epochs, when its angles have made most of
-    their way; DenseNet, at a rate that keeps its loss noisy, has single errors until the rate drops, and one seed
-    counts from there. Over the whole training NC1 falls a thousandfold in every network.
+    Measured on train images, from the first recorded epoch at which none of them is misclassified: what happens after
+    it cannot be the removal of errors. The paper shows one training of each network; here a network is judged by
+    the median of its seeds. The limit itself lies at infinite time and, with weight decay, at a small positive
+    value; a fall by the stated factor stands for it, and the factor is ours. The trainings are those that the
+    configuration names: at laptop scale this is a statement about small networks on 8 x 8 digits. There the rate at
+    which errors end decides what is left to fall: ResNet classifies every train image after six epochs, when its
+    angles have made most of their way; DenseNet, at a rate that keeps its loss noisy, has single errors until the
+    rate drops, and one seed counts from there. Over the whole training NC1 falls a thousandfold in every network.
     """
     return _collapses(tables, ["nc1"], factor)
 
 
 @claim(
     "Section 1.1 (NC2), Figure 3",
-    "smallest fall of std/mean of the norms from zero train error to the end",
+    "fall of std/mean of the norms from zero train error to the end, for the network where it is least",
     correction=OVER_ALL,
 )
 def nc2_equinorm(tables: Tables, *, factor: Positive) -> Outcome:
@@ -59,7 +59,7 @@ def nc2_equinorm(tables: Tables, *, factor: Positive) -> Outcome:
 
 @claim(
     "Section 1.1 (NC2), Figure 4",
-    "smallest fall of the std of cosines from zero train error to the end",
+    "fall of the std of cosines from zero train error to the end, for the network where it is least",
     correction=OVER_ALL,
 )
 def nc2_equiangular(tables: Tables, *, factor: Positive) -> Outcome:
@@ -72,7 +72,7 @@ def nc2_equiangular(tables: Tables, *, factor: Positive) -> Outcome:
 
 @claim(
     "Section 1.1 (NC2), Figure 5",
-    "smallest fall of mean |cos + 1/(C−1)| from zero train error to the end",
+    "fall of mean |cos + 1/(C−1)| from zero train error to the end, for the network where it is least",
     correction=OVER_ALL,
 )
 def nc2_maximal_angle(tables: Tables, *, factor: Positive) -> Outcome:
@@ -85,7 +85,7 @@ def nc2_maximal_angle(tables: Tables, *, factor: Positive) -> Outcome:
 
 @claim(
     "Section 1.1 (NC3), Figure 6",
-    "smallest fall of the self-duality distance from zero train error to the end",
+    "fall of the self-duality distance from zero train error to the end, for the network where it is least",
     correction=OVER_ALL,
 )
 def nc3(tables: Tables, *, factor: Positive) -> Outcome:
@@ -128,7 +128,8 @@ def mse_collapses_faster(tables: Tables) -> Outcome:
 
 
 @claim(
-    "Appendix A", "smallest fall of NC1 from zero train error to the end on MNIST, FashionMNIST, SVHN, CIFAR10, STL10"
+    "Appendix A",
+    "fall of NC1 from zero train error to the end on MNIST, FashionMNIST, SVHN, CIFAR10, STL10, where it is least",
 )
 def five_data_sets(tables: Tables, *, factor: Positive, share: Fraction) -> Outcome:
     """Neural collapse under MSE on the paper's own five data sets: NC1 by its factor, NC4 by its share.
@@ -144,16 +145,17 @@ def five_data_sets(tables: Tables, *, factor: Positive, share: Fraction) -> Outc
 
 
 def _collapses(tables: Tables, quantities: Sequence[str], factor: float) -> Outcome:
-    """Hold the smallest fall of all trainings and quantities against the factor asked for.
+    """Hold each quantity's fall, the median over seeds of the network where it is least, against the factor.
 
     As printed after train errors have ended; as corrected over the whole training.
     """
     mse = trained_with(tables, "mse")
+    because = "median over seeds, in every network"
 
     def check(falls: Callable[[pd.DataFrame, str], pd.Series]) -> Check:
         return all_of(
             *(
-                at_least(smallest(falls(table, name) for table in mse.values()), factor, because="in every training")
+                at_least(least_median(falls(table, name) for table in mse.values()), factor, because=because)
                 for name in quantities
             )
         )

@@ -10,7 +10,7 @@ import numpy as np
 from learning_dynamics.claims import Outcome, at_least, at_most, claim, equal
 from learning_dynamics.measures.epochs import by_seed, zero_error_epochs
 from learning_dynamics.papers.neural_collapse.claims._central_path_rows import ROUNDING, draws, largest_of
-from learning_dynamics.papers.neural_collapse.claims._trainings import members, smallest, trained_with
+from learning_dynamics.papers.neural_collapse.claims._trainings import least_median, members, trained_with
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tables import Tables
 
@@ -84,7 +84,7 @@ def least_squares_deviation_negligible(tables: Tables, *, share: Fraction) -> Ou
 
 @claim(
     "Figure 2",
-    "smallest ratio, over trainings, of the fall of L(NC2/3) to the largest fall of another term, first epoch to last",
+    "fall of L(NC2/3) over the largest fall of another term, first epoch to last, for the network where it is least",
     correction="L(NC2/3) falls fastest until the learning rate drops; the drop takes L(LS⊥), gradient noise, with it.",
 )
 def nc23_vanishes_first(tables: Tables) -> Outcome:
@@ -103,12 +103,13 @@ def nc23_vanishes_first(tables: Tables) -> Outcome:
             last = until(table.attrs["settings"])
             falls = {term: values.iloc[0] / values[values.index <= last].iloc[-1] for term, values in terms.items()}
             found.append(falls["loss_nc23"] / np.maximum(falls["loss_nc1"], falls["loss_ls_perp"]))
-        return smallest(found)
+        return least_median(found)
 
+    because = "median over seeds, in every network"
     return Outcome(
-        at_least(advantage(lambda settings: settings["epochs"]), 1.0, because="in every training"),
+        at_least(advantage(lambda settings: settings["epochs"]), 1.0, because=because),
         members(mse),
-        corrected=at_least(advantage(_first_drop), 1.0, because="in every training"),
+        corrected=at_least(advantage(_first_drop), 1.0, because=because),
         reason="L(LS⊥) falls further than L(NC2/3) when the learning rate drops",
     )
 

@@ -7,30 +7,31 @@ from learning_dynamics.measures.epochs import at_zero_error_and_end, by_seed
 from learning_dynamics.papers.neural_collapse.claims._trainings import (
     above_zero,
     falls_after_zero_error,
+    least_median,
     members,
     never_without_error,
-    smallest,
     trained_with,
 )
 from learning_dynamics.tables import Tables
 
 
 @claim(
-    "Figure 12", "smallest ratio, over trainings, of NC1's fall on train to its fall on test images, zero error to end"
+    "Figure 12",
+    "NC1's fall on train over its fall on test images, zero error to end, for the network and loss where it is least",
 )
 def test_collapse_slower(tables: Tables) -> Outcome:
     """On test images variability collapses too, but more slowly and less deeply than on train images.
 
-    Three things are asked of every training, under both losses: NC1 on test images falls after zero train
-    error; it falls by less than on train images; and it ends above its train value. Test classes are not quite equally
-    frequent on digits; classes weigh equally.
+    Three things are asked of every network, of the median over its seeds, under both losses: NC1 on test images falls
+    after zero train error; it falls by less than on train images; and it ends above its train value. Test classes
+    are not quite equally frequent on digits; classes weigh equally.
     """
     checks = []
     for table in tables.values():
         train, test = falls_after_zero_error(table, "nc1"), falls_after_zero_error(table, "nc1", "test")
         ends = (by_seed(table, "nc1", "test").iloc[-1] / by_seed(table, "nc1").iloc[-1]).where(train.notna())
         for series in (train / test, test, ends):
-            checks.append(at_least(smallest([series]), 1.0, because="in every training"))
+            checks.append(at_least(least_median([series]), 1.0, because="median over seeds, in every network"))
     return Outcome(all_of(*checks), members(tables), reason=never_without_error(tables))
 
 

@@ -36,6 +36,7 @@ def training(
     device: Literal["auto", "cpu", "cuda"] = "auto",
     precision: Literal["float32", "bfloat16"] = "float32",
     compiled: bool = False,
+    diverged: Literal["stop", "reset"] = "stop",
     seed: Seed,
 ) -> Trajectory:
     """Train a network on images by stochastic gradient descent, once for each seed.
@@ -68,7 +69,9 @@ def training(
     images = torch.from_numpy(standardised(data["train_images"], data["train_images"])).to(where)
     images = images.contiguous(memory_format=torch.channels_last)
     labels = torch.from_numpy(data["train_labels"]).to(where)
-    recipe = Recipe(loss, learning_rate, momentum, weight_decay, batch, epochs, tuple(drops), precision, compiled)
+    recipe = Recipe(
+        loss, learning_rate, momentum, weight_decay, batch, epochs, tuple(drops), precision, compiled, diverged
+    )
     record = measured_epochs(epochs, measurements)
     members = []
     for member in range(seeds):
