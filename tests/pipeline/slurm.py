@@ -23,6 +23,7 @@ import psutil
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol")
 SEARCHED = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
 NODES = 4
+PATIENCE = 500  # seconds for anything that must come, on a busy machine too
 # `fragile` has nodes of its own, so that a test may take one down without touching others' jobs
 CONFIGURATION = """
 ClusterName=loopback
@@ -112,17 +113,17 @@ class Slurm:
         munge += [f"--pid-file={self.root}/munged.pid", f"--seed-file={self.root}/munge.seed"]
         munge += [f"--log-file={self.root}/log/munged.log"]
         self._daemon("munged", *munge)
-        until(lambda: (self.root / "munge.socket").exists(), 20, "munged")
+        until(lambda: (self.root / "munge.socket").exists(), "munged")
         self._controller("-c")
         for node in range(1, NODES + 1):
             self._daemon("slurmd", "-D", "-N", f"n{node}", "-f", f"{self.root}/slurm.conf", label=f"n{node}")
-        until(lambda: self.query("sinfo", "-h", "-N", "-o", "%t").split() == ["idle"] * NODES, 30, "idle nodes")
+        until(lambda: self.query("sinfo", "-h", "-N", "-o", "%t").split() == ["idle"] * NODES, "idle nodes")
 
     def stop(self) -> None:
         """End every job and daemon, whatever state they are in."""
-        with contextlib.suppress(subprocess.SubprocessError):
+        with contextlib.suppress(subprocess.SubprocessError, TimeoutError):
             self.query("scancel", "--user", getpass.getuser())
-            until(lambda: not self.query("squeue", "--noheader").strip(), 10, "jobs' end")
+            until(lambda: not self.query("squeue", "--noheader").strip(), "jobs' end", seconds=10)
         for daemon in reversed(self._daemons.values()):
             _end(daemon)
         # job steps run in sessions of their own, below the nodes' daemons: the configuration names them as ours
@@ -144,7 +145,7 @@ class Slurm:
         self._controller()
 
     def query(self, *command: str) -> str:
-        found = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=30)
+        found = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
         return found.stdout
 
     def jobs(self, folder: Path) -> list[dict[str, str]]:
@@ -155,7 +156,7 @@ class Slurm:
 
     def _controller(self, *arguments: str) -> None:
         self._daemon("slurmctld", "-D", "-f", f"{self.root}/slurm.conf", *arguments)
-        until(lambda: "is UP" in self.query("scontrol", "ping"), 30, "slurmctld")
+        until(lambda: "is UP" in self.query("scontrol", "ping"), "slurmctld")
 
     def _daemon(self, program: str, *arguments: str, label: str = "") -> None:
         label = label or program
@@ -176,7 +177,7 @@ class Slurm:
             return False
 
 
-def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
+def until(condition: Callable[[], bool], what: str, *, seconds: float = PATIENCE) -> None:
     """Wait for a condition; fail with what was awaited."""
     deadline = time.monotonic() + seconds
     while not condition():
