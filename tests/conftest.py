@@ -1,12 +1,20 @@
-"""How tests are shared between processes: a file's tests stay together, and so do those that run Snakemake."""
+"""How tests are shared between processes, and that they are the same in every run.
+
+A file's tests stay together, and so do those that run Snakemake.
+"""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 from typing import Any
 
+import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+# the same examples each time, however long a busy machine takes over one
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("repeatable")
 
 
 def group(test: str) -> str:

@@ -14,7 +14,7 @@ from learning_dynamics.trajectory import Trajectory, load_arrays, load_trajector
 RECORD = {"settings": {"kind": "flow", "gamma": 0.5}}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     series=hnp.arrays(np.float64, st.tuples(*[st.integers(1, 4)] * 4), elements=st.floats(allow_nan=False)),
     constant=hnp.arrays(np.float64, hnp.array_shapes(max_dims=2, max_side=3)),

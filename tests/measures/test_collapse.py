@@ -24,7 +24,7 @@ def moments_of(features: np.ndarray, labels: np.ndarray, batch: int) -> collapse
     return moments
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(batch=st.integers(1, 60), offset=st.sampled_from([0.0, 1e3]), seed=st.integers(0, 99))
 def test_streamed_moments_are_those_of_all_features(batch, offset, seed):
     rng = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ def test_signal_to_noise_does_not_depend_on_coordinates():
     np.testing.assert_allclose(moved, collapse.signal_to_noise(within, means), rtol=1e-8)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 999),
     decay=st.sampled_from([5e-4, 1e-2, 1.0]),

@@ -27,7 +27,7 @@ def test_swings_above_the_threshold_are_found(series, expected):
 SERIES = st.lists(st.integers(-50, 50), min_size=1, max_size=30).map(lambda values: np.array([values]) / 10)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(SERIES)
 def test_swings_alternate_and_exceed_the_threshold(series):
     found = swings(series, 0.5, 30)[0]
@@ -37,7 +37,7 @@ def test_swings_alternate_and_exceed_the_threshold(series):
     assert len(taken) == 0 or np.ptp(series) >= np.abs(taken).max() - 1e-12
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(SERIES)
 def test_a_series_turned_over_has_its_swings_turned_over(series):
     np.testing.assert_array_equal(swings(-series, 0.5, 8), -swings(series, 0.5, 8))

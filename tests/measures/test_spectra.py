@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from learning_dynamics.measures.spectra import effective_rank, singular_values
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(rows=st.integers(1, 6), columns=st.integers(1, 60), seed=st.integers(0, 1000))
 def test_wide_matrices_lose_no_accuracy_to_the_qr(rows, columns, seed):
     matrix = np.random.default_rng(seed).standard_normal((3, rows, columns))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from learning_dynamics.models import central_path, least_squares_classifier
 
-EXAMPLES = settings(max_examples=30, deadline=None, derandomize=True)
+EXAMPLES = settings(max_examples=30)
 
 
 @EXAMPLES

@@ -14,7 +14,7 @@ def gram(factor: np.ndarray) -> np.ndarray:
     return np.swapaxes(factor, -1, -2) @ factor
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(**SIZES, scale=st.sampled_from([1e-8, 1e-2, 1.0]), seed=st.integers(0, 999))
 def test_balanced_factors_are_balanced_for_any_sizes(examples, dimension, classes, scale, seed):
     f, W = model.balanced(np.random.default_rng(seed), examples, dimension, classes, scale)
@@ -26,7 +26,7 @@ def test_balanced_factors_are_balanced_for_any_sizes(examples, dimension, classe
     assert np.linalg.norm(left) > 0
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(**SIZES, loss=st.sampled_from(["cross_entropy", "squared"]), seed=st.integers(0, 999))
 def test_the_field_keeps_the_imbalance(examples, dimension, classes, loss, seed):
     rng = np.random.default_rng(seed)

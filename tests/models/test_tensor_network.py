@@ -92,7 +92,7 @@ def test_filters_longer_than_the_input_are_refused():
         tensor_network.convolutional(3, (4, 3))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(
     z=st.lists(st.floats(-50, 50).map(lambda value: round(value, 3)), min_size=2, max_size=5),
     imbalance=st.floats(1e-3, 1e3),

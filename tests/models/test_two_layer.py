@@ -12,7 +12,7 @@ from learning_dynamics.models import two_layer
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(1, 3))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(shape=shapes, seed=st.integers(0, 1000))
 def test_the_field_is_minus_the_gradient(shape, seed):
     samples, inputs, width, outputs = shape

@@ -18,7 +18,7 @@ from tests.support import claim_tables
 mpl.use("Agg")
 
 PAPER = "neural_collapse"
-EXAMPLES = settings(max_examples=50, deadline=None, derandomize=True)
+EXAMPLES = settings(max_examples=50)
 SIZE = st.tuples(st.integers(2, 100), st.integers(2, 1000))
 CLOSED_FORMS = pytest.mark.parametrize(
     ("solution", "velocity"),

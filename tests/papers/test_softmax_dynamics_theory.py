@@ -14,7 +14,7 @@ def uniform_residual(counts: list[int]) -> np.ndarray:
     return 1 / len(counts) - model.one_hot(counts)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=8))
 def test_fastest_growth_is_the_norm_of_the_residual_and_below_the_root_of_the_largest_class(counts):
     fastest = theory.fastest_growth(counts)

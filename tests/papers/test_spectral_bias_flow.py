@@ -28,7 +28,7 @@ def measured(*, samples, inputs, outputs, width, gamma, seed, seeds=1, rtol=1e-1
     return table
 
 
-@settings(deadline=None, max_examples=12, derandomize=True)
+@settings(max_examples=12)
 @given(
     samples=st.integers(1, 4),
     spare=st.integers(2, 5),
@@ -71,7 +71,7 @@ def test_the_error_falls_with_the_tolerance():
     assert 300 < loose / tight < 3000
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     values=st.lists(st.floats(0, 1e3), min_size=1, max_size=5),
     gamma=st.floats(1e-30, 1e3),

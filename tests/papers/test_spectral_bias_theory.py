@@ -14,7 +14,7 @@ from learning_dynamics.papers.spectral_bias import noise_theory, theory
 SCALES = st.floats(1e-3, 10.0)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(s=st.floats(0.05, 5.0), gamma=SCALES, time=st.floats(0.0, 20.0))
 def test_learning_curve_is_the_printed_formula(s, gamma, time):
     root = np.sqrt(s**2 + gamma**2)
@@ -35,7 +35,7 @@ def test_learning_curve_tends_to_the_jump(s):
     np.testing.assert_allclose(found, theory.jump(np.array(s), times), atol=1e-9)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(sigma=st.floats(1e-2, 5.0), gamma=SCALES)
 def test_mirror_coordinates_have_their_curvature(sigma, gamma):
     step = 1e-5 * sigma
@@ -48,7 +48,7 @@ def test_mirror_coordinates_have_their_curvature(sigma, gamma):
         assert slope == pytest.approx(curvature(sigma, gamma), abs=1e-9 / sigma * max(1.0, 1 / sigma))
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(size=st.floats(1e-2, 5.0), gamma=SCALES)
 def test_predictor_from_mirror_inverts_the_potentials_gradient(size, gamma):
     step = 1e-3 * size

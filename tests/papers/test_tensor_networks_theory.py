@@ -33,7 +33,7 @@ def test_q_solves_its_equation(depth):
     np.testing.assert_allclose(theory.depth_q(found.t, depth), found.y[1], rtol=1e-9, atol=1e-14)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(depth=st.sampled_from(DEPTHS), size=st.floats(-8, 8), sign=st.sampled_from([-1.0, 1.0]))
 def test_h_inverts(depth, size, sign):
     z = sign * 10.0**size

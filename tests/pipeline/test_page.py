@@ -17,6 +17,7 @@ def opened(whole):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+        context.set_default_timeout(300_000)  # milliseconds; a busy machine is slow to draw
         page = context.new_page()
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)

@@ -169,7 +169,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open(folder / "src/learning_dynamics/stages/run.py", "a") as module:
         module.write(HOLDING)
     made = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2"], cwd=folder, capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", "snakemake", "--cores", "2"], cwd=folder, capture_output=True, text=True
     )
     assert made.returncode == 0, made.stderr
     return folder
