@@ -70,6 +70,7 @@ def executor(monkeypatch):
     monkeypatch.setattr(plugin, "query_job_status", look)
     monkeypatch.setattr(plugin.Executor, "run_job", lambda self, job: submitted.append(job))
     monkeypatch.setattr(plugin.Executor, "run_array_jobs", lambda self, jobs: submitted.extend(jobs))
+    monkeypatch.setattr(plugin.Executor, "shutdown", lambda self: submitted.append("shut down"))
     outlast_the_controller()
     return plugin, submitted
 
@@ -95,5 +96,7 @@ def test_a_submission_waits_until_the_controller_answers(executor, monkeypatch):
 def test_a_submission_that_is_called_off_waits_no_longer(executor, monkeypatch):
     plugin, submitted = executor
     monkeypatch.setattr(cluster, "controller_answers", lambda: False)
-    plugin.Executor.run_array_jobs(SimpleNamespace(wait=False, logger=logging.getLogger("test")), ["a", "b"])
-    assert submitted == ["a", "b"]  # to fail there, and say so
+    waiting = SimpleNamespace(wait=True, logger=logging.getLogger("test"))
+    monkeypatch.setattr(cluster.time, "sleep", lambda seconds: plugin.Executor.shutdown(waiting))
+    plugin.Executor.run_array_jobs(waiting, ["a", "b"])
+    assert submitted == ["shut down"]

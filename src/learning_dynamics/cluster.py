@@ -59,6 +59,7 @@ def outlast_the_controller() -> None:
     except ImportError:
         return
     look, executor = slurm.query_job_status, slurm.Executor
+    shutdown = executor.shutdown
 
     async def patient_look(command: str, logger: Any) -> tuple[dict[str, str], float]:
         states, seconds = await look(command, logger)
@@ -71,15 +72,22 @@ def outlast_the_controller() -> None:
         def submit_later(self: Any, jobs: Any) -> None:
             if not controller_answers():
                 self.logger.warning("Slurm's controller does not answer; the submission waits for it.")
-                while self.wait and not controller_answers():
+                while not controller_answers():
+                    if not self.wait:
+                        return
                     time.sleep(2)
             submit(self, jobs)
 
         return submit_later
 
+    def shutdown_without_waiting(self: Any) -> None:
+        self.wait = False
+        shutdown(self)
+
     slurm.query_job_status = patient_look
     executor.run_job = when_answered(executor.run_job)
     executor.run_array_jobs = when_answered(executor.run_array_jobs)
+    executor.shutdown = shutdown_without_waiting
 
 
 def controller_answers() -> bool:

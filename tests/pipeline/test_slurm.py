@@ -385,8 +385,12 @@ def crashed_controller(checkout: Checkout) -> None:
 def restarted_controller(checkout: Checkout) -> None:
     with slurm.running() as checkout.cluster:
         checkout.cluster.stop_controller()
-        started = checkout.submit(TRAINED, "--retries", "0")
-        until(lambda: "the submission waits" in checkout.screen(started), "the submission's wait")
+        for interrupted in (True, False):
+            started = checkout.submit(TRAINED, "--retries", "0")
+            until(lambda started=started: "the submission waits" in checkout.screen(started), "the submission's wait")
+            if interrupted:
+                started.send_signal(signal.SIGINT)
+                assert checkout.finish(started) == 1
         checkout.cluster.start_controller()
         checkout.succeed(started)
         assert checkout.states() == ["COMPLETED"]
