@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from learning_dynamics.settings import signatures
-from learning_dynamics.sources import PACKAGE, SOURCE_ROOT, imports_of, module_path, papers, part_modules
+from learning_dynamics.settings import functions_of, signatures
+from learning_dynamics.sources import (
+    PACKAGE,
+    SOURCE_ROOT,
+    imports_of,
+    module_path,
+    papers,
+    part_modules,
+    source_files,
+    stage_modules,
+)
 
 MODULES = sorted(
     ".".join(path.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -52,6 +61,13 @@ def test_parts_rest_on_those_before_them(part):
         if ".papers." in module and below(module) == part:
             wrong = [name for name in imports_of(module) if below(name) in FORBIDDEN[part]]
             assert not wrong, module
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_nothing_is_simulated_or_trained_again_for_a_metric_a_colour_or_a_claim(paper):
+    for kind in functions_of(paper, "runs"):
+        files = [path.relative_to(SOURCE_ROOT / PACKAGE) for path in source_files(stage_modules("run", paper, kind))]
+        assert not [file for file in files if set(file.with_suffix("").parts) & set(FORBIDDEN["runs"])], kind
 
 
 @pytest.mark.parametrize("paper", papers())
