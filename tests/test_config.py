@@ -46,6 +46,7 @@ def changed(path, value):
         ((*BIAS, "figures", "fig1a", "runs"), ["tiny_scale"], "figures.fig1a.runs: no run `tiny_scale`"),
         ((*BIAS, "figures", "fig9"), {"runs": []}, "figures.fig9: no function `fig9`"),
         ((*BIAS, "claims", "lemma_3_2", "expected"), "fine", "claims.lemma_3_2.expected: must be one of reproduced"),
+        ((*BIAS, "claims", "lemma_3_2", "expected"), ["reproduced", "fine"], "expected.1: must be one of reproduced"),
         ((*BIAS, "claims", "lemma_9"), {"runs": [], "expected": "untested"}, "claims.lemma_9: no function `lemma_9`"),
         ((*BIAS, "provenance", "width"), "guessed", "papers.spectral_bias.provenance.width"),
         ((*BIAS, "data", "vector_regression", "source"), "regresion.gaussian", "no module `regresion`"),

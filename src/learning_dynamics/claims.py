@@ -27,7 +27,7 @@ COLUMNS = (
     Column("criterion", "str", "what the measurement must satisfy"),
     Column("samples", "int", "ensemble members, seeds or paths behind the measurement"),
     Column("verdict", "str", " · ".join(VERDICTS)),
-    Column("expected", "str", "the verdict recorded in the configuration"),
+    Column("expected", "str", "the verdict recorded in the configuration, or several joined by `or`"),
     Column("figure", "str", "the figure that shows it", nullable=True),
     Column("evidence", "str", "the parquet files it was computed from"),
     Column("reason", "str", "why the verdict is not `reproduced`"),
@@ -95,6 +95,11 @@ class Outcome:
         if self.corrected is not None and self.corrected.state == "holds":
             return "corrected"
         return "contradicted"
+
+
+def as_expected(verdict: str, expected: str) -> bool:
+    """Return whether a verdict is the one recorded in the configuration, or one of those."""
+    return verdict in expected.split(" or ")
 
 
 def equal(

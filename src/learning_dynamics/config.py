@@ -108,7 +108,7 @@ class Project:
             name: {
                 "runs": self._sweeps(paper, block["runs"]),
                 "figure": block.get("figure"),
-                "expected": block["expected"],
+                "expected": _joined(block["expected"]),
                 "settings": _settings(block, CLAIM_KEYS),
             }
             for name, block in self._paper(paper)["claims"].items()
@@ -338,6 +338,10 @@ def _overlay(below: Spec, above: Mapping[str, Any]) -> None:
             _overlay(below[key], value)
         else:
             below[key] = value
+
+
+def _joined(expected: str | Sequence[str]) -> str:
+    return expected if isinstance(expected, str) else " or ".join(expected)
 
 
 def _settings(block: Mapping[str, Any], structural: set[str]) -> Spec:

@@ -13,7 +13,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
-from learning_dynamics.claims import VERDICTS
+from learning_dynamics.claims import VERDICTS, as_expected
 from learning_dynamics.config import Project
 
 
@@ -55,7 +55,7 @@ def render(
     papers = [_paper(project, paper, claims[paper], sensitivity[paper], figures, folder) for paper in project.papers]
     every = [claim for paper in papers for claim in paper["claims"]]
     counts = {verdict: sum(claim["verdict"] == verdict for claim in every) for verdict in VERDICTS}
-    unexpected = [claim for claim in every if claim["verdict"] != claim["expected"]]
+    unexpected = [claim for claim in every if not as_expected(claim["verdict"], claim["expected"])]
     return environment.get_template("page.html").render(
         papers=papers, counts=counts, unexpected=unexpected, total=len(every), record=record
     )

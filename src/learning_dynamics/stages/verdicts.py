@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from tabulate import tabulate
 
-from learning_dynamics.claims import VERDICTS
+from learning_dynamics.claims import VERDICTS, as_expected
 from learning_dynamics.files import replacing
 from learning_dynamics.tables import read_table
 
@@ -19,7 +19,7 @@ def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> 
     text = describe(table)
     if page is not None:
         text += f"\nfigures and claims to read: {page.resolve()}"
-    unexpected = table[table["verdict"] != table["expected"]]
+    unexpected = table[[not as_expected(row.verdict, row.expected) for row in table.itertuples()]]
     for row in unexpected.itertuples():
         print(
             f"error: {row.claim}: verdict `{row.verdict}`, expected `{row.expected}`; "
@@ -44,7 +44,7 @@ def describe(table: pd.DataFrame) -> str:
             "predicted": table["predicted"].map("{:.4g}".format),
             "measured": [_with_margin(row.measured, row.uncertainty) for row in table.itertuples()],
             "verdict": [
-                row.verdict if row.verdict == row.expected else f"{row.verdict} (expected: {row.expected})"
+                row.verdict if as_expected(row.verdict, row.expected) else f"{row.verdict} (expected: {row.expected})"
                 for row in table.itertuples()
             ],
         }
