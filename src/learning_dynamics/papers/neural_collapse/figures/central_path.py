@@ -175,6 +175,5 @@ def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
     for index, colour in zip(indices, sequence(len(indices)), strict=True):
         line = rows[rows["index"] == index].sort_values("epoch")
         axis.plot(line["epoch"], line["value"], "o-", color=colour, ms=2.5, lw=1.1)
-    axis.set(xscale="symlog", yscale="log", xlabel="epoch", ylabel=r"SNR singular values $\omega_j$")
-    axis.set_xlim(left=0)
+    axis.set(xscale="log", yscale="log", xlabel="epoch", ylabel=r"SNR singular values $\omega_j$")
     axis.set_title("a network in training (ResNet on digits, MSE)")
