@@ -157,6 +157,19 @@ def test_in_a_sweep_a_diverged_network_counts_as_untrained():
         np.testing.assert_array_equal(states[int(RECORD[-1])][name], value)
 
 
+@pytest.mark.parametrize("diverged", ["stop", "reset"])
+def test_a_statistic_that_overflows_is_divergence_too(diverged):
+    images, labels = problem()
+    net = network()
+    net.body[1].running_var.fill_(float("inf"))  # of no effect on the loss in training
+    recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 2, (), diverged=diverged)
+    if diverged == "stop":
+        with pytest.raises(DivergenceError, match="diverged in epoch 2: the loss is 0"):
+            training.train(net, images, labels, recipe, np.array([2]), seed=5)
+    else:
+        assert list(training.train(net, images, labels, recipe, np.array([2]), seed=5)) == [2]
+
+
 def test_the_loss_is_half_the_sum_over_classes():
     """One full-batch step without momentum moves the last bias by the gradient of 1/2 Ave ||Wh + b - y||^2."""
     images, labels = problem()

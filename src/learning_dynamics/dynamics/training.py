@@ -44,7 +44,7 @@ class Recipe:
     compiled : bool
         Whether to compile the network.
     diverged : {"stop", "reset"}
-        What follows when the loss leaves the finite numbers: an error; or the initial network, recorded in
+        What follows when the loss or a recorded state leaves the finite numbers: an error; or the initial network, recorded in
         place of every state from there on, as a sweep over learning rates wants it.
     """
 
@@ -119,7 +119,7 @@ def train(
     Raises
     ------
     DivergenceError
-        If the loss leaves the finite numbers and the recipe says to stop: names the epoch and the learning rate.
+        If the loss or a recorded state leaves the finite numbers and the recipe says to stop: names the epoch and the learning rate.
     """
     optimiser = torch.optim.SGD(
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
@@ -135,7 +135,9 @@ def train(
             group["lr"] = recipe.rate(epoch)
         order = np.random.default_rng(seed_sequence(seed, f"batches of epoch {epoch}", member)).permutation(len(images))
         mean = one_epoch(forward, optimiser, images, targets, torch.from_numpy(order).to(images.device), recipe)
-        if not math.isfinite(mean):
+        state = _state(network) if epoch in record else {}
+        # a statistic of batch norm can overflow while the loss is still finite
+        if not (math.isfinite(mean) and all(np.isfinite(value).all() for value in state.values())):
             if recipe.diverged == "reset":
                 return {int(later): states.get(int(later), initial) for later in record}
             raise DivergenceError(
@@ -143,8 +145,8 @@ def train(
                 f"(seed {member}); lower learning_rate"
             )
         epochs.set_postfix(loss=f"{mean:.3g}", refresh=False)
-        if epoch in record:
-            states[epoch] = _state(network)
+        if state:
+            states[epoch] = state
         if resume is not None:
             _set_down(resume, network, optimiser, states, epoch)
     return states
