@@ -44,8 +44,8 @@ class Recipe:
     compiled : bool
         Whether to compile the network.
     diverged : {"stop", "reset"}
-        What follows when the loss or a recorded state leaves the finite numbers: an error; or the initial network, recorded in
-        place of every state from there on, as a sweep over learning rates wants it.
+        What follows when the loss or a recorded state leaves the finite numbers: an error; or the initial
+        network, recorded in place of every state from there on, as a sweep over learning rates wants it.
     """
 
     loss: str
@@ -119,7 +119,8 @@ def train(
     Raises
     ------
     DivergenceError
-        If the loss or a recorded state leaves the finite numbers and the recipe says to stop: names the epoch and the learning rate.
+        If the loss or a recorded state leaves the finite numbers and the recipe says to stop: names the epoch
+        and the learning rate.
     """
     optimiser = torch.optim.SGD(
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
