@@ -12,6 +12,7 @@ import numpy as np
 
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.provenance import digest, provenance
+from learning_dynamics.sources import source_files, stage_modules
 from learning_dynamics.stages.papers import paper_function
 from learning_dynamics.trajectory import Trajectory, load_arrays, save_trajectory
 
@@ -21,8 +22,8 @@ def execute(paper: str, name: str, spec: Mapping[str, Any], data: Path | None, o
 
     A function with a parameter `resume` is given a folder in which it may keep what it has reached. The
     folder lies outside the declared outputs, which Snakemake deletes before a job, under the digest of the
-    settings of run and data, so that a changed configuration never takes up another's state. It is removed
-    when the trajectory is saved.
+    settings of run and data and of the code, so that nothing takes up the state of another configuration or of
+    code that has changed since. It is removed when the trajectory is saved.
     """
     simulate = paper_function(paper, "runs", spec["kind"])
     arguments: dict[str, Any] = {}
@@ -32,7 +33,8 @@ def execute(paper: str, name: str, spec: Mapping[str, Any], data: Path | None, o
         made_from = [record["name"], record["config_digest"]]
     resume = None
     if "resume" in inspect.signature(simulate).parameters:
-        resume = out.parent.parent / "resume" / digest([spec["kind"], spec["settings"], made_from])
+        code = [path.read_text() for path in source_files(stage_modules("run", paper, spec["kind"]))]
+        resume = out.parent.parent / "resume" / digest([spec["kind"], spec["settings"], made_from, code])
         arguments["resume"] = resume
     trajectory: Trajectory = simulate(**arguments, **spec["settings"])
     for series, states in trajectory.series.items():
