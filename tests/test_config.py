@@ -9,7 +9,7 @@ import pytest
 
 from learning_dynamics.config import Project, load_config, sweep_members
 from learning_dynamics.errors import ProjectError
-from tests.support import ROOT, SCHEMA
+from tests.support import ROOT, SCHEMA, project
 
 RAW = load_config(ROOT / "config.yaml")
 BIAS = ("papers", "spectral_bias")
@@ -127,3 +127,11 @@ def test_every_choice_has_a_reason():
     for paper in project.papers:
         for row in project.chosen(paper):
             assert row["reason"] or row["origin"] == "code", row
+
+
+@pytest.mark.parametrize("overlay", sorted((ROOT / "workflow/config").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_overlay_that_is_shipped_fits(overlay):
+    laid_over = project(ROOT / "config.yaml", overlay)
+    for paper in laid_over.papers:
+        for run in laid_over.runs(paper):
+            assert laid_over.run(paper, run)["kind"]
