@@ -84,19 +84,38 @@ def test_a_look_at_the_queue_that_fails_says_nothing_of_any_job(executor, comman
 
 def test_a_submission_waits_until_the_controller_answers(executor, monkeypatch):
     plugin, submitted = executor
-    answers = iter([False, False, True])
-    monkeypatch.setattr(cluster, "controller_answers", lambda: next(answers))
+    down = iter([True, True, False])
+    monkeypatch.setattr(cluster, "controller_is_down", lambda: next(down))
     monkeypatch.setattr(cluster.time, "sleep", lambda seconds: None)
     waiting = SimpleNamespace(wait=True, logger=logging.getLogger("test"))
     plugin.Executor.run_job(waiting, "job")
     assert submitted == ["job"]
-    assert not list(answers)
+    assert not list(down)
 
 
 def test_a_submission_that_is_called_off_waits_no_longer(executor, monkeypatch):
     plugin, submitted = executor
-    monkeypatch.setattr(cluster, "controller_answers", lambda: False)
+    monkeypatch.setattr(cluster, "controller_is_down", lambda: True)
     waiting = SimpleNamespace(wait=True, logger=logging.getLogger("test"))
     monkeypatch.setattr(cluster.time, "sleep", lambda seconds: plugin.Executor.shutdown(waiting))
     plugin.Executor.run_array_jobs(waiting, ["a", "b"])
     assert submitted == ["shut down"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "down"),
+    [
+        ("Slurmctld(primary) at one is UP", False),
+        ("Slurmctld(primary) at one is DOWN", True),
+        ("Slurmctld(primary) at one is DOWN\nSlurmctld(backup) at two is UP", False),
+        ("scontrol: error: not for users", False),
+        (None, False),
+    ],
+)
+def test_a_controller_is_down_where_slurm_says_so(tmp_path, monkeypatch, answer, down):
+    monkeypatch.setenv("PATH", str(tmp_path) + (":/bin:/usr/bin" if answer else ""))
+    if answer:
+        program = tmp_path / "scontrol"
+        program.write_text(f"#!/bin/sh\ncat <<END\n{answer}\nEND\n")
+        program.chmod(0o755)
+    assert cluster.controller_is_down() is down

@@ -70,9 +70,9 @@ def outlast_the_controller() -> None:
 
     def when_answered(submit: Any) -> Any:
         def submit_later(self: Any, jobs: Any) -> None:
-            if not controller_answers():
+            if controller_is_down():
                 self.logger.warning("Slurm's controller does not answer; the submission waits for it.")
-                while not controller_answers():
+                while controller_is_down():
                     if not self.wait:
                         return
                     time.sleep(2)
@@ -90,7 +90,9 @@ def outlast_the_controller() -> None:
     executor.shutdown = shutdown_without_waiting
 
 
-def controller_answers() -> bool:
-    """Whether a controller of the cluster, the first or its backup, takes requests."""
+def controller_is_down() -> bool:
+    """Whether Slurm says that its controller, and the backup if there is one, takes no requests."""
+    if shutil.which("scontrol") is None:
+        return False
     ping = subprocess.run(["scontrol", "ping"], capture_output=True, text=True, check=False)
-    return " is UP" in ping.stdout
+    return " is DOWN" in ping.stdout and " is UP" not in ping.stdout
