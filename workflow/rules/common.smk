@@ -71,8 +71,12 @@ def rate_sweeps():
     }
 
 
-def trainings():
-    """Settings of the networks that are trained, without the members of sweeps, by the run's name."""
-    runs = project.runs("neural_collapse") if "neural_collapse" in project.papers else []
-    specs = {name: project.run("neural_collapse", name) for name in runs if "--" not in name}
-    return {name: spec["settings"] for name, spec in specs.items() if spec["kind"] == "training"}
+def networks():
+    """Settings of the first run that trains each network, by the run's name."""
+    found = {}
+    for name in project.runs("neural_collapse"):
+        spec = project.run("neural_collapse", name)
+        if spec["kind"] == "training":
+            architecture = compact([spec["settings"].get(key) for key in ("network", "stages", "width", "bottleneck")])
+            found.setdefault(architecture, (name, spec["settings"]))
+    return dict(found.values())

@@ -68,7 +68,7 @@ rule throughput:
         runtime=60,
         gpu=1,
     params:
-        runs=lambda wc: compact(trainings()),
+        runs=lambda wc: compact(networks()),
     shell:
         "python -m learning_dynamics.papers.neural_collapse.throughput --runs {params.runs:q}"
         " --parquet {output.parquet} --markdown {output.markdown} > {log} 2>&1"
