@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib import font_manager
 
 WIDTH = 7.0  # inches: the text width of a two-column page
 
@@ -26,7 +27,20 @@ COLOURS = {
 
 def style() -> AbstractContextManager:
     """Return a context in which figures are drawn in the project's style."""
+    _know_bundled_fonts()
     return plt.style.context([Path(__file__).with_name("project.mplstyle")])
+
+
+def _know_bundled_fonts() -> None:
+    """Add matplotlib's own fonts to those it knows, if its cache in the user's home has lost them.
+
+    With an incomplete cache mathematics is set from another font's table, where a sigma is three quarters and a
+    minus is an i, and nothing but a line in the log says so.
+    """
+    known = {Path(font.fname).name for font in font_manager.fontManager.ttflist}
+    for font in sorted(Path(mpl.get_data_path(), "fonts/ttf").glob("*.ttf")):
+        if font.name not in known:
+            font_manager.fontManager.addfont(font)
 
 
 def sequence(count: int) -> list[tuple[float, float, float, float]]:

@@ -1,0 +1,46 @@
+"""Figures look the same whatever the user's machine has cached."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib import font_manager
+
+from learning_dynamics.plotting import style
+
+MATHEMATICS = ("cmmi10", "cmr10", "cmsy10", "cmex10", "STIXGeneral")
+
+
+def pixels():
+    with style():
+        figure = plt.figure(figsize=(2, 1))
+        figure.text(0.1, 0.3, r"$\sigma_1(W) = 10^{-3} \times \gamma$")
+        figure.canvas.draw()
+        drawn = np.asarray(figure.canvas.buffer_rgba()).copy()
+        plt.close(figure)
+    return drawn
+
+
+@pytest.fixture
+def cache_without_mathematics(monkeypatch):
+    manager = font_manager.fontManager
+    kept = [font for font in manager.ttflist if font.name not in MATHEMATICS]
+    monkeypatch.setattr(manager, "ttflist", kept)
+    manager._findfont_cached.cache_clear()
+    with pytest.raises(ValueError, match="cmmi10"):
+        font_manager.findfont("cmmi10", fallback_to_default=False)
+    yield
+    manager._findfont_cached.cache_clear()
+
+
+def test_mathematics_is_set_in_its_own_fonts_with_an_incomplete_cache(cache_without_mathematics):
+    with style():
+        for font in MATHEMATICS:
+            font_manager.findfont(font, fallback_to_default=False)
+
+
+def test_an_incomplete_cache_changes_no_pixel(request):
+    before = pixels()
+    request.getfixturevalue("cache_without_mathematics")
+    np.testing.assert_array_equal(pixels(), before)
