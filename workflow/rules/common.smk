@@ -73,10 +73,11 @@ def rate_sweeps():
 
 def networks():
     """Settings of the first run that trains each network, by the run's name."""
+    told_apart_by = ("network", "stages", "width", "bottleneck", "hidden", "precision", "compiled")
     found = {}
     for name in project.runs("neural_collapse"):
         spec = project.run("neural_collapse", name)
         if spec["kind"] == "training":
-            architecture = compact([spec["settings"].get(key) for key in ("network", "stages", "width", "bottleneck")])
-            found.setdefault(architecture, (name, spec["settings"]))
+            network = compact([spec["settings"].get(key) for key in told_apart_by])
+            found.setdefault(network, (name, spec["settings"]))
     return dict(found.values())

@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     with replacing(options.out) as partial:
         partial.write_text(
-            "# learning rates chosen by test error; lay over full.yaml\n" + yaml.safe_dump(overlay(rates))
+            "# learning rates chosen by test error; lay over the configuration that has the sweep\n"
+            + yaml.safe_dump(overlay(rates))
         )
 
 
