@@ -8,11 +8,11 @@ from pathlib import Path
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
-from learning_dynamics.cluster import check_nothing_left_behind, outlast_the_controller
-from learning_dynamics.config import Project, sweep_members
+from learning_dynamics.pipeline.cluster import check_nothing_left_behind, outlast_the_controller
+from learning_dynamics.pipeline.config import Project, sweep_members
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder
-from learning_dynamics.sources import source_files, stage_modules
+from learning_dynamics.pipeline.sources import source_files, stage_modules
 
 
 configfile: "config.yaml"

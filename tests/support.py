@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 
 from learning_dynamics.claims import evaluate
-from learning_dynamics.config import Project, load_config
-from learning_dynamics.stages import data, metrics, run
-from learning_dynamics.stages.papers import paper_function
-from learning_dynamics.stages.tables import load_tables
+from learning_dynamics.pipeline.config import Project, load_config
+from learning_dynamics.pipeline.stages import data, metrics, run
+from learning_dynamics.pipeline.stages.papers import paper_function
+from learning_dynamics.pipeline.stages.tables import load_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning_dynamics.settings import functions_of, signatures
-from learning_dynamics.sources import (
+from learning_dynamics.pipeline.sources import (
     PACKAGE,
     SOURCE_ROOT,
     imports_of,
@@ -15,6 +14,7 @@ from learning_dynamics.sources import (
     source_files,
     stage_modules,
 )
+from learning_dynamics.settings import functions_of, signatures
 
 MODULES = sorted(
     ".".join(path.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")

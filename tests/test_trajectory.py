@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.trajectory import Trajectory, load_arrays, load_trajectory, save_arrays, save_trajectory
+from learning_dynamics.trajectory import (
+    Trajectory,
+    load_arrays,
+    load_trajectory,
+    save_arrays,
+    save_trajectory,
+)
 
 RECORD = {"settings": {"kind": "flow", "gamma": 0.5}}
 

@@ -1,5 +1,5 @@
 """``python -m learning_dynamics <stage> ...``."""
 
-from learning_dynamics.cli import main
+from learning_dynamics.pipeline.cli import main
 
 raise SystemExit(main())

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from learning_dynamics.errors import ProjectError, near
-from learning_dynamics.sources import module_path, part_modules
+from learning_dynamics.pipeline.sources import module_path, part_modules
 
 Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
-from learning_dynamics.provenance import KEY
+from learning_dynamics.pipeline.provenance import KEY
 
 Tables = Mapping[str, pd.DataFrame]  # metrics by run: what figures and claims are given
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}

@@ -13,7 +13,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
-from learning_dynamics.provenance import KEY
+from learning_dynamics.pipeline.provenance import KEY
 
 Arrays = dict[str, np.ndarray]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from learning_dynamics.dynamics import euler_maruyama
-from learning_dynamics.papers.spectral_bias import noise_theory
+from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
 
 
 @pytest.mark.parametrize("schedule", ["constant", "inverse square root"])

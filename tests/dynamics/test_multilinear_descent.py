@@ -7,8 +7,8 @@ import pytest
 
 from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.errors import DivergenceError
-from learning_dynamics.models.tensor_architectures import network_of
-from learning_dynamics.models.tensor_network import contractions, outputs
+from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.tensor_network import contractions, outputs
 
 X = np.array([[1.0, 2.0, 0.5], [0.0, -3.0, 1.0]])
 Y = np.array([1.0, -1.0])

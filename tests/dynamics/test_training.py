@@ -14,7 +14,7 @@ import torch
 
 from learning_dynamics.dynamics import training
 from learning_dynamics.errors import DivergenceError
-from learning_dynamics.models import convolutional
+from learning_dynamics.papers.neural_collapse.training import models as convolutional
 from tests.support import ROOT
 
 RECIPE = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 6, (1 / 3, 2 / 3))

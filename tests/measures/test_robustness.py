@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from learning_dynamics.measures.robustness import crossing_distances, deepfool
-from learning_dynamics.models import convolutional
+from learning_dynamics.papers.neural_collapse.training import models as convolutional
 
 
 def images(count: int, *shape: int) -> torch.Tensor:

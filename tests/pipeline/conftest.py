@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from learning_dynamics.config import load_config
+from learning_dynamics.pipeline.config import load_config
 from tests.support import ROOT, SMOKE
 
 PROJECT = ("Snakefile", "config.yaml", "workflow", "profiles", "src")

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.claims import as_expected
-from learning_dynamics.config import Project, load_config
-from learning_dynamics.sources import defining_module
+from learning_dynamics.pipeline.config import Project, load_config
+from learning_dynamics.pipeline.sources import defining_module
 from learning_dynamics.tables import read_provenance
 from tests.pipeline.conftest import cut
 from tests.support import SCHEMA, SMOKE

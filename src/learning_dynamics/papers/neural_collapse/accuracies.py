@@ -11,9 +11,9 @@ import pandas as pd
 from tabulate import tabulate
 
 from learning_dynamics.files import replacing
-from learning_dynamics.measures.epochs import at_zero_error_and_end, by_seed
 from learning_dynamics.papers.neural_collapse import theory
-from learning_dynamics.provenance import provenance
+from learning_dynamics.papers.neural_collapse.epochs import at_zero_error_and_end, by_seed
+from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.tables import Column, read_table, write_table
 
 COLUMNS = (

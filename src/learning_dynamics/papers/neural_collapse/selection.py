@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from learning_dynamics.files import replacing
-from learning_dynamics.measures.epochs import by_seed
+from learning_dynamics.papers.neural_collapse.epochs import by_seed
 from learning_dynamics.tables import read_table
 
 

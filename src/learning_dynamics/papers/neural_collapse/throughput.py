@@ -15,8 +15,8 @@ from tabulate import tabulate
 from learning_dynamics.dynamics.training import Recipe, chosen_device, seeded
 from learning_dynamics.files import replacing
 from learning_dynamics.measures.throughput import attainable, images_per_second, operations_per_image
-from learning_dynamics.models.convolutional import build
-from learning_dynamics.provenance import provenance
+from learning_dynamics.papers.neural_collapse.training.models import build
+from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.tables import Column, write_table
 
 COLUMNS = (

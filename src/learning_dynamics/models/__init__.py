@@ -1,1 +1,0 @@
-"""Networks: their parameters, their vector fields, their initialisations."""

@@ -1,1 +1,0 @@
-"""What is concluded: each claim of the slides held against the measurements."""

@@ -1,0 +1,46 @@
+"""Gradient descent with a fixed step on the layers of deep linear networks, recorded as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from learning_dynamics.papers.deep_linear.models import Layers, layer_gradients, product
+
+
+def descend(
+    layers: Sequence[np.ndarray],
+    gradient: Callable[[np.ndarray], np.ndarray],
+    learning_rate: float,
+    record: np.ndarray,
+    *,
+    bound: float = np.inf,
+) -> list[Layers]:
+    """Return the layers at the recorded steps.
+
+    Parameters
+    ----------
+    layers : sequence of ndarray
+        Where to start, first layer first, over any leading axes.
+    gradient : callable
+        From end-to-end matrices to the loss's gradient there, the same shape.
+    learning_rate : float
+    record : ndarray of int, ascending
+        Steps after which to record; 0 is the start.
+    bound : float
+        A member whose end-to-end matrix leaves this Frobenius norm stays where it is: it has diverged.
+    """
+    current = [layer.copy() for layer in layers]
+    kept: list[Layers] = []
+    step = 0
+    for until in record:
+        while step < until:
+            W = product(current)
+            changes = layer_gradients(current, gradient(W))
+            moving = (np.linalg.norm(W, axis=(-2, -1)) < bound)[..., None, None]
+            current = [layer - learning_rate * (moving * change)
+                       for layer, change in zip(current, changes, strict=True)]  # fmt: skip
+            step += 1
+        kept.append([layer.copy() for layer in current])
+    return kept

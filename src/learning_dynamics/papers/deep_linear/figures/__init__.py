@@ -1,1 +1,0 @@
-"""What is drawn: figures from the metrics tables alone."""

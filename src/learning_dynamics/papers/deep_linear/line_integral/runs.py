@@ -1,0 +1,78 @@
+"""The preconditioned gradient along a closed curve."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.deep_linear import models as deep_linear
+from learning_dynamics.papers.deep_linear.orthogonal import orthogonal
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, NonNegative, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+
+def closed_curve(
+    *,
+    depths: list[Count],
+    inputs: Count,
+    target: Positive,
+    inner: Positive,
+    outer: Positive,
+    first_angle: NonNegative,
+    last_angle: Positive,
+    nodes: Count,
+    seed: Seed,
+) -> Trajectory:
+    """The preconditioned gradient along the edge of an annular sector, with weights that integrate it.
+
+    The loss is half the squared distance from a target, in the metric of the inputs' covariance. Cases:
+    0, one output and whitened inputs; 1, one output and correlated inputs; 2, two outputs and whitened inputs.
+    Time counts Gauss-Legendre nodes along the four sides.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end, velocity (P_W times the gradient), element (dW times the node's weight), all as
+        vectors padded with zeros; constants depth, case.
+    """
+    (rng,) = generators(seed, "deep_linear.closed_curve", 1)
+    factor = rng.standard_normal((inputs, inputs))
+    correlated = factor @ factor.T / inputs
+    series: dict[str, list] = {"end_to_end": [], "velocity": [], "element": []}
+    labels = []
+    for case, (outputs, covariance) in enumerate(((1, np.eye(inputs)), (1, correlated), (2, np.eye(inputs)))):
+        basis = orthogonal(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
+        W, element = _sector(basis, inner, outer, first_angle, last_angle, nodes)
+        slope = (W - target * basis[0]) @ covariance
+        for depth in depths:
+            velocity = [-deep_linear.end_to_end_velocity(w, g, depth) for w, g in zip(W, slope, strict=True)]
+            for name, matrices in (("end_to_end", W), ("velocity", np.array(velocity)), ("element", element)):
+                flat = matrices.reshape(len(W), -1)
+                series[name].append(np.pad(flat, ((0, 0), (0, 2 * inputs - flat.shape[1]))))
+            labels.append((depth, case))
+    depth_of, case_of = np.array(labels).T
+    stacked = {name: np.array(values) for name, values in series.items()}
+    return Trajectory(np.arange(4.0 * nodes), stacked, {"depth": depth_of, "case": case_of})
+
+
+def _sector(
+    basis: np.ndarray, inner: float, outer: float, first: float, last: float, nodes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and line elements along the four sides: out, around, in, and back."""
+    x, weights = np.polynomial.legendre.leggauss(nodes)
+    x, weights = (x + 1) / 2, weights / 2
+    points, elements = [], []
+
+    def ray(angle: np.ndarray) -> np.ndarray:
+        return np.cos(angle)[..., None, None] * basis[0] + np.sin(angle)[..., None, None] * basis[1]
+
+    for begin, end, side in ((inner, outer, first), (outer, inner, last)):
+        direction = ray(np.array(side))
+        points.append((begin + (end - begin) * x)[:, None, None] * direction)
+        elements.append((weights * (end - begin))[:, None, None] * direction)
+    for begin, end, radius in ((first, last, outer), (last, first, inner)):
+        angles = begin + (end - begin) * x
+        points.append(radius * ray(angles))
+        elements.append((weights * (end - begin) * radius)[:, None, None] * ray(angles + np.pi / 2))
+    order = [0, 2, 1, 3]
+    return np.concatenate([points[i] for i in order]), np.concatenate([elements[i] for i in order])

@@ -1,1 +1,0 @@
-"""What is measured: errors, norms, ranks, spectra, rates and invariants."""

@@ -1,0 +1,130 @@
+"""The central path: free features, renormalised flows and descent (section 3, appendix D)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import renormalised
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+
+def free_features(
+    *,
+    sizes: list[list[Count]],
+    signal: Positive,
+    seeds: Count,
+    condition: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gaussian features, and what the paper's identities are tried on: any classifier, directions, changes of basis.
+
+    `sizes` lists (classes, examples per class, features). For each size the series, with one recorded time, are H,
+    (members, 1, features, samples), not centred; W, an extended classifier; Z, a direction; A, shape
+    (members, 1, 3, features, features), a positive-definite, a symmetric indefinite and a general matrix, each of
+    condition number `condition`. Class means have standard deviation `signal`, noise has one.
+    """
+    series: dict[str, list[np.ndarray]] = {}
+    for size in sizes:
+        classes, examples, features = size
+        label = central_path.size_label(*size)
+        for rng in generators(seed, f"central_path.features.{label}", seeds):
+            H = central_path.gaussian_features(rng, classes, examples, features, signal)
+            drawn = {
+                # the features' offset: nothing here may depend on a zero global mean
+                "H": H + rng.standard_normal((features, 1)),
+                "W": rng.standard_normal((classes, features + 1)),
+                "Z": rng.standard_normal(H.shape),
+                "A": _changes_of_basis(rng, features, condition),
+            }
+            for name, array in drawn.items():
+                series.setdefault(f"{name}_{label}", []).append(array[None])
+    return Trajectory(np.zeros(1), {name: np.stack(arrays) for name, arrays in series.items()})
+
+
+def renormalised_flows(
+    *,
+    sizes: list[list[Count]],
+    signal: Positive,
+    seeds: Count,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Continually renormalised gradient flow under both tangent maps, from the same features (eq. 5).
+
+    Recorded at time 0 and at `points` times spaced evenly in log time from 0.1 to `horizon`. Series
+    ``<map>_<size>``, shape (members, times, features, samples), for the maps orthogonal and printed.
+    """
+    times = np.concatenate([[0.0], np.geomspace(0.1, horizon, points)])
+    starts = _starts(sizes, signal, seeds, seed)
+    series = {}
+    for name, tangent_map in renormalised.TANGENT_MAPS.items():
+        for size in progress(sizes, f"renormalised flow, {name} map"):
+            label = central_path.size_label(*size)
+            flows = [
+                renormalised.renormalised_flow(X, size[0], tangent_map, times, rtol=rtol, atol=atol)
+                for X in starts[label]
+            ]
+            series[f"{name}_{label}"] = np.stack([flow.states.reshape(-1, *starts[label].shape[1:]) for flow in flows])
+    return Trajectory(times, series)
+
+
+def renormalised_descent(
+    *,
+    sizes: list[list[Count]],
+    signal: Positive,
+    seeds: Count,
+    horizon: Positive,
+    points: Count,
+    steps: list[Positive],
+    seed: Seed,
+) -> Trajectory:
+    """Gradient descent with renormalisation after each step, as appendix D.1 describes it, for several step sizes.
+
+    It starts from the features of `renormalised_flows`. Time is step size times number of steps; recorded at up to
+    `points` times, spaced evenly in log time to `horizon`, that all step sizes reach exactly. Series
+    ``descent<k>_<size>`` for the k-th step size.
+    """
+    coarsest = max(steps)
+    ratios = [coarsest / step for step in steps]
+    if any(abs(ratio - round(ratio)) > 1e-9 for ratio in ratios):
+        raise ProjectError(f"steps {steps}: each must divide the largest, so that all reach the same times; mend them")
+    counts = np.unique(np.concatenate([[0], np.round(np.geomspace(1, horizon / coarsest, points))]).astype(int))
+    starts = _starts(sizes, signal, seeds, seed)
+    series = {}
+    for index, (step, ratio) in enumerate(zip(steps, ratios, strict=True)):
+        for size in progress(sizes, f"renormalised descent, step {step:g}"):
+            label = central_path.size_label(*size)
+            series[f"descent{index}_{label}"] = renormalised.renormalised_descent(
+                starts[label], size[0], step, counts * round(ratio)
+            )
+    return Trajectory(counts * coarsest, series)
+
+
+def _starts(sizes: list[list[int]], signal: float, seeds: int, seed: int) -> dict[str, np.ndarray]:
+    """Return renormalised features with zero global mean, shape (members, features, samples), by size."""
+    starts = {}
+    for size in sizes:
+        classes, examples, features = size
+        label = central_path.size_label(*size)
+        drawn = [
+            central_path.gaussian_features(rng, classes, examples, features, signal)
+            for rng in generators(seed, f"central_path.starts.{label}", seeds)
+        ]
+        starts[label] = central_path.renormalised(np.stack(drawn), classes)
+    return starts
+
+
+def _changes_of_basis(rng: np.random.Generator, features: int, condition: float) -> np.ndarray:
+    """Return a positive-definite, a symmetric indefinite and a general matrix, (3, features, features)."""
+    spectrum = np.geomspace(1.0, condition, features)
+    Q, R = (np.linalg.qr(rng.standard_normal((features, features)))[0] for _ in range(2))
+    signs = np.where(np.arange(features) % 2, -1.0, 1.0)
+    return np.stack([(Q * spectrum) @ Q.T, (Q * spectrum * signs) @ Q.T, (Q * spectrum) @ R.T])

@@ -1,1 +1,0 @@
-"""What is measured: the central path's spectra, and collapse along training."""

@@ -1,1 +1,0 @@
-"""What is simulated and trained."""

@@ -1,0 +1,93 @@
+"""Networks trained on images (section 2, appendices A and B)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics.datasets.images import standardised
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def training(
+    data: Arrays,
+    resume: Path | None = None,
+    *,
+    network: Literal["vgg", "resnet", "densenet"],
+    stages: list[Count],
+    width: Count,
+    bottleneck: bool = False,
+    hidden: list[Count] = [],  # noqa: B006 - read as configuration's default, never changed
+    loss: Literal["mse", "ce"],
+    learning_rate: Positive,
+    momentum: Fraction,
+    weight_decay: Positive,
+    batch: Count,
+    epochs: Count,
+    drops: list[Fraction],
+    measurements: Count,
+    batch_statistics: Literal["running", "recomputed"],
+    robustness_epochs: Count,
+    robustness_images: Count,
+    seeds: Count,
+    device: Literal["auto", "cpu", "cuda"] = "auto",
+    precision: Literal["float32", "bfloat16"] = "float32",
+    compiled: bool = False,
+    diverged: Literal["stop", "reset"] = "stop",
+    seed: Seed,
+) -> Trajectory:
+    """Train a network on images by stochastic gradient descent, once for each seed.
+
+    Parameters
+    ----------
+    data : dict
+        train_images, train_labels, test_images, test_labels as `datasets.images` makes them.
+    resume : path, optional
+        Folder in which an interrupted training finds what it had reached.
+    network, stages, width, bottleneck, hidden
+        See `models.convolutional`.
+    measurements : int
+        About how many epochs are recorded, evenly on a logarithmic axis.
+    batch_statistics, robustness_epochs, robustness_images
+        Read by the metrics: with which batch-norm statistics they are taken, and at about how many epochs and
+        on how many test images of each class robustness is.
+
+    Returns
+    -------
+    Trajectory
+        time: epochs; series: every parameter and batch-norm statistic by name; constants: the images.
+    """
+    import torch  # heavy, and of use to this kind of run alone
+
+    from learning_dynamics.dynamics.training import Recipe, chosen_device, measured_epochs, seeded, train
+    from learning_dynamics.papers.neural_collapse.training.models import build
+
+    where = chosen_device(device)
+    images = torch.from_numpy(standardised(data["train_images"], data["train_images"])).to(where)
+    images = images.contiguous(memory_format=torch.channels_last)
+    labels = torch.from_numpy(data["train_labels"]).to(where)
+    recipe = Recipe(
+        loss, learning_rate, momentum, weight_decay, batch, epochs, tuple(drops), precision, compiled, diverged
+    )
+    record = measured_epochs(epochs, measurements)
+    members = []
+    for member in range(seeds):
+        with seeded(seed, "initialisation", member):
+            classifier = build(
+                network,
+                images.shape[1],
+                int(data["train_labels"].max()) + 1,
+                stages=stages,
+                width=width,
+                bottleneck=bottleneck,
+                hidden=hidden,
+            )
+        classifier = classifier.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        reached = None if resume is None else resume / f"seed-{member}"
+        members.append(train(classifier, images, labels, recipe, record, seed=seed, member=member, resume=reached))
+    names = members[0][int(record[0])]
+    series = {name: np.array([[states[int(epoch)][name] for epoch in record] for states in members]) for name in names}
+    return Trajectory(record, series, dict(data))

@@ -1,0 +1,37 @@
+"""Cells of equal settings: their initial states, the times they are recorded at, their factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.seeds import generators
+
+
+def log_times(start: float, horizon: float, points: int) -> np.ndarray:
+    """Return 0 and `points` times from `start` to `horizon`, spaced evenly in the logarithm."""
+    return np.r_[0.0, np.geomspace(start, horizon, points)]
+
+
+def cell_states(
+    seed: int, counts: Sequence[int], dimension: int, init: str, scale: float, seeds: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels, shape (seeds, examples, classes), and packed initial states.
+
+    A cell's draws depend on its own settings alone, not on the grid that it lies in.
+    """
+    draw = {"balanced": model.balanced, "gaussian": model.gaussian}[init]
+    label = f"softmax_dynamics.{init}.{'-'.join(map(str, counts))}.{dimension}.{scale}"
+    states = [
+        model.pack(*draw(rng, sum(counts), dimension, len(counts), scale)) for rng in generators(seed, label, seeds)
+    ]
+    return np.repeat(model.one_hot(counts)[None], seeds, axis=0), np.stack(states)
+
+
+def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[str, np.ndarray]:
+    """Return the series f and W that packed states hold."""
+    _, examples, classes = labels.shape
+    f, W = model.unpack(states, examples, dimension, classes)
+    return {"f": f, "W": W}

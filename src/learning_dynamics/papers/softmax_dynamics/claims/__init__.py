@@ -1,1 +1,0 @@
-"""What is concluded: each claim of the appendix held against the measurements."""

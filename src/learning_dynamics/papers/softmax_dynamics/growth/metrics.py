@@ -1,0 +1,104 @@
+"""How fast singular values grow at balanced starts, and while predictions stay uniform."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics import theory
+from learning_dynamics.papers.softmax_dynamics.svd import paired_svd, sorted_svd
+from learning_dynamics.tables import Column, columns
+from learning_dynamics.trajectory import Trajectory
+
+
+@columns(
+    Column("classes", "int", "number of classes V"),
+    Column("largest", "int", "size of the largest class; the others have one example"),
+    Column("scale", "float", "standard deviation of the initial features"),
+    Column("seed", "int", "ensemble member within its cell"),
+    Column("index", "int", "1, 2, ... singular values, descending"),
+    Column("sigma", "float", "singular value of the features"),
+    Column("rate", "float", "its derivative, u^T (df/dt) v"),
+    Column("gain", "float", "g_i at the actual predictions"),
+    Column("gain_many_classes", "float", "g_i at uniform predictions without terms of order 1/V (eq. 21)"),
+    Column("fastest", "float", "spectral norm of A at uniform predictions"),
+)
+def initial_states(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure how fast singular values grow at random balanced initial states."""
+    constants = trajectory.constants
+    seeds = trajectory.settings["seeds"]
+    tables = []
+    cells = zip(constants["classes"][::seeds], constants["largest"][::seeds], constants["scale"][::seeds], strict=True)
+    for cell, (classes, largest, scale) in enumerate(cells):
+        counts = [int(largest)] + [1] * (int(classes) - 1)
+        labels = model.one_hot(counts)
+        members = slice(cell * seeds, (cell + 1) * seeds)
+        f = trajectory.series["f"][members, 0, : len(labels)]
+        W = trajectory.series["W"][members, 0, :, :classes]
+        A = model.residual(f, W, labels, "cross_entropy")
+        (U1, S1, V1), (_, _, V2) = paired_svd(f, W)
+        rate = theory.singular_value_rates(U1, -A @ np.swapaxes(W, -1, -2), V1)
+        seed, index = np.meshgrid(np.arange(seeds), np.arange(S1.shape[-1]), indexing="ij")
+        tables.append(
+            pd.DataFrame(
+                {
+                    "classes": int(classes),
+                    "largest": int(largest),
+                    "scale": float(scale),
+                    "seed": seed.ravel(),
+                    "index": index.ravel() + 1,
+                    "sigma": S1.ravel(),
+                    "rate": rate.ravel(),
+                    "gain": theory.gains(U1, A, V2).ravel(),
+                    "gain_many_classes": theory.gains(U1, -labels, V2).ravel(),
+                    "fastest": theory.fastest_growth(counts),
+                }
+            )
+        )
+    return pd.concat(tables, ignore_index=True)
+
+
+@columns(
+    Column("classes", "int", "number of classes V"),
+    Column("largest", "int", "size of the largest class; the others have one example"),
+    Column("seed", "int", "ensemble member within its cell"),
+    Column("time", "float", "flow time in units of 1 / sqrt(largest)"),
+    Column("sigma", "float", "largest singular value of the features"),
+    Column("growth", "float", "its relative growth rate, d log(sigma) / dt"),
+    Column("departure", "float", "largest difference of a prediction from 1/V"),
+    Column("fastest", "float", "spectral norm of A at uniform predictions"),
+)
+def early_growth(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure the growth of the largest singular value while predictions stay uniform."""
+    constants = trajectory.constants
+    seeds, points = trajectory.settings["seeds"], len(trajectory.time)
+    tables = []
+    for cell, (classes, largest) in enumerate(
+        zip(constants["classes"][::seeds], constants["largest"][::seeds], strict=True)
+    ):
+        counts = [int(largest)] + [1] * (int(classes) - 1)
+        labels = model.one_hot(counts)
+        members = slice(cell * seeds, (cell + 1) * seeds)
+        f = trajectory.series["f"][members, :, : len(labels)]
+        W = trajectory.series["W"][members, :, :, :classes]
+        df, _ = model.derivatives(f, W, labels, "cross_entropy")
+        U, S, V = sorted_svd(f)
+        rate = theory.singular_value_rates(U, df, V)
+        departure = np.abs(model.softmax(f @ W) - 1 / classes).max(axis=(-2, -1))
+        seed, time = np.meshgrid(np.arange(seeds), np.arange(points), indexing="ij")
+        tables.append(
+            pd.DataFrame(
+                {
+                    "classes": int(classes),
+                    "largest": int(largest),
+                    "seed": seed.ravel(),
+                    "time": trajectory.time[time.ravel()],
+                    "sigma": S[..., 0].ravel(),
+                    "growth": (rate[..., 0] / S[..., 0]).ravel(),
+                    "departure": departure.ravel(),
+                    "fastest": theory.fastest_growth(counts),
+                }
+            )
+        )
+    return pd.concat(tables, ignore_index=True)

@@ -1,0 +1,89 @@
+"""Balanced starts and early flows over class sizes, for the growth of singular values (Theorem B.3)."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from learning_dynamics.dynamics import ensemble
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics.cells import cell_states, factors_of
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+
+def initial_states(
+    *,
+    classes: list[Count],
+    largest: list[Count],
+    dimension: Count,
+    scales: list[Positive],
+    seeds: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Balanced initial states over numbers of classes, sizes of the largest class, and scales.
+
+    Every other class has one example. Arrays are padded with zeros to the largest shapes.
+
+    Returns
+    -------
+    Trajectory
+        Series f and W at time 0; constants classes, largest, scale of each member.
+    """
+    cells = list(itertools.product(classes, largest, scales))
+    f = np.zeros((len(cells) * seeds, 1, max(largest) + max(classes) - 1, dimension))
+    W = np.zeros((len(cells) * seeds, 1, dimension, max(classes)))
+    for cell, (count, size, scale) in enumerate(cells):
+        rngs = generators(seed, f"softmax_dynamics.initial_states.{count}.{size}.{scale}", seeds)
+        for member, rng in enumerate(rngs, start=cell * seeds):
+            features, classifier = model.balanced(rng, size + count - 1, dimension, count, scale)
+            f[member, 0, : size + count - 1], W[member, 0, :, :count] = features, classifier
+    constants = {
+        name: np.repeat(np.array([cell[index] for cell in cells]), seeds)
+        for index, name in enumerate(("classes", "largest", "scale"))
+    }
+    return Trajectory(np.zeros(1), {"f": f, "W": W}, constants)
+
+
+def early_growth(
+    *,
+    classes: list[Count],
+    largest: list[Count],
+    dimension: Count,
+    scale: Positive,
+    seeds: Count,
+    growth: Positive,
+    points: Count,
+    rtol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow from a tiny balanced start, while predictions stay uniform.
+
+    Every class but the largest has one example. A run lasts `growth` units of 1 / sqrt(largest class
+    size), the unit of the trajectory's time. Arrays are padded with zeros.
+
+    Returns
+    -------
+    Trajectory
+        Series f and W; constants classes, largest of each member.
+    """
+    cells = list(itertools.product(classes, largest))
+    times = np.linspace(0.0, growth, points)
+    f = np.zeros((len(cells) * seeds, points, max(largest) + max(classes) - 1, dimension))
+    W = np.zeros((len(cells) * seeds, points, dimension, max(classes)))
+    for cell, (count, size) in enumerate(progress(cells, "early growth")):
+        counts = [size] + [1] * (count - 1)
+        labels, initial = cell_states(seed, counts, dimension, "balanced", scale, seeds)
+        field = model.vector_field(labels, dimension, "cross_entropy")
+        states = ensemble.flow(field, initial, times / np.sqrt(size), rtol=rtol, atol=rtol * scale)
+        factors = factors_of(states, labels, dimension)
+        members = slice(cell * seeds, (cell + 1) * seeds)
+        f[members, :, : sum(counts)], W[members, :, :, :count] = factors["f"], factors["W"]
+    constants = {
+        name: np.repeat(np.array([cell[index] for cell in cells]), seeds)
+        for index, name in enumerate(("classes", "largest"))
+    }
+    return Trajectory(times, {"f": f, "W": W}, constants)

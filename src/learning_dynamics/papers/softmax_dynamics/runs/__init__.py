@@ -1,1 +1,0 @@
-"""What is simulated: free features and a linear classifier, by gradient flow and by gradient descent."""

@@ -1,0 +1,45 @@
+"""Gradient flow on whitened data, down to the vanishing scales of the jump process."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.papers.spectral_bias.integration import integrated
+from learning_dynamics.progress import progress
+from learning_dynamics.settings import Count, Positive
+from learning_dynamics.trajectory import Trajectory
+
+
+def jump_flow(
+    *,
+    teacher_singular_values: list[Positive],
+    gammas: list[Positive],
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+) -> Trajectory:
+    """Gradient flow on whitened data down to vanishing scales, in time rescaled by ln(1/gamma).
+
+    Gradient flow commutes with rotations of inputs, outputs and hidden units, so X = I, a diagonal teacher
+    and W1(0) = sqrt(2 gamma) I stand for every whitened problem. In other coordinates the rounding of the
+    first modes to be learnt would drown the others, which start at gamma = 1e-32; in these the modes do not
+    mix, and all entries, off the diagonal too, are integrated as they are.
+
+    Returns
+    -------
+    Trajectory
+        One member for each scale. Time is t / ln(1/gamma), on an even grid from 0 to `horizon` joined by the
+        predicted times of the jumps, 1 / (2 s). Series W1, W2; constants teacher, gamma.
+    """
+    teacher = np.array(teacher_singular_values)
+    size = len(teacher)
+    times = np.unique(np.r_[np.linspace(0.0, horizon, points), 1 / (2 * teacher)].round(12))
+    W1, W2 = np.empty((2, len(gammas), len(times), size, size))
+    for member, gamma in enumerate(progress(gammas, "jump process")):
+        field = two_layer.flow_field(np.eye(size), np.diag(teacher), size)
+        initial = two_layer.pack(np.sqrt(2 * gamma) * np.eye(size), np.zeros((size, size)))
+        flow = integrated(field, initial, times * np.log(1 / gamma), rtol, atol, member)
+        W1[member], W2[member] = two_layer.unpack(flow.states, size, size, size)
+    return Trajectory(times, {"W1": W1, "W2": W2}, {"teacher": teacher, "gamma": np.array(gammas)})

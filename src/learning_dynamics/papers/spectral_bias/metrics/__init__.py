@@ -1,1 +1,0 @@
-"""What is measured: spectra, invariants, distances to the predicted limits, and statistics of ensembles."""

@@ -1,0 +1,98 @@
+"""The network's flow held against the smaller systems that should be equivalent to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.integrate import cumulative_simpson
+
+from learning_dynamics.papers.spectral_bias import theory, two_layer
+from learning_dynamics.papers.spectral_bias.matrices import norm, transposed
+from learning_dynamics.papers.spectral_bias.reductions import models as reductions
+from learning_dynamics.papers.spectral_bias.rows import (
+    GAMMA,
+    INDEX,
+    PREDICTED,
+    QUANTITY,
+    SEED,
+    TIME,
+    VALUE,
+    Measured,
+    tidy,
+)
+from learning_dynamics.tables import columns
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+@columns(SEED, GAMMA, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
+    """Hold the network's flow against the smaller systems that should be equivalent to it.
+
+    Quantities: ``loss``, predicted its bound (Lemma C.8, one output); ``subspace``, the part of the layers
+    outside the span of P, and ``projected``, their distance from the projected pair, relative to |W1|
+    (Lemma 3.1); ``alpha``, distance of Z1^{-T} Z2 from the Riccati equation's solution, and
+    ``beta_from_alpha``, relative distance of beta from 2 gamma (I - alpha alpha^T)^{-1} alpha (Lemma 3.3);
+    ``printed_beta_speed``, distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha relative to the first
+    speed; ``beta``, entries of the predictor, predicted by the mirror flow (Theorem 3.2 (b));
+    ``mirror_speed``, speeds of the singular values' mirror coordinates, predicted the forces -dL/ds,
+    ``mirror_coordinate``, predicted the forces' integral, and both as printed (Theorem 3.2 (a)).
+    """
+    measured = _reductions_of(trajectory.series, trajectory.constants, trajectory.time)
+    return tidy(measured, trajectory.time[1:], gamma=trajectory.constants["gamma"])
+
+
+def _reductions_of(series: Arrays, constants: Arrays, times: np.ndarray) -> Measured:
+    """Hold the network's flow against its reductions, at the times after 0; see `reduced_flow`."""
+    X, Y, P = constants["X"][:, None], constants["Y"][:, None], constants["P"][:, None]
+    gamma = constants["gamma"][:, None]
+    W1, W2 = series["W1"][:, 1:], series["W2"][:, 1:]
+    beta, beta_star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
+    Z1, Z2, size = W1 @ transposed(P), P @ W2, norm(W1)
+    alpha = np.linalg.solve(transposed(Z1), Z2)
+    R = transposed(X) @ (Y - X @ beta)
+    speed = R @ (transposed(W2) @ W2) + W1 @ (transposed(W1) @ R)
+    from_alpha = reductions.predictor_from_alpha(series["alpha"][:, 1:], gamma)
+    printed_speed = from_alpha / (2 * gamma[..., None, None])
+    measured: dict = {
+        "loss": (two_layer.loss(W1, W2, X, Y)[..., None], None),
+        "subspace": (np.maximum(norm(W1 - Z1 @ P), norm(W2 - transposed(P) @ Z2)) / size, None),
+        "projected": (np.maximum(norm(Z1 - series["Z1"][:, 1:]), norm(Z2 - series["Z2"][:, 1:])) / size, None),
+        "alpha": (norm(alpha - series["alpha"][:, 1:]), None),
+        "beta_from_alpha": (norm(beta - from_alpha) / norm(beta_star), None),
+        "printed_beta_speed": (norm(speed - printed_speed) / norm(speed[:, :1]), None),
+    }
+    measured |= _mirror_of_singular_values(beta, speed, R, gamma, times[1:])
+    if "mirror" in series:
+        bound = theory.rate_bound(norm(beta_star), gamma[..., None], times[None, 1:, None])
+        measured["loss"] = (measured["loss"][0], bound)
+        measured["beta"] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
+    return measured
+
+
+def _mirror_of_singular_values(
+    beta: np.ndarray, speed: np.ndarray, R: np.ndarray, gamma: np.ndarray, times: np.ndarray
+) -> Measured:
+    """Mirror coordinates of the singular values, their speeds, and the forces that should drive them.
+
+    A singular value moves at u^T (d beta/dt) v, and the loss falls along it at u^T R v.
+    """
+    U, sigma, Vt = np.linalg.svd(beta, full_matrices=False)
+    along = _along(U, speed, Vt)
+    force = _along(U, R, Vt)
+    scale = gamma[..., None]
+    # time is even in its logarithm
+    driven = cumulative_simpson(force * times[:, None], x=np.log(times), axis=1, initial=0.0)
+    coordinate = theory.mirror_coordinate(sigma, scale)
+    printed = theory.printed_mirror_coordinate(sigma, scale)
+    return {
+        "sigma_beta": (sigma, None),
+        "mirror_speed": (theory.mirror_curvature(sigma, scale) * along, force),
+        "printed_mirror_speed": (theory.printed_mirror_curvature(sigma, scale) * along, force),
+        "mirror_coordinate": (coordinate, coordinate[:, :1] + driven),
+        "printed_mirror_coordinate": (printed, coordinate[:, :1] + driven),
+    }
+
+
+def _along(U: np.ndarray, matrix: np.ndarray, Vt: np.ndarray) -> np.ndarray:
+    """Return u_i^T matrix v_i for each singular pair."""
+    return np.einsum("...ai,...ab,...ib->...i", U, matrix, Vt)

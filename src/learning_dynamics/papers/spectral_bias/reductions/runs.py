@@ -1,0 +1,78 @@
+"""The network's flow beside the smaller systems that should be equivalent to it (Lemmas 3.1 and 3.3, Theorem 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.papers.spectral_bias.integration import integrated
+from learning_dynamics.papers.spectral_bias.reductions import models as reductions
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def reduced_flow(
+    data: Arrays,
+    *,
+    gammas: list[Positive],
+    width: Count,
+    start: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """The network's flow beside the smaller systems that the theory puts in its place, each integrated alone.
+
+    From the orthogonal initialisation at each of `gammas`: the network (W1, W2) of full width (eq. 2.4); the
+    projected pair (Z1, Z2) (Lemma 3.1); the Riccati equation of alpha (Lemma 3.3); and for one output the
+    mirror flow of the predictor (Theorem 3.2 (b)). Recorded at time 0 and at `points` times evenly spaced in
+    the logarithm from `start` to `horizon`.
+
+    Returns
+    -------
+    Trajectory
+        Members are the data's members, once for each scale. Series W1, W2, Z1, Z2, alpha, and for one output
+        mirror, the predictor of the mirror flow; constants X, Y, P, and gamma, shape (members,).
+    """
+    X, Y = np.concatenate([data["X"]] * len(gammas)), np.concatenate([data["Y"]] * len(gammas))
+    gamma = np.repeat(gammas, len(data["X"]))
+    members, inputs, outputs = len(X), X.shape[-1], Y.shape[-1]
+    times = np.concatenate([[0.0], np.geomspace(start, horizon, points)])
+    rngs = generators(seed, "two_layer.initialisation", len(data["X"])) * len(gammas)
+    P = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs])
+    series = {
+        "W1": np.empty((members, len(times), inputs, width)),
+        "W2": np.empty((members, len(times), width, outputs)),
+        "Z1": np.empty((members, len(times), inputs, inputs)),
+        "Z2": np.empty((members, len(times), inputs, outputs)),
+        "alpha": np.empty((members, len(times), inputs, outputs)),
+    }
+    if outputs == 1:
+        series["mirror"] = np.empty((members, len(times), inputs, outputs))
+    for member in progress(range(members), "flow and its reductions"):
+        x, y, g = X[member], Y[member], gamma[member]
+
+        def follow(field: Callable, initial: np.ndarray, member: int = member) -> np.ndarray:
+            return integrated(field, initial, times, rtol, atol, member).states
+
+        states = follow(
+            two_layer.flow_field(x, y, width), np.r_[np.sqrt(2 * g) * P[member].ravel(), [0.0] * (width * outputs)]
+        )
+        series["W1"][member], series["W2"][member] = two_layer.unpack(states, inputs, width, outputs)
+        states = follow(
+            two_layer.flow_field(x, y, inputs),
+            np.r_[np.sqrt(2 * g) * np.eye(inputs).ravel(), [0.0] * (inputs * outputs)],
+        )
+        series["Z1"][member], series["Z2"][member] = two_layer.unpack(states, inputs, inputs, outputs)
+        states = follow(reductions.riccati_field(x, y, g), np.zeros(inputs * outputs))
+        series["alpha"][member] = states.reshape(-1, inputs, outputs)
+        if outputs == 1:
+            states = follow(reductions.mirror_field(x, y[:, 0], g), np.zeros(inputs))
+            series["mirror"][member] = reductions.predictor_from_mirror(states, g)[..., None]
+    return Trajectory(times, series, {"X": X, "Y": Y, "P": P, "gamma": gamma})

@@ -1,1 +1,0 @@
-"""What is simulated: gradient flow and descent of two-layer networks, and the noise-driven process."""

@@ -1,1 +1,0 @@
-"""What is concluded: each claim of the paper held against the measurements."""

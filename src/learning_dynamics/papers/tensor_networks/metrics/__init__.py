@@ -1,1 +1,0 @@
-"""What is measured: coefficients, their distance from predicted limits, and what the theorems say of the layers."""

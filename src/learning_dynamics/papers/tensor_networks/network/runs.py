@@ -1,0 +1,76 @@
+"""A tensor network contracting its data tensor, and the flow of its layers (Figure 2; Appendix D and F)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.squared_loss import squared_loss_field
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Natural, Positive, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: Seed) -> Trajectory:
+    """Contract a random data tensor with random vectors, one axis after the other (Figure 2).
+
+    Returns
+    -------
+    Trajectory
+        Series ``tensor_0``, M(x), to ``tensor_L``, a number, with the axes that are left after each
+        contraction; ``vector_1`` to ``vector_L``. Members and times have length one.
+    """
+    rng = generators(seed, "tensor_network.contraction", member + 1)[member]
+    network = TensorNetwork(rng.standard_normal((inputs, *lengths)))
+    tensor = network.data_tensor(rng.standard_normal(inputs))
+    series = {"tensor_0": tensor}
+    for stage, length in enumerate(lengths, start=1):
+        vector = rng.standard_normal(length)
+        tensor = np.tensordot(vector, tensor, axes=1)
+        series |= {f"vector_{stage}": vector, f"tensor_{stage}": np.asarray(tensor)}
+    return Trajectory(np.zeros(1), {name: array[None, None] for name, array in series.items()})
+
+
+def flow(
+    data: Arrays,
+    *,
+    networks: list[Literal["diagonal", "convolutional", "decomposable"]],
+    depths: list[Count],
+    scale: Positive,
+    horizon: Positive,
+    records: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow the gradient flow of regression from Gaussian directions of every layer.
+
+    Returns
+    -------
+    Trajectory
+        For each network and depth a series ``<network>_<depth>``, shape (data sets, times, parameters).
+    """
+    X, y = data["X"], data["y"]
+    times = np.linspace(0, horizon, records)
+    series: Arrays = {}
+    for architecture in networks:
+        for depth in depths:
+            network = network_of(architecture, X.shape[-1], depth, seed)
+            rngs = generators(seed, "initial_direction.gaussian", len(X))
+            series[f"{architecture}_{depth}"] = np.stack(
+                [
+                    integrate(
+                        squared_loss_field(network.data_tensor(X[member]), y[member], network),
+                        scale * rng.standard_normal(sum(network.lengths)),
+                        times,
+                        rtol=rtol,
+                        atol=atol,
+                    ).states
+                    for member, rng in enumerate(rngs)
+                ]
+            )
+    return Trajectory(times, series, {"X": X, "y": y})

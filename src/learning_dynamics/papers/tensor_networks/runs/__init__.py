@@ -1,1 +1,0 @@
-"""What is simulated: gradient descent and gradient flow of linear tensor networks."""

@@ -1,0 +1,102 @@
+"""The stages as commands: every job that Snakemake runs is one of these, and can be copied and run by hand."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline.sources import papers
+from learning_dynamics.pipeline.stages.sweep import GRAMMAR
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's parser."""
+    root = argparse.ArgumentParser(prog="python -m learning_dynamics", description=__doc__)
+    stages = root.add_subparsers(dest="stage", required=True, metavar="stage")
+
+    def stage(name: str, about: str, *, paper: bool = True, job: bool = True, spec: bool = True) -> Any:
+        command = stages.add_parser(name, help=about, description=about)
+        if paper:
+            command.add_argument("paper", help="paper, for example spectral_bias")
+        if job:
+            command.add_argument("name", help="name in config.yaml")
+        if spec:
+            command.add_argument("--spec", type=json.loads, required=True, help="what to do, as JSON")
+        return command
+
+    def path(command: Any, flag: str, about: str, *, required: bool = True) -> None:
+        command.add_argument(flag, type=Path, required=required, metavar="PATH", help=about)
+
+    data = stage("data", "make a data set: settings in, .npz of named arrays out")
+    path(data, "--out", "the .npz to write")
+
+    run = stage("run", "simulate or train: data .npz and settings in, .npz trajectory out")
+    path(run, "--data", "the data set's .npz, for runs that take one", required=False)
+    path(run, "--out", "the .npz to write")
+
+    metrics = stage("metrics", "measure a run: .npz trajectory in, tidy parquet out", spec=False)
+    path(metrics, "--run", "the run's .npz")
+    path(metrics, "--out", "the .parquet to write")
+
+    figure = stage("figure", "draw a figure: parquet in, PDF and PNG out")
+    path(figure, "--metrics", "folder of the runs' .parquet")
+    path(figure, "--pdf", "the .pdf to write")
+    path(figure, "--png", "the .png to write")
+
+    claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
+    path(claims, "--metrics", "folder of the runs' .parquet")
+    path(claims, "--out", "the claims' .parquet to write")
+    path(claims, "--sensitivity", "the sensitivity checks' .parquet to write")
+
+    report = stage("report", "write the page: figures and claims in, HTML out", paper=False, job=False, spec=False)
+    path(report, "--config", "the resolved configuration, JSON")
+    path(report, "--results", "folder that holds <paper>/claims.parquet")
+    path(report, "--figures", "folder that holds <paper>/<figure>.png")
+    path(report, "--out", "the .html to write")
+    path(report, "--claims", "the .parquet of all papers' claims to write")
+
+    verdicts = stage(
+        "verdicts",
+        "print the table of claims; exit 1 if a verdict is not the expected one",
+        paper=False,
+        job=False,
+        spec=False,
+    )
+    verdicts.add_argument("claims", type=Path, help="the .parquet of all papers' claims")
+    path(verdicts, "--page", "the page to name below the table", required=False)
+    path(
+        verdicts,
+        "--out",
+        "write the table here, if all is as expected, instead of printing it",
+        required=False,
+    )
+
+    sweep = stage("sweep", "print a configuration overlay that repeats a run over ranges of settings", spec=False)
+    sweep.add_argument("--vary", nargs="+", required=True, metavar="SETTING=VALUES", help=GRAMMAR)
+    sweep.add_argument("--called", help="the swept run's name; by default the run's, with _sweep")
+    return root
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one stage; a mistake that a person can mend is one line on standard error and exit status 1."""
+    options = vars(parser().parse_args(arguments))
+    stage = options.pop("stage")
+    try:
+        if "paper" in options:
+            _check_paper(options["paper"])
+        return importlib.import_module(f"learning_dynamics.stages.{stage}").execute(**options) or 0
+    except ProjectError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def _check_paper(paper: str) -> None:
+    known = papers()
+    if paper not in known:
+        raise ProjectError(f"no paper `{paper}` in src/learning_dynamics/papers{near(paper, known)}")

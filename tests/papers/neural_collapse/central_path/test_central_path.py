@@ -1,0 +1,120 @@
+"""The central path of neural_collapse: closed forms against their equations, runs' settings, and the figure."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.neural_collapse import theory
+from learning_dynamics.papers.neural_collapse.central_path.figures import TRAINING, central_path
+from learning_dynamics.papers.neural_collapse.central_path.runs import free_features, renormalised_descent
+from tests.support import claim_tables
+
+mpl.use("Agg")
+
+PAPER = "neural_collapse"
+EXAMPLES = settings(max_examples=50)
+SIZE = st.tuples(st.integers(2, 100), st.integers(2, 1000))
+CLOSED_FORMS = pytest.mark.parametrize(
+    ("solution", "velocity"),
+    [
+        (theory.snr_closed_form, theory.snr_velocity),
+        (theory.algorithm_closed_form, theory.algorithm_velocity),
+    ],
+)
+
+
+@CLOSED_FORMS
+@EXAMPLES
+@given(size=SIZE, start=st.floats(1e-2, 10.0), decades=st.floats(-2.0, 10.0))
+def test_closed_form_solves_its_equation(solution, velocity, size, start, decades):
+    time = np.array(10.0**decades)
+    h = 1e-4 * time
+    omega = solution(start, np.array([time - h, time, time + h]), *size)
+    slope = (omega[2] - omega[0]) / (2 * h)
+    # rounding in the difference, and its error of second order in h
+    tolerance = 1e-7 * slope + 1e-14 * omega[1] / h
+    assert slope == pytest.approx(velocity(omega[1], *size), abs=tolerance)
+    np.testing.assert_allclose(solution(start, np.zeros(1), *size), start, rtol=1e-11)
+
+
+@EXAMPLES
+@given(size=SIZE, start=st.floats(1e-2, 10.0), decades=st.floats(-2.0, 12.0))
+def test_closed_form_satisfies_equation_9(size, start, decades):
+    time = 10.0**decades
+    c1, c2, c3 = theory.snr_constants(*size)
+
+    def left(omega):
+        return c1 * np.log(omega) + c2 * omega**2 + c3 * omega**4
+
+    omega = theory.snr_closed_form(start, time, *size)
+    scale = abs(c1 * np.log(omega)) + c2 * omega**2 + c3 * omega**4
+    assert left(omega) == pytest.approx(left(start) + time, abs=1e-10 * scale)
+
+
+def test_closed_forms_meet_their_asymptotes():
+    time = 1e14
+    assert theory.snr_closed_form(1.0, time, 4, 8) == pytest.approx(theory.snr_asymptote(time, 8), rel=1e-5)
+    assert theory.algorithm_closed_form(1.0, time, 4, 8) == pytest.approx(
+        theory.algorithm_asymptote(time, 4, 8), rel=1e-9
+    )
+
+
+def test_small_exact_steps_have_the_algorithms_velocity():
+    omega = np.array([0.3, 1.0, 7.0])
+    for step in (1e-2, 1e-3):
+        slope = (theory.algorithm_step(omega, step, 4, 8) - omega) / step
+        np.testing.assert_allclose(slope, theory.algorithm_velocity(omega, 4, 8), rtol=step)
+
+
+def test_parts_of_the_spectral_loss_add_up():
+    omega = np.array([0.1, 2.0, 50.0])
+    parts = theory.spectral_variability_loss(omega, 4) + theory.spectral_geometry_loss(omega, 4)
+    assert parts == pytest.approx(theory.spectral_loss(omega, 4), rel=1e-14)
+
+
+def test_step_sizes_that_miss_each_others_times_are_refused():
+    with pytest.raises(ProjectError, match="divide the largest"):
+        renormalised_descent(sizes=[[3, 6, 4]], signal=0.5, seeds=1, horizon=10.0, points=3, steps=[1.0, 0.7], seed=0)
+
+
+def test_members_do_not_depend_on_how_many_there_are():
+    few, many = (free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=seeds, condition=10.0, seed=5) for seeds in (1, 3))
+    np.testing.assert_array_equal(few.series["H_C3_N6_P4"][0], many.series["H_C3_N6_P4"][0])
+    assert np.abs(many.series["H_C3_N6_P4"][0] - many.series["H_C3_N6_P4"][1]).max() > 0.1
+
+
+@pytest.fixture
+def tables():
+    return claim_tables(PAPER, "described_algorithm_rate")
+
+
+def test_figure_draws_singular_values_and_their_closed_form(tables):
+    figure = central_path(tables, size=0, member=0)
+    assert len(figure.axes) == 6
+    table = tables["central_path_flows"]
+    rows = table[(table["flow"] == "orthogonal") & (table["quantity"] == "omega") & (table["classes"] == 3)]
+    first = rows[(rows["index"] == 1) & (rows["time"] > 0)]
+    solid, dashed = figure.axes[0].lines[:2]
+    np.testing.assert_array_equal(solid.get_ydata(), first["value"])
+    np.testing.assert_array_equal(dashed.get_ydata(), first["predicted"])
+    figure.clear()
+
+
+def test_figure_takes_a_training_run_if_there_is_one(tables):
+    epochs, indices = np.meshgrid([0.0, 1.0, 10.0, 100.0], [1, 2], indexing="ij")
+    values = (1 + epochs) / indices
+    tables[TRAINING] = pd.DataFrame(
+        {"seed": 0, "epoch": epochs.ravel(), "quantity": "snr", "index": indices.ravel(), "value": values.ravel()}
+    )
+    figure = central_path(tables, size=0, member=0)
+    lines = figure.axes[6].lines
+    assert len(figure.axes) == 7
+    np.testing.assert_array_equal(lines[0].get_xdata(), [0.0, 1.0, 10.0, 100.0])
+    np.testing.assert_array_equal(lines[1].get_ydata(), values[:, 1])
+    figure.clear()

@@ -1,0 +1,83 @@
+"""Training on digits from configuration to table: at smoke scale, what is measured fits together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.neural_collapse import theory
+from learning_dynamics.papers.neural_collapse.epochs import at_zero_error_and_end, by_seed, zero_error_epochs
+from tests.papers.test_neural_collapse_training_claims import made_up
+from tests.support import _measured
+
+PAPER = "neural_collapse"
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return _measured(PAPER, "digits_vgg_mse")
+
+
+def test_the_three_terms_add_up_to_the_loss(measured):
+    terms = sum(by_seed(measured, term) for term in ("loss_nc1", "loss_nc23", "loss_ls_perp"))
+    np.testing.assert_allclose(terms, by_seed(measured, "loss"), rtol=1e-10)
+
+
+def test_training_goes_towards_collapse(measured):
+    for quantity in ("error", "nc1", "self_duality", "loss"):
+        values = by_seed(measured, quantity)
+        assert (values.iloc[-1] < 0.9 * values.iloc[0]).all(), quantity
+
+
+def test_signal_to_noise_has_an_index_for_each_class_but_one(measured):
+    snr = measured[measured["quantity"] == "snr"]
+    assert sorted(snr["index"].unique()) == list(range(1, 10))
+    for _, values in snr.groupby(["seed", "epoch"])["value"]:
+        assert (np.diff(values) <= 0).all()
+
+
+def test_every_measured_epoch_and_seed_has_its_row(measured):
+    epochs = set(measured["epoch"])
+    assert {1, 8} <= epochs
+    for quantity in ("nc1", "nc4", "error_running", "nc1_running", "dead_features"):
+        assert by_seed(measured, quantity).shape == (len(epochs), 2)
+        assert by_seed(measured, quantity).notna().all().all()
+
+
+def test_zero_error_is_the_first_epoch_without_an_error():
+    table = made_up("digits_vgg_mse")
+    assert zero_error_epochs(table).tolist() == [10, 10, 10]
+    start, end = at_zero_error_and_end(by_seed(table, "nc1"), table)
+    assert start[0] == pytest.approx(10**-1.5)
+    assert end[0] == pytest.approx(1e-3)
+
+
+def test_a_quantity_measured_at_fewer_epochs_starts_at_the_first_after_zero_error():
+    table = made_up("digits_vgg_mse")
+    sparse = by_seed(table, "robustness", "test").loc[[1, 30, 100]]
+    start, _ = at_zero_error_and_end(sparse, table)
+    assert start[0] == pytest.approx(0.05 * 30**0.5)
+
+
+def test_the_nearest_triangle_of_a_triangle_is_itself():
+    angles = np.array([0.3, 0.3 - 2 * np.pi / 3, 0.3 + 2 * np.pi / 3])
+    triangle = np.column_stack([np.cos(angles), np.sin(angles)])
+    np.testing.assert_allclose(theory.simplex_in_the_plane(2 * triangle), triangle, atol=1e-14)
+
+
+def test_features_on_a_fibre_share_predictions_and_loss():
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((3, 20, 2)) + 3 * rng.standard_normal((3, 1, 2))
+    transform = np.array([[1.5, 0.4], [0.4, 0.3]])
+    weights, bias, loss = theory.least_squares_classifier(features)
+    moved_weights, moved_bias, moved_loss = theory.least_squares_classifier(features @ transform)
+    assert moved_loss == pytest.approx(loss, rel=1e-12)
+    predictions = features @ weights.T + bias
+    np.testing.assert_allclose(features @ transform @ moved_weights.T + moved_bias, predictions, atol=1e-12)
+
+
+def test_renormalised_features_have_unit_covariance():
+    rng = np.random.default_rng(1)
+    features = rng.standard_normal((3, 30, 2)) @ np.array([[2.0, 0.5], [0.0, 0.1]])
+    whitened = features @ np.linalg.inv(theory.within_class_root(features))
+    np.testing.assert_allclose(theory.within_class_root(whitened), np.eye(2), atol=1e-10)

@@ -1,0 +1,85 @@
+"""The predictions of spectral_bias against each other, against formulas as printed, and against simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learning_dynamics.dynamics import euler_maruyama
+from learning_dynamics.papers.spectral_bias import theory
+from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
+from learning_dynamics.papers.spectral_bias.reductions import models as reductions
+
+SCALES = st.floats(1e-3, 10.0)
+
+
+@settings(max_examples=50)
+@given(s=st.floats(0.05, 5.0), gamma=SCALES, time=st.floats(0.0, 20.0))
+def test_learning_curve_is_the_printed_formula(s, gamma, time):
+    root = np.sqrt(s**2 + gamma**2)
+    decay = np.exp(-2 * time * root)
+    fraction = (gamma + root - decay * (root - gamma)) / (gamma + root + decay * (root - gamma))
+    alpha = np.sqrt(1 + gamma**2 / s**2) * fraction - gamma / s
+    printed = 2 * gamma * alpha / (1 - alpha**2)
+    # the printed form cancels: relative rounding of 1 - alpha^2 ~ gamma / s, and of alpha ~ s / gamma
+    rounding = 1e-13 * (s / gamma + gamma / s) ** 2
+    np.testing.assert_allclose(theory.learning_curve(s, gamma, time), printed, rtol=rounding, atol=rounding)
+
+
+@pytest.mark.parametrize("s", [0.3, 1.0, 2.0])
+def test_learning_curve_tends_to_the_jump(s):
+    times = np.array([0.5, 1.0, 1.5]) / (2 * s)
+    gamma = 1e-200
+    found = theory.learning_curve(np.array(s), np.array(gamma), times * np.log(1 / gamma))
+    np.testing.assert_allclose(found, theory.jump(np.array(s), times), atol=1e-9)
+
+
+@settings(max_examples=50)
+@given(sigma=st.floats(1e-2, 5.0), gamma=SCALES)
+def test_mirror_coordinates_have_their_curvature(sigma, gamma):
+    step = 1e-5 * sigma
+    for coordinate, curvature in (
+        (theory.mirror_coordinate, theory.mirror_curvature),
+        (theory.printed_mirror_coordinate, theory.printed_mirror_curvature),
+    ):
+        slope = (coordinate(sigma + step, gamma) - coordinate(sigma - step, gamma)) / (2 * step)
+        # central difference: third derivatives are below 10 / sigma^3; rounding 1e-16 / step
+        assert slope == pytest.approx(curvature(sigma, gamma), abs=1e-9 / sigma * max(1.0, 1 / sigma))
+
+
+@settings(max_examples=50)
+@given(size=st.floats(1e-2, 5.0), gamma=SCALES)
+def test_predictor_from_mirror_inverts_the_potentials_gradient(size, gamma):
+    step = 1e-3 * size
+    slope = (theory.potential(size + step, gamma) - theory.potential(size - step, gamma)) / (2 * step)
+    # central difference: the step squared, and rounding of the potential over the step
+    rounding = 1e-15 * (size + gamma) ** 1.5 / step
+    assert slope == pytest.approx(size / np.sqrt(gamma + np.hypot(size, gamma)), rel=1e-5, abs=rounding)
+    mirror = np.array([size, 0.0]) / np.sqrt(gamma + np.hypot(size, gamma))
+    np.testing.assert_allclose(reductions.predictor_from_mirror(mirror, gamma), [size, 0.0], rtol=1e-12)
+
+
+def test_the_largest_exponent_vanishes_in_two_dimensions_and_is_positive_in_more():
+    assert noise_theory.largest_lyapunov_exponent(2) == pytest.approx(0.0, abs=1e-10)
+    assert all(noise_theory.largest_lyapunov_exponent(d) > 0 for d in (3, 5, 10))
+
+
+def test_moments_solve_their_equation():
+    step = 1e-5
+    times = np.array([0.7 - step, 0.7, 0.7 + step])
+    for inputs in (2, 5):
+        u, v = noise_theory.second_moments(inputs, times)
+        assert (u[2] - u[0]) / (2 * step) == pytest.approx(inputs * v[1], rel=1e-8)
+        assert (v[2] - v[0]) / (2 * step) == pytest.approx(u[1], rel=1e-8)
+
+
+def test_the_commutators_mean_stays_and_its_median_falls():
+    sizes = np.full(400, 0.01)
+    W, a, _ = euler_maruyama.simulate(2, 4096, sizes, np.array([200, 400]), seed=5)
+    entries = np.abs(W[:, :, 0, 0] * a[:, :, 1] - W[:, :, 0, 1] * a[:, :, 0])
+    error = entries.std(axis=0) / np.sqrt(len(entries))
+    assert (np.abs(entries.mean(axis=0) - noise_theory.commutator_mean_limit()) < 5 * error).all()
+    early, late = np.median(entries, axis=0)
+    assert late < 0.8 * early

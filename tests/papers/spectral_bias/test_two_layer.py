@@ -1,0 +1,51 @@
+"""Two-layer linear networks: the field is minus the loss's gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learning_dynamics.papers.spectral_bias import two_layer
+
+shapes = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(1, 3))
+
+
+@settings(max_examples=25)
+@given(shape=shapes, seed=st.integers(0, 1000))
+def test_the_field_is_minus_the_gradient(shape, seed):
+    samples, inputs, width, outputs = shape
+    rng = np.random.default_rng(seed)
+    X, Y = rng.standard_normal((samples, inputs)), rng.standard_normal((samples, outputs))
+    state = rng.standard_normal(inputs * width + width * outputs)
+    direction = rng.standard_normal(state.shape)
+
+    def loss(at):
+        return two_layer.loss(*two_layer.unpack(at, inputs, width, outputs), X, Y)
+
+    step = 1e-5
+    slope = (loss(state + step * direction) - loss(state - step * direction)) / (2 * step)
+    predicted = -two_layer.flow_field(X, Y, width)(0.0, state) @ direction
+    # central differences of a quartic: truncation step^2 and rounding eps/step, times sizes up to a few hundred
+    assert slope == pytest.approx(predicted, rel=1e-6, abs=1e-6)
+
+
+def test_packing_is_undone_over_leading_axes():
+    rng = np.random.default_rng(0)
+    W1, W2 = rng.standard_normal((3, 4)), rng.standard_normal((4, 2))
+    states = np.stack([two_layer.pack(W1, W2)] * 2)
+    first, second = two_layer.unpack(states, 3, 4, 2)
+    np.testing.assert_array_equal(first[1], W1)
+    np.testing.assert_array_equal(second[1], W2)
+
+
+@pytest.mark.parametrize(("rows", "width"), [(1, 1), (3, 3), (10, 200)])
+def test_rows_are_orthonormal(rows, width):
+    P = two_layer.orthonormal_rows(np.random.default_rng(1), rows, width)
+    np.testing.assert_allclose(P @ P.T, np.eye(rows), atol=1e-14)
+
+
+def test_more_rows_than_width_are_refused():
+    with pytest.raises(ValueError, match="3 orthonormal rows do not fit into width 2"):
+        two_layer.orthonormal_rows(np.random.default_rng(1), 3, 2)

@@ -1,0 +1,36 @@
+"""The last job: the table of claims, and the exit status that says whether all is as expected."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from learning_dynamics.claims import COLUMNS
+from learning_dynamics.pipeline.stages import verdicts
+from learning_dynamics.tables import write_table
+
+
+def written(folder, verdict, expected):
+    blank = {"float": 0.0, "int": 0, "str": ""}
+    row = {column.name: blank[column.type] for column in COLUMNS}
+    row |= {"claim": "paper.lemma", "verdict": verdict, "expected": expected}
+    path = folder / "claims.parquet"
+    write_table(path, pd.DataFrame([row]), COLUMNS, {"settings": {}})
+    return path
+
+
+@pytest.mark.parametrize("expected", ["reproduced", "corrected or reproduced"])
+def test_verdicts_as_expected_are_written(tmp_path, expected):
+    assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table") == 0
+    assert "1 claims: 1 reproduced" in (tmp_path / "table").read_text()
+    assert "(expected" not in (tmp_path / "table").read_text()
+
+
+# "not reproduced" holds the letters of "reproduced"
+@pytest.mark.parametrize(
+    ("verdict", "expected"), [("contradicted", "corrected or reproduced"), ("reproduced", "not reproduced")]
+)
+def test_another_verdict_fails_and_is_named(tmp_path, capsys, verdict, expected):
+    assert verdicts.execute(written(tmp_path, verdict, expected), out=tmp_path / "table") == 1
+    assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err
+    assert not (tmp_path / "table").exists()
