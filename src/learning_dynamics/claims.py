@@ -1,46 +1,23 @@
-"""What a claim is, how a measurement is held against it, and how that becomes a verdict."""
+"""What a claim is: a prediction, a judge that can refuse it, rivals that it must refuse, and the verdict of all draws.
+
+A claim's function is given metrics tables by role and returns a `Finding`. Its judge is one function that is fed the
+paper's prediction, the correction where there is one, and every rival alike; what comes out decides.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
-from scipy import stats
 
-from learning_dynamics.tables import Column
+from learning_dynamics.evidence import Estimate, Optimum, share
 
 State = Literal["holds", "fails", "undecided"]
+Origin = Literal["paper", "ours"]
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "untested")
-COLUMNS = (
-    Column("paper", "str", "the paper's name in the configuration"),
-    Column("claim", "str", "the claim's id: paper and theorem, lemma or observation"),
-    Column("reference", "str", "where the claim stands in the paper"),
-    Column("statement", "str", "the claim in our words"),
-    Column("correction", "str", "what holds instead, for claims that fail as printed"),
-    Column("quantity", "str", "what is measured"),
-    Column("predicted", "float", "what the claim says of the quantity", nullable=True),
-    Column("measured", "float", "what was measured", nullable=True),
-    Column("uncertainty", "float", "half-width of the 95 % interval, or numerical error, of the measurement"),
-    Column("criterion", "str", "what the measurement must satisfy"),
-    Column("samples", "int", "ensemble members, seeds or paths behind the measurement"),
-    Column("verdict", "str", " · ".join(VERDICTS)),
-    Column("expected", "str", "the verdict recorded in the configuration, or several joined by `or`"),
-    Column("figure", "str", "the figure that shows it", nullable=True),
-    Column("evidence", "str", "the parquet files it was computed from"),
-    Column("reason", "str", "why the verdict is not `reproduced`"),
-)
-SENSITIVITY_COLUMNS = (
-    Column("paper", "str", "the paper's name in the configuration"),
-    Column("claim", "str", "the claim's id"),
-    Column("run", "str", "the run whose setting was varied"),
-    Column("setting", "str", "the setting that was varied"),
-    Column("value", "str", "what it was set to"),
-    Column("measured", "float", "the claim's quantity at that value", nullable=True),
-    Column("verdict", "str", "the claim's verdict at that value"),
-)
+EXACT = "all draws"
 
 
 class Untested(Exception):  # noqa: N818 - it is an answer, not an error
@@ -49,183 +26,499 @@ class Untested(Exception):  # noqa: N818 - it is an answer, not an error
 
 @dataclass(frozen=True)
 class Check:
-    """One measurement held against one prediction."""
+    """One quantity held against one criterion.
 
+    Attributes
+    ----------
+    name : str
+        The quantity, in words.
+    state : str
+        holds, fails or undecided.
+    value, lower, upper : float
+        What was measured, and its 95 % interval; nan where a number has no interval.
+    interval : str
+        Of what the interval is, and how it was found.
+    criterion : str
+        What the quantity must satisfy, with the reason for the bound.
+    margin : float
+        Factor by which the value stays inside its bound: above 1 inside, below 1 beyond it; nan where bounds have
+        no natural unit.
+    predicted : float
+        What the prediction says of the quantity; nan where it names no number.
+    draws, draws_for, draws_against, draws_undecided : int
+        How many draws there are, and what each says by itself.
+    left_out : str
+        Draws that are not judged, how many and why.
+    """
+
+    name: str
     state: State
-    predicted: float
-    measured: float
-    uncertainty: float
+    value: float
     criterion: str
-    detail: str = ""
-    slack: float = 0.0  # distance to the bound in units of the bound; negative beyond it
+    lower: float = np.nan
+    upper: float = np.nan
+    interval: str = ""
+    margin: float = np.nan
+    predicted: float = np.nan
+    draws: int = 1
+    draws_for: int = 0
+    draws_against: int = 0
+    draws_undecided: int = 0
+    left_out: str = ""
 
     def __str__(self) -> str:
-        margin = f" ± {self.uncertainty:.2g}" if self.uncertainty else ""
-        return f"measured {self.measured:.4g}{margin}; {self.criterion}{'; ' + self.detail if self.detail else ''}"
+        interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
+        return f"{self.name}: {self.value:.4g}{interval}; {self.criterion}: {self.state}"
+
+    def but_undecided(self, why: str) -> Check:
+        """Return the check as undecided, with the reason in its criterion."""
+        return replace(self, state="undecided", criterion=f"{self.criterion}; undecided: {why}")
+
+
+# -- criteria that every draw must meet ------------------------------------------------------------------------------
+
+
+def every_draw(
+    name: str,
+    values: Any,
+    *,
+    at_most: Any = None,
+    at_least: Any = None,
+    because: str = "",
+    undecided: Any = None,
+    left_out: Mapping[str, int] | None = None,
+    predicted: float = np.nan,
+) -> Check:
+    """Check that a quantity stays within its bound on every draw; the worst draw is shown.
+
+    Parameters
+    ----------
+    name : str
+        The quantity.
+    values : array_like, shape (draws,)
+        One number a draw; nan or an infinity that the bound does not decide makes the draw undecided.
+    at_most, at_least : float or array_like, shape (draws,)
+        Exactly one of the two bounds.
+    because : str
+        Where the bound comes from.
+    undecided : array_like of bool, shape (draws,), optional
+        Draws that cannot be judged (an integration that did not get through).
+    left_out : mapping from reason to count, optional
+        Draws that the claim does not speak of.
+
+    Raises
+    ------
+    ValueError
+        If there is no draw, or not exactly one bound.
+    """
+    if (at_most is None) == (at_least is None):
+        raise ValueError(f"{name}: give one of at_most and at_least")
+    measured = np.atleast_1d(np.asarray(values, dtype=float))
+    if measured.size == 0:
+        raise ValueError(f"{name}: no draws")
+    upper = at_most is not None
+    bound = np.broadcast_to(np.asarray(at_most if upper else at_least, dtype=float), measured.shape)
+    open_ = ~np.isfinite(measured) | ~np.isfinite(bound)
+    if undecided is not None:
+        open_ |= np.broadcast_to(np.asarray(undecided, dtype=bool), measured.shape)
+    good = np.where(open_, False, measured <= bound if upper else measured >= bound)
+    against = int((~good & ~open_).sum())
+    state: State = "fails" if against else "undecided" if open_.any() else "holds"
+    excess = np.where(open_, -np.inf, measured - bound if upper else bound - measured)
+    worst = int(np.argmax(excess))
+    shown = measured if not open_.all() else np.full(measured.shape, np.nan)
+    sign = "<=" if upper else ">="
+    return Check(
+        name,
+        state,
+        float(shown[worst]),
+        f"{sign} {bound[worst]:.4g} on every draw" + (f" ({because})" if because else ""),
+        interval=f"worst of {measured.size} draws" if measured.size > 1 else "one number",
+        margin=_factor(float(bound[worst]), float(shown[worst]), upper),
+        predicted=predicted,
+        draws=measured.size,
+        draws_for=int(good.sum()),
+        draws_against=against,
+        draws_undecided=int(open_.sum()),
+        left_out=_reasons(left_out),
+    )
+
+
+def equal_on_every_draw(
+    name: str,
+    measured: Any,
+    predicted: Any,
+    *,
+    tolerance: Any,
+    relative_to: Any = None,
+    because: str = "",
+    resolution: float = np.inf,
+    undecided: Any = None,
+    left_out: Mapping[str, int] | None = None,
+) -> Check:
+    """Check that measured numbers equal their predictions on every draw; the largest error is shown, predicted 0.
+
+    Parameters
+    ----------
+    measured, predicted : array_like, shape (draws, ...)
+        Errors are taken as the largest over everything but draws. A single number is one draw.
+    tolerance : float or array_like, shape (draws,)
+        Error that the numerical method is known to make, in units of `relative_to`.
+    relative_to : float or array_like, shape (draws,), optional
+        What errors are divided by; by default the largest finite |measured| of the draw.
+    resolution : float
+        Smallest error that must be visible for the check to mean anything: a larger tolerance leaves it undecided.
+    """
+    measured, predicted = np.broadcast_arrays(np.asarray(measured, dtype=float), np.asarray(predicted, dtype=float))
+    measured, predicted = np.atleast_1d(measured), np.atleast_1d(predicted)
+    draws = len(measured)
+    errors = np.abs(measured - predicted).reshape(draws, -1).max(axis=1)
+    if relative_to is None:
+        relative_to = np.nanmax(np.abs(measured.reshape(draws, -1)), axis=1)
+    unit = np.broadcast_to(np.asarray(relative_to, dtype=float), (draws,))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = errors / np.where(unit > 0, unit, 1.0)
+    check = every_draw(
+        name, errors, at_most=tolerance, because=because, undecided=undecided, left_out=left_out, predicted=0.0
+    )
+    allowed = float(np.max(tolerance))
+    if check.state == "holds" and allowed > resolution:
+        return check.but_undecided(f"errors of {allowed:.2g} hide differences of {resolution:.2g}")
+    return check
+
+
+# -- criteria on what draws say together -----------------------------------------------------------------------------
+
+
+def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
+    """Check that an estimate lies below a bound; undecided while its interval covers the bound."""
+    return _ordered(name, _estimate(estimate), bound, True, because, counts)
+
+
+def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
+    """Check that an estimate lies above a bound; undecided while its interval covers the bound."""
+    return _ordered(name, _estimate(estimate), bound, False, because, counts)
+
+
+def equal(
+    name: str,
+    estimate: Estimate | float,
+    predicted: float,
+    *,
+    tolerance: float = 0.0,
+    resolution: float = np.inf,
+    because: str = "",
+    **counts: Any,
+) -> Check:
+    """Check that a prediction lies in an estimate's interval, widened by the tolerance of the method.
+
+    Parameters
+    ----------
+    resolution : float
+        Smallest difference that must be visible: undecided if interval and tolerance hide it.
+    counts : optional
+        draws_for, draws_against, draws_undecided, left_out as in `Check`.
+    """
+    found = _estimate(estimate)
+    low, high = found.lower - tolerance, found.upper + tolerance
+    allowed = max(found.value - low, high - found.value)
+    criterion = f"prediction {predicted:.4g} within {allowed:.2g}" + (f" ({because})" if because else "")
+    state: State = "holds" if low <= predicted <= high else "fails"
+    margin = allowed / abs(found.value - predicted) if found.value != predicted else np.inf
+    check = _check(name, state, found, criterion, margin, predicted, counts)
+    if not np.isfinite(found.value) or not np.isfinite(predicted):
+        return check.but_undecided("not finite")
+    if allowed > resolution:
+        return check.but_undecided(f"errors of {allowed:.2g} hide differences of {resolution:.2g}")
+    return check
+
+
+def share_of_draws(
+    name: str,
+    holds: Any,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    undecided: Any = None,
+    because: str = "",
+    left_out: Mapping[str, int] | None = None,
+) -> Check:
+    """Check the share of draws of which something is true; a draw that is undecided counts against the claim.
+
+    Parameters
+    ----------
+    holds : array_like of bool, shape (draws,)
+        Of each draw, whether it is so.
+    at_least, at_most : float
+        Exactly one bound on the share; the 95 % Wilson interval must lie on its side.
+    """
+    if (at_most is None) == (at_least is None):
+        raise ValueError(f"{name}: give one of at_most and at_least")
+    holds = np.atleast_1d(np.asarray(holds, dtype=bool))
+    open_ = np.zeros(holds.shape, bool) if undecided is None else np.asarray(undecided, dtype=bool)
+    yes, no = int((holds & ~open_).sum()), int((~holds & ~open_).sum())
+    found = share(yes if at_least is not None else yes + int(open_.sum()), holds.size)
+    counts = {
+        "draws_for": yes if at_least is not None else no,
+        "draws_against": no if at_least is not None else yes,
+        "draws_undecided": int(open_.sum()),
+        "left_out": left_out,
+    }
+    if at_least is not None:
+        return _ordered(name, found, at_least, False, because, counts)
+    return _ordered(name, found, float(at_most or 0.0), True, because, counts)
+
+
+def at_optimum(check: Check, *optima: Optimum) -> Check:
+    """Return a check on the best of a grid: with the grid in its criterion, and undecided if the best is at its edge."""
+    check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]))
+    return check.but_undecided("the best lies at the edge of its grid") if any(o.at_edge for o in optima) else check
+
+
+def _estimate(found: Estimate | float) -> Estimate:
+    return found if isinstance(found, Estimate) else Estimate(float(found), float(found), float(found), 1, "one number")
+
+
+def _ordered(name: str, found: Estimate, bound: float, upper: bool, because: str, counts: Mapping[str, Any]) -> Check:
+    inside = found.upper <= bound if upper else found.lower >= bound
+    beyond = found.lower > bound if upper else found.upper < bound
+    state: State = "holds" if inside else "fails" if beyond else "undecided"
+    criterion = f"{'<=' if upper else '>='} {bound:.4g}" + (f" ({because})" if because else "")
+    return _check(name, state, found, criterion, _factor(bound, found.value, upper), np.nan, counts)
+
+
+def _check(
+    name: str, state: State, found: Estimate, criterion: str, margin: float, predicted: float, counts: Mapping[str, Any]
+) -> Check:
+    known = dict(counts)
+    left_out = known.pop("left_out", None)
+    if not any(key in known for key in ("draws_for", "draws_against", "draws_undecided")):
+        # draws are judged together: all stand behind the answer
+        place = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[state]
+        known[place] = found.draws
+    return Check(
+        name,
+        state,
+        found.value,
+        criterion,
+        found.lower,
+        found.upper,
+        found.how,
+        margin,
+        predicted,
+        found.draws,
+        left_out=left_out if isinstance(left_out, str) else _reasons(left_out),
+        **known,
+    )
+
+
+def _factor(bound: float, value: float, upper: bool) -> float:
+    """Return by which factor a value stays inside a bound of its own sign; nan where there is none."""
+    if not np.isfinite(value) or bound == 0 or value == 0 or (bound > 0) != (value > 0):
+        return np.nan
+    return float(abs(bound / value) if upper == (bound > 0) else abs(value / bound))
+
+
+def _reasons(left_out: Mapping[str, int] | None) -> str:
+    return "; ".join(f"{count} left out: {why}" for why, count in (left_out or {}).items() if count)
+
+
+# -- judgements, findings, verdicts ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Judgement:
+    """What a judge says of one prediction: the headline check, and the other parts, all of which must hold."""
+
+    headline: Check
+    parts: tuple[Check, ...] = ()
+
+    def __init__(self, headline: Check, *parts: Check) -> None:
+        object.__setattr__(self, "headline", headline)
+        object.__setattr__(self, "parts", parts)
+
+    @property
+    def state(self) -> State:
+        """Fails if a part fails, else undecided if one is, else holds."""
+        states = {check.state for check in (self.headline, *self.parts)}
+        return "fails" if "fails" in states else "undecided" if "undecided" in states else "holds"
+
+
+@dataclass(frozen=True)
+class Finding:
     """What a claim's function returns.
 
     Attributes
     ----------
-    printed : Check
-        The claim as the paper states it.
-    samples : int
-        Ensemble members, seeds or paths behind the measurement.
-    corrected : Check, optional
-        The claim as corrected, for claims known to fail as printed.
+    judge : callable
+        Takes a prediction and returns a `Judgement` of it on the tables at hand. It is the same for the paper's
+        prediction, for the correction and for rivals; what a prediction is (an array, a formula, the name of a
+        column, a table to stand in for another) is between judge and claim.
+    printed : object
+        The paper's prediction.
+    rivals : mapping from str to object
+        Wrong predictions that a careful opponent would put up, by a phrase that the page prints. The verdict must
+        turn under each.
+    corrected : object, optional
+        The prediction that holds instead, for claims that fail as printed.
     reason : str
         Why, in words, for a verdict other than `reproduced`.
+    facts : mapping from str to number or str
+        What the docstring's ``{name:format}`` fields are filled with, besides ``value`` and ``predicted``.
+    scaled : callable, optional
+        For equalities: ``scaled(prediction, factor)`` returns the prediction multiplied; how small an error would
+        have been refused is found with it. By default arrays and numbers are multiplied.
     """
 
-    printed: Check
-    samples: int
-    corrected: Check | None = None
+    judge: Callable[[Any], Judgement]
+    printed: Any
+    rivals: Mapping[str, Any]
+    corrected: Any = None
     reason: str = ""
-
-    @property
-    def verdict(self) -> str:
-        """The verdict, from the states of the checks alone."""
-        if self.printed.state == "holds":
-            return "reproduced"
-        if self.printed.state == "undecided":
-            return "not reproduced"
-        if self.corrected is not None and self.corrected.state == "holds":
-            return "corrected"
-        return "contradicted"
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    scaled: Callable[[Any, float], Any] | None = None
 
 
-def as_expected(verdict: str, expected: str) -> bool:
-    """Return whether a verdict is the one recorded in the configuration, or one of those."""
-    return verdict in expected.split(" or ")
+@dataclass(frozen=True)
+class About:
+    """What a claim's decorator says of it."""
+
+    reference: str
+    scope: str
+    origin: Origin
+    empirical: bool
+    correction: str
 
 
-def equal(
-    measured: float,
-    predicted: float,
-    tolerance: float,
-    *,
-    uncertainty: float = 0.0,
-    resolution: float = np.inf,
-    because: str = "",
-) -> Check:
-    """Check that a measurement equals its prediction.
+def claim(
+    reference: str, *, scope: str, origin: Origin = "paper", empirical: bool = False, correction: str = ""
+) -> Callable:
+    """Mark a function of a topic's claims as a claim.
+
+    The first paragraph of its docstring is the statement, with its hypotheses; the rest is its explanation on the
+    page. Numbers that depend on a run are ``{fields}``, filled from the finding.
 
     Parameters
     ----------
-    tolerance : float
-        Error that the numerical method is known to make.
-    uncertainty : float
-        Half-width of the measurement's 95 % interval.
-    resolution : float
-        Smallest difference that must be visible for the check to mean anything: if tolerance and
-        uncertainty exceed it, the check is undecided.
-    because : str
-        Where the tolerance comes from.
+    reference : str
+        Where it stands: ``Corollary 3.1``, ``Figure 2``, ``section 3.3``.
+    scope : str
+        A theorem's hypotheses as tested; of an empirical statement, what it was tested on.
+    origin : str
+        ``paper``, or ``ours`` for what is no sentence of the paper.
+    empirical : bool
+        Whether the statement is about experiments: one that does not show here is *not reproduced at this scale*,
+        never corrected or contradicted.
+    correction : str
+        What holds instead, for claims that fail as printed.
+
+    Raises
+    ------
+    ValueError
+        If an empirical statement has a correction.
     """
-    allowed = tolerance + uncertainty
-    criterion = f"|measured - {predicted:.4g}| <= {allowed:.2g}" + (f" ({because})" if because else "")
-    if not np.isfinite(measured):
-        return Check("undecided", predicted, measured, uncertainty, criterion, "the measurement is not finite")
-    if allowed > resolution:
-        detail = f"errors of {allowed:.2g} hide differences of {resolution:.2g}"
-        return Check("undecided", predicted, measured, uncertainty, criterion, detail)
-    state: State = "holds" if abs(measured - predicted) <= allowed else "fails"
-    slack = 1 - abs(measured - predicted) / allowed if allowed else -abs(measured - predicted)
-    return Check(state, predicted, measured, uncertainty, criterion, slack=slack)
+    if empirical and correction:
+        raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
-
-def at_most(measured: float, bound: float, *, uncertainty: float = 0.0, because: str = "") -> Check:
-    """Check that a measurement lies below a bound; undecided while its interval covers the bound."""
-    criterion = f"measured <= {bound:.4g}" + (f" ({because})" if because else "")
-    return _ordered(bound - measured, bound, measured, uncertainty, criterion)
-
-
-def at_least(measured: float, bound: float, *, uncertainty: float = 0.0, because: str = "") -> Check:
-    """Check that a measurement lies above a bound; undecided while its interval covers the bound."""
-    criterion = f"measured >= {bound:.4g}" + (f" ({because})" if because else "")
-    return _ordered(measured - bound, bound, measured, uncertainty, criterion)
-
-
-def _ordered(margin: float, bound: float, measured: float, uncertainty: float, criterion: str) -> Check:
-    state: State = "undecided"
-    if margin >= uncertainty:
-        state = "holds"
-    elif margin < -uncertainty:
-        state = "fails"
-    return Check(state, bound, measured, uncertainty, criterion, slack=margin / (abs(bound) or 1.0))
-
-
-def share_at_least(successes: int, trials: int, bound: float, *, because: str = "") -> Check:
-    """Check that a share of ensemble members lies above a bound, with its 95 % Wilson interval."""
-    interval = stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
-    share = successes / trials
-    criterion = f"share of {trials} members >= {bound:.3g}" + (f" ({because})" if because else "")
-    state: State = "holds" if interval.low >= bound else "fails" if interval.high < bound else "undecided"
-    uncertainty = max(share - interval.low, interval.high - share)
-    return Check(state, bound, share, uncertainty, criterion, slack=share - bound)
-
-
-def all_of(*checks: Check) -> Check:
-    """Combine checks that must all hold into the worst: one that fails, else undecided, else nearest its bound."""
-    return min(checks, key=lambda check: (("fails", "undecided", "holds").index(check.state), check.slack))
-
-
-def claim(reference: str, quantity: str, *, correction: str = "") -> Callable:
-    """Mark a function of a paper's claims as a claim.
-
-    The function takes the metrics tables by run name, and its settings; it returns an `Outcome`. The
-    first paragraph of its docstring is the statement, the rest is its explanation on the page.
-    """
-
-    def mark(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
-        function.claim = {  # type: ignore[attr-defined]
-            "reference": reference,
-            "quantity": quantity,
-            "correction": correction,
-        }
+    def mark(function: Callable[..., Finding]) -> Callable[..., Finding]:
+        function.claim = About(reference, scope, origin, empirical, correction)  # type: ignore[attr-defined]
         return function
 
     return mark
 
 
-def first_paragraph(docstring: str | None) -> str:
-    """Return the first paragraph of a docstring as one line."""
-    return " ".join((docstring or "").strip().split("\n\n")[0].split())
+@dataclass(frozen=True)
+class Evaluation:
+    """A claim's verdict, with what stands behind it."""
+
+    verdict: str
+    judgement: Judgement | None = None
+    corrected: Judgement | None = None
+    rivals: Mapping[str, str] = field(default_factory=dict)
+    refuses: float = np.nan
+    reason: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def standing(self) -> Judgement | None:
+        """The judgement to show: the correction's where it is what holds, else the printed one's."""
+        return self.corrected if self.verdict == "corrected" else self.judgement
 
 
-def evaluate(
-    function: Callable[..., Outcome], tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Run one claim and return its columns that depend on the measurement."""
-    about = function.claim  # type: ignore[attr-defined]
-    row = {"statement": first_paragraph(function.__doc__), **about}
+def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settings: Mapping[str, Any]) -> Evaluation:
+    """Call a claim's function with tables by role and settings, and judge what it finds.
+
+    A rival that would get the same verdict leaves the claim undecided: such a verdict would say nothing.
+    """
+    about: About = function.claim  # type: ignore[attr-defined]
     try:
-        outcome = function(tables, **settings)
+        finding = function(**tables, **settings)
     except Untested as reason:
-        return row | {
-            "predicted": np.nan,
-            "measured": np.nan,
-            "uncertainty": 0.0,
-            "criterion": "",
-            "samples": 0,
-            "verdict": "untested",
-            "reason": str(reason),
-        }
-    reason_text = ""
-    if outcome.verdict != "reproduced":
-        parts = [outcome.reason, f"as printed: {outcome.printed}"]
-        if outcome.corrected is not None:
-            parts.append(f"as corrected: {outcome.corrected}")
-        reason_text = ". ".join(part.rstrip(".") for part in parts if part) + "."
-    return row | {
-        "predicted": float(outcome.printed.predicted),
-        "measured": float(outcome.printed.measured),
-        "uncertainty": float(outcome.printed.uncertainty),
-        "criterion": outcome.printed.criterion,
-        "samples": int(outcome.samples),
-        "verdict": outcome.verdict,
-        "reason": reason_text,
+        return Evaluation("untested", reason=str(reason))
+    printed = finding.judge(finding.printed)
+    corrected = None
+    if finding.corrected is not None and printed.state == "fails":
+        corrected = finding.judge(finding.corrected)
+    verdict = _verdict(about, printed.state, corrected.state if corrected else None)
+    standing = "corrected" if verdict == "corrected" else "printed"
+    rivals = {}
+    for name, prediction in finding.rivals.items():
+        state = finding.judge(prediction).state
+        if standing == "corrected":
+            rivals[name] = _verdict(about, "fails", state)
+        else:
+            rivals[name] = _verdict(about, state, corrected.state if corrected and state == "fails" else None)
+    survivors = [name for name, same in rivals.items() if same == verdict]
+    reason = [finding.reason] if verdict != "reproduced" and finding.reason else []
+    if not finding.rivals:
+        verdict, reason = "not reproduced", [*reason, "undecided: no rival was tried"]
+    elif survivors and verdict in ("reproduced", "corrected"):
+        reason.append(f"undecided: {' and '.join(survivors)} would get the same verdict ({verdict})")
+        verdict = "not reproduced"
+    elif verdict == "not reproduced":
+        reason.append("undecided" if printed.state == "undecided" else "does not show at this scale")
+    refuses = np.nan
+    if verdict in ("reproduced", "corrected"):
+        refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
+    facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
+    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts)
+
+
+def _verdict(about: About, printed: State, corrected: State | None) -> str:
+    if printed == "holds":
+        return "reproduced"
+    if printed == "undecided" or about.empirical:
+        return "not reproduced"
+    return "corrected" if corrected == "holds" else "contradicted"
+
+
+def _smallest_refused(finding: Finding, prediction: Any) -> float:
+    """Return the smallest relative error of the prediction that would have been refused, within a factor 10^(1/4)."""
+    scaled = finding.scaled
+    if scaled is None:
+        if not isinstance(prediction, float | np.ndarray) or not np.any(prediction):
+            return np.nan
+        scaled = _multiplied
+    for error in np.logspace(-16, 0, 65):
+        if all(finding.judge(scaled(prediction, 1 + side * error)).state != "holds" for side in (1, -1)):
+            return float(error)
+    return np.nan
+
+
+def _multiplied(prediction: Any, factor: float) -> Any:
+    return prediction * factor
+
+
+def _numbers(printed: Judgement, corrected: Judgement | None) -> dict[str, Any]:
+    shown = (corrected or printed).headline
+    return {
+        "value": shown.value,
+        "predicted": shown.predicted,
+        "lower": shown.lower,
+        "upper": shown.upper,
+        "draws": shown.draws,
+        "draws_for": shown.draws_for,
+        "draws_against": shown.draws_against,
+        "draws_undecided": shown.draws_undecided,
+        "printed": printed.headline.value,
     }

@@ -1,0 +1,123 @@
+"""What draws say of a quantity: estimates with intervals, shares, orders of convergence, optima over grids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number estimated from draws, with its 95 % interval.
+
+    Attributes
+    ----------
+    value, lower, upper : float
+    draws : int
+        Independent draws behind it.
+    how : str
+        Of what the interval is, and how it was found: ``mean (t)``, ``median (order statistics)``.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    draws: int
+    how: str
+
+    @property
+    def uncertainty(self) -> float:
+        """The larger distance from the value to an end of the interval."""
+        return float(max(self.value - self.lower, self.upper - self.value))
+
+    def __neg__(self) -> Estimate:
+        return Estimate(-self.value, -self.upper, -self.lower, self.draws, self.how)
+
+
+def mean(values: Sequence[float] | np.ndarray) -> Estimate:
+    """Mean over draws, interval by Student's t; without width information (one draw) the interval is infinite."""
+    values = np.asarray(values, dtype=float)
+    if len(values) < 2 or not np.isfinite(values).all():
+        value = float(values.mean()) if len(values) else np.nan
+        return Estimate(value, -np.inf, np.inf, len(values), "mean (t)")
+    half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return Estimate(
+        float(values.mean()), float(values.mean() - half), float(values.mean() + half), len(values), "mean (t)"
+    )
+
+
+def median(values: Sequence[float] | np.ndarray) -> Estimate:
+    """Median over draws, interval by order statistics; infinite where there are too few draws for the level."""
+    ordered = np.sort(np.asarray(values, dtype=float))
+    count = len(ordered)
+    # the interval between the r-th smallest and largest covers the median with 1 - 2 P(Bin(n, 1/2) < r)
+    rank = int(stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) if count else 0
+    while rank > 0 and 2 * stats.binom.cdf(rank - 1, count, 0.5) > 1 - LEVEL:
+        rank -= 1
+    lower, upper = (ordered[rank - 1], ordered[count - rank]) if rank else (-np.inf, np.inf)
+    value = float(np.median(ordered)) if count else np.nan
+    return Estimate(value, float(lower), float(upper), count, "median (order statistics)")
+
+
+def share(successes: int, trials: int) -> Estimate:
+    """Share of draws, interval by Wilson's score."""
+    if not trials:
+        return Estimate(np.nan, 0.0, 1.0, 0, "share (Wilson)")
+    interval = stats.binomtest(int(successes), int(trials)).proportion_ci(LEVEL, method="wilson")
+    return Estimate(successes / trials, float(interval.low), float(interval.high), int(trials), "share (Wilson)")
+
+
+def difference(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> Estimate:
+    """Mean of the differences of paired draws, interval by Student's t."""
+    return mean(np.asarray(first, dtype=float) - np.asarray(second, dtype=float))
+
+
+def slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Estimate:
+    """Least-squares slope of y against x, interval by Student's t of the residuals; of logarithms it is an order."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(x) < 3:
+        value = float((y[-1] - y[0]) / (x[-1] - x[0])) if len(x) == 2 else np.nan
+        return Estimate(value, -np.inf, np.inf, len(x), "slope (t)")
+    fit = stats.linregress(x, y)
+    half = stats.t.ppf((1 + LEVEL) / 2, len(x) - 2) * fit.stderr
+    return Estimate(float(fit.slope), float(fit.slope - half), float(fit.slope + half), len(x), "slope (t)")
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best of several settings: which were tried, which was best, and whether it lay at the end of the grid."""
+
+    grid: tuple[float, ...]
+    at: float
+    value: float
+    at_edge: bool = field(default=False)
+
+    def __str__(self) -> str:
+        edge = ", at its edge" if self.at_edge else ""
+        return (
+            f"best of {len(self.grid)} values from {min(self.grid):.3g} to {max(self.grid):.3g} at {self.at:.3g}{edge}"
+        )
+
+
+def optimum(
+    grid: Sequence[float] | np.ndarray,
+    values: Sequence[float] | np.ndarray,
+    best: Literal["least", "greatest"] = "least",
+) -> Optimum:
+    """Choose the best setting of a grid, and say where on the grid it lies.
+
+    Values that are not finite (a diverging learning rate) are never best, and bound the grid on their side: an
+    optimum beside one of them is not at an edge.
+    """
+    grid, values = np.asarray(grid, dtype=float), np.asarray(values, dtype=float)
+    order = np.argsort(grid)
+    grid, values = grid[order], values[order]
+    score = np.where(np.isfinite(values), values if best == "least" else -values, np.inf)
+    place = int(np.argmin(score))
+    return Optimum(tuple(grid), float(grid[place]), float(values[place]), place in (0, len(grid) - 1))

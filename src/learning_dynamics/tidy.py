@@ -1,0 +1,136 @@
+"""Tidy tables: their columns declared, their rows built from arrays, and the rows of a quantity selected again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.errors import ProjectError, near
+
+Table = pd.DataFrame  # metrics of a run; ``attrs["settings"]`` holds the settings it was made with
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, its type (int, float, str or bool), what it means, and whether it may be empty."""
+
+    name: str
+    type: str
+    description: str
+    nullable: bool = False
+
+
+SEED = Column("seed", "int", "ensemble member: an independent draw of data and initialisation")
+TIME = Column("time", "float", "gradient-flow time; for descent, step size times number of steps")
+QUANTITY = Column("quantity", "str", "what the value is; see the metrics function")
+INDEX = Column("index", "int", "1, 2, ... for entries, in descending order for singular values; 0 for scalars")
+VALUE = Column("value", "float", "measured")
+PREDICTED = Column("predicted", "float", "what the theory gives for it, where it does", nullable=True)
+
+
+def columns(*declared: Column) -> Callable:
+    """Declare the columns of the table that a metrics function returns."""
+
+    def declare(function: Callable) -> Callable:
+        function.columns = declared  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def rows(measured: Mapping[str, Any], axes: Mapping[str, Any], **labels: Any) -> pd.DataFrame:
+    """Return one row for each number of each quantity.
+
+    Parameters
+    ----------
+    measured : mapping from quantity to array, or to a pair of array and prediction
+        Arrays have one axis for each of `axes`, in that order, and at most one more, whose entries are numbered
+        from 1 in the column ``index`` (0 where there is no such axis). Predictions are broadcast to the values.
+    axes : mapping from column to coordinates
+        Coordinates have the shape of their axis, or of all axes up to theirs (recorded times that differ by member).
+    **labels
+        Further columns: one value for all rows, or one for each entry of the first axis.
+
+    Returns
+    -------
+    DataFrame
+        Columns: axes, labels, quantity, index, value, predicted.
+
+    Raises
+    ------
+    ValueError
+        If an array has too few or too many axes.
+    """
+    tables = []
+    for quantity, given in measured.items():
+        value, predicted = given if isinstance(given, tuple) else (given, None)
+        value = np.asarray(value, dtype=float)
+        if not len(axes) <= value.ndim <= len(axes) + 1:
+            raise ValueError(f"{quantity}: {value.ndim} axes for coordinates {list(axes)} and an index")
+        places = [grid.ravel() for grid in np.indices(value.shape)]
+        table: dict[str, Any] = {}
+        for depth, (name, coordinates) in enumerate(axes.items(), start=1):
+            coordinates = np.asarray(coordinates)
+            table[name] = coordinates[tuple(places[depth - coordinates.ndim : depth])]
+        for name, label in labels.items():
+            table[name] = np.asarray(label)[places[0]] if np.ndim(label) else label
+        table["quantity"] = quantity
+        table["index"] = places[-1] + 1 if value.ndim > len(axes) else 0
+        table["value"] = value.ravel()
+        table["predicted"] = np.nan if predicted is None else np.broadcast_to(predicted, value.shape).ravel()
+        tables.append(pd.DataFrame(table, index=pd.RangeIndex(value.size)))
+    return pd.concat(tables, ignore_index=True)
+
+
+def joined(declared: Sequence[Column], *tables: pd.DataFrame) -> pd.DataFrame:
+    """Return tables one below the other, with the declared columns in their order."""
+    return pd.concat(tables, ignore_index=True)[[column.name for column in declared]]
+
+
+def select(table: pd.DataFrame, quantity: str | None = None, **where: Any) -> pd.DataFrame:
+    """Return the rows of a quantity in which columns have the given value, or one of those listed.
+
+    Raises
+    ------
+    ProjectError
+        If there are none: what was not measured is an error, not an empty table.
+    """
+    if quantity is not None:
+        where = {"quantity": quantity, **where}
+    chosen = np.ones(len(table), dtype=bool)
+    for column, wanted in where.items():
+        if column not in table:
+            raise ProjectError(f"the table has no column `{column}`{near(column, table.columns)}")
+        listed = isinstance(wanted, list | tuple | np.ndarray)
+        chosen &= (table[column].isin(wanted) if listed else table[column] == wanted).to_numpy()
+    if not chosen.any():
+        known = near(quantity, table["quantity"].unique()) if quantity is not None else ""
+        raise ProjectError(f"no rows where {', '.join(f'{key} is {value!r}' for key, value in where.items())}{known}")
+    return table[chosen]
+
+
+def by_draw(
+    table: pd.DataFrame, quantity: str, *, draw: str | Sequence[str] = "seed", column: str = "value", **where: Any
+) -> np.ndarray:
+    """Return a quantity as an array, shape (draws, entries): draws sorted, entries in the table's order.
+
+    Raises
+    ------
+    ProjectError
+        If there are no such rows, or draws differ in their number of entries.
+    """
+    groups = [rows[column].to_numpy() for _, rows in select(table, quantity, **where).groupby(draw)]
+    if len({len(group) for group in groups}) > 1:
+        raise ProjectError(
+            f"`{quantity}`: draws have {sorted({len(group) for group in groups})} entries; select further"
+        )
+    return np.array(groups)
+
+
+def settings_of(table: pd.DataFrame) -> dict[str, Any]:
+    """Return the settings that a table was made with."""
+    return table.attrs["settings"]
