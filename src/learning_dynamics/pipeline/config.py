@@ -83,7 +83,8 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
     ProjectError
         At the first mistake in form: file, key and mend.
     """
-    top, where = read_yaml(root / "config.yaml"), {}
+    top = read_yaml(root / "config.yaml")
+    where: dict[Key, str] = {}
     shipped = top.get("seed")
     _check(top, "config", "config.yaml")
     merge(top, {}, "config.yaml", where)

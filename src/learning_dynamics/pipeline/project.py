@@ -271,7 +271,7 @@ class Project:
                 overlay = self.configuration.overlay_of(*path)
                 if overlay is None or reason_from == overlay or child != owner:
                     return inheriting["provenance"][key]
-        kind = self._inherited(paper, name).get("kind") if section == "runs" else block["source"]
+        kind = self._inherited(paper, name)["kind"] if section == "runs" else block["source"]
         shared = self._blocks(paper, "provenance").get(kind, {}).get(key)
         overlay = self.configuration.overlay_of(*path)
         if overlay is not None:
