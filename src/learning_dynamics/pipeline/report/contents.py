@@ -138,13 +138,11 @@ def _paper(
         kind = project.figure(paper, name)["kind"]
         _topic(topics, paper, kind).exhibits.append(exhibit)
     for row in rows:
-        exhibit = exhibits.get(row["figure"] or "")
-        row["shown"] = exhibit
-        if row["origin"] == "ours":
-            exhibit.observations.append(row) if exhibit else None
-        elif exhibit:
-            exhibit.claims.append(row)
-        else:
+        shown = exhibits.get(row["figure"] or "")
+        row["shown"] = shown
+        if shown is not None:
+            (shown.observations if row["origin"] == "ours" else shown.claims).append(row)
+        elif row["origin"] != "ours":
             _topic(topics, paper, row["kind"]).loose.append(row)
     telling = block.get("telling", next(iter(exhibits), None))
     return Paper(

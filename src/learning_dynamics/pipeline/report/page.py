@@ -58,6 +58,7 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
             meanings=MEANINGS,
             unexpected=[claim for claim in every if not claim["as_expected"]],
             seeds=seeds,
+            repeated=sum(bool(claim["seeds"]) for claim in every),
             unsettled=[claim for claim in every if len(set(claim["seeds"].values())) > 1],
             figures=sum(len(topic.exhibits) for paper in papers for topic in paper.topics),
             record=record,
