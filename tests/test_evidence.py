@@ -20,7 +20,7 @@ def test_intervals_cover_the_truth_at_their_level(estimate, draws):
     covered = np.mean([found.lower <= 0 <= found.upper for found in map(estimate, samples)])
     # 2000 samples: three standard errors of a share of 0.95 are 0.015; order statistics cover more than asked
     assert covered >= 0.95 - 0.015
-    assert covered <= (0.99 if estimate is median else 0.965)
+    assert covered <= (0.997 if estimate is median else 0.965)
 
 
 @given(NUMBERS)

@@ -280,7 +280,7 @@ def test_fields_mathematics_and_references_are_no_results(text):
 
 
 def test_a_field_that_nothing_fills_is_refused():
-    with pytest.raises(ProjectError, match="a field `{valeu}` that nothing fills; did you mean `value`"):
+    with pytest.raises(ProjectError, match=r"a field `\{valeu\}` that nothing fills; did you mean `value`"):
         fill("The error is {valeu:.2g}.", {"value": 1.0})
 
 

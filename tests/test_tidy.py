@@ -54,7 +54,7 @@ def test_coordinates_may_differ_by_member():
 
 @pytest.mark.parametrize("shape", [(2,), (2, 3, 2, 2)])
 def test_too_few_or_too_many_axes_are_refused(shape):
-    with pytest.raises(ValueError, match="x: . axes for coordinates"):
+    with pytest.raises(ValueError, match=r"x: . axes for coordinates"):
         rows({"x": np.zeros(shape)}, {"seed": [0, 1], "time": TIMES})
 
 
