@@ -44,6 +44,11 @@ def fields(text: str) -> set[str]:
     plain = "".join(MATHS.split(text)[::2])
     return {name for _, name, _, _ in string.Formatter().parse(plain) if name}
 
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion:
+            raise ValueError(f"`!{conversion}` is not for prose")
+        return value
+
 
 class _Shown:
     """A fact as prose shows it: numbers by their format, what is missing as a dash."""
