@@ -19,6 +19,11 @@ class _Fields(string.Formatter):
             raise ProjectError(f"the text has a field `{{{field_name}}}` that nothing fills{near(field_name, kwargs)}")
         return kwargs[field_name], field_name
 
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion:
+            raise ValueError(f"`!{conversion}` is not for prose")
+        return value
+
 
 def fill(text: str, facts: Mapping[str, Any]) -> str:
     """Return a text with its ``{name}`` and ``{name:format}`` fields filled; mathematics between dollars is left alone.
@@ -43,11 +48,6 @@ def fields(text: str) -> set[str]:
     """Return the names of a text's fields."""
     plain = "".join(MATHS.split(text)[::2])
     return {name for _, name, _, _ in string.Formatter().parse(plain) if name}
-
-    def convert_field(self, value: Any, conversion: Any) -> Any:
-        if conversion:
-            raise ValueError(f"`!{conversion}` is not for prose")
-        return value
 
 
 class _Shown:
