@@ -5,7 +5,7 @@ INSTALLED := $(VENV)/.installed
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help figures test lint clean
+.PHONY: help figures publish test lint clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	snakefmt --check Snakefile workflow
 	mypy
 	snakemake --lint
+
+publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
+	python -m learning_dynamics publish
 
 clean:  ## remove what was generated: results, figures, Snakemake's records (not .venv)
 	rm -rf results figures .snakemake
