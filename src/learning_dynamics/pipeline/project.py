@@ -74,6 +74,10 @@ class Project:
         found = {name: self._inherited(paper, name).get("sweep") for name in self._blocks(paper, "runs")}
         return {name: [member for member, _ in sweep_members(name, sweep)] for name, sweep in found.items() if sweep}
 
+    def described(self, paper: str, name: str) -> Spec:
+        """What a job that reads a run's metrics is told of it: name, sweep if there is one, fingerprint."""
+        return self._roles(paper, {"run": name})["run"]
+
     # -- what jobs are to do ------------------------------------------------------------------------
 
     def data(self, paper: str, name: str) -> Spec:
@@ -391,6 +395,8 @@ class Project:
                 raise
             key = message[len(where) + 1 :].split(":")[0].split(".")[0]
             for owner, block in self._ancestry(paper, name):
+                if key in block.get("sweep", {}):
+                    raise
                 if key in (block.get("measure", {}) if part else block) and owner != name:
                     mended = self._where(paper, "runs", owner) + (f".{part}" if part else "")
                     raise ProjectError(mended + message[len(where) :]) from None
