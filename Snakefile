@@ -1,5 +1,6 @@
 # One generic rule for each stage; what each job is to do comes from the configuration, looked up by paper and name.
 import functools
+import hashlib
 import json
 import os
 import shlex

@@ -46,6 +46,8 @@ class Project:
             self._check_sensitivity(paper)
             for name in self._blocks(paper, "figures"):
                 self._check_figure(paper, name)
+            if "telling" in self.about(paper):
+                self._find(paper, "figures", self.about(paper)["telling"], "figure", self._where(paper, "telling"))
             for name in self._blocks(paper, "claims"):
                 self._check_claim(paper, name)
             self._check_provenance(paper)
