@@ -77,6 +77,10 @@ class Project:
         found = {name: self._inherited(paper, name).get("sweep") for name in self._blocks(paper, "runs")}
         return {name: [member for member, _ in sweep_members(name, sweep)] for name, sweep in found.items() if sweep}
 
+    def described(self, paper: str, name: str) -> Spec:
+        """What a job that reads a run's metrics is told of it: name, sweep if there is one, fingerprint."""
+        return self._roles(paper, {"run": name})["run"]
+
     # -- what jobs are to do ------------------------------------------------------------------------
 
     def data(self, paper: str, name: str) -> Spec:
