@@ -211,7 +211,8 @@ def convex_losses(
     paths, constants = [], {name: [] for name in ("target", "factor", "loss", "case", "member")}
     for member, rng in enumerate(generators(seed, "deep_linear.convex_losses", seeds)):
         U, V = haar(rng, len(values)), haar(rng, len(values))
-        step, factor = rng.standard_normal((2, len(values), len(values)))
+        step, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
+        factor = turn * np.linspace(0.5, 1.5, len(values))
         target = (U * values) @ V.T
         for number, loss in enumerate(LOSSES.values()):
             starts = (_below(loss, target, step, factor, share), (U * np.append(values[:-1], -values[-1])) @ V.T)
