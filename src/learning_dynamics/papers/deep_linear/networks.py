@@ -11,6 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.errors import DivergenceError
+
 Layers = list[np.ndarray]
 Gradient = Callable[[np.ndarray], np.ndarray]
 Field = Callable[[float, np.ndarray], np.ndarray]
@@ -42,8 +45,7 @@ def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layer
 
 def imbalance(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j; zero for a single layer."""
-    pairs = zip(layers[1:], layers[:-1], strict=True)
-    norms = [np.linalg.norm(_gram(above) - _gram(np.swapaxes(below, -1, -2)), axis=(-2, -1)) for above, below in pairs]
+    norms = [np.linalg.norm(difference, axis=(-2, -1)) for difference in gram_differences(layers)]
     return np.max(norms, axis=0) if norms else np.zeros(layers[0].shape[:-2])
 
 
@@ -106,6 +108,24 @@ def preconditioner(W: np.ndarray, depth: int) -> np.ndarray:
     return total
 
 
+def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
+
+    sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule; shape
+    (d_N d_0, d_N d_0). Of balanced layers it is `preconditioner` of their product.
+    """
+    total = 0.0
+    for j in range(len(layers)):
+        above = np.eye(layers[-1].shape[0])
+        for layer in reversed(layers[j + 1 :]):
+            above = above @ layer
+        below = np.eye(layers[0].shape[1])
+        for layer in layers[:j]:
+            below = layer @ below
+        total = total + np.kron(above @ above.T, below.T @ below)
+    return total
+
+
 def preconditioner_factors(left: np.ndarray, right: np.ndarray, depth: int) -> np.ndarray:
     """Return P_W's eigenvalues, shape (d_N, d_0): sum_j left_r^(2(N-j)/N) right_s^(2(j-1)/N).
 
@@ -148,6 +168,19 @@ def flow_field(gradient: Gradient, widths: Sequence[int]) -> Field:
         return -pack(layer_gradients(layers, gradient(product(layers))))
 
     return field
+
+
+def flow(field: Field, initial: np.ndarray, times: np.ndarray, *, rtol: float, atol: float) -> np.ndarray:
+    """Return the states of a flow at `times`, shape (times, size); nan throughout if it cannot be integrated."""
+    try:
+        return integrate(field, initial, times, rtol=rtol, atol=atol).states
+    except DivergenceError:
+        return np.full((len(times), len(initial)), np.nan)
+
+
+def gram_differences(layers: Sequence[np.ndarray]) -> Layers:
+    """Return W_{j+1}^T W_{j+1} - W_j W_j^T for each j, over any leading axes."""
+    return [_gram(above) - _gram(np.swapaxes(below, -1, -2)) for below, above in pairwise(layers)]
 
 
 def _full_spectrum(W: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
