@@ -50,4 +50,6 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     (p, one), (q, two) = ((share, test.proportion_ci(LEVEL, method="wilson")) for share, test in found)
     lower = p - q - np.hypot(p - one.low, two.high - q)
     upper = p - q + np.hypot(one.high - p, q - two.low)
-    return Estimate(float(p - q), float(lower), float(upper), len(first) + len(second), "difference of shares (Newcombe)")
+    return Estimate(
+        float(p - q), float(lower), float(upper), len(first) + len(second), "difference of shares (Newcombe)"
+    )

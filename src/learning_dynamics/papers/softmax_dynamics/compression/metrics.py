@@ -28,7 +28,9 @@ MAP = (
 
 
 @columns(*MAP)
-def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> pd.DataFrame:
+def descent_map(
+    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
+) -> pd.DataFrame:
     """Measure each member of a map.
 
     By measure: ``net``, the rank's change while the rarest classes are learned (between `lower` and `upper`), and
@@ -81,6 +83,14 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
             }
             tables.append(rows(found, axes, **labels, measure=measure, threshold=threshold))
     return joined(MAP, *tables)
+
+
+@columns(*MAP)
+def variants_map(
+    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
+) -> pd.DataFrame:
+    """Measure each member as `descent_map` does."""
+    return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 
 
 def _windows(

@@ -86,7 +86,21 @@ def train(
 
 @numba.njit
 def _kernel(
-    inputs, orthonormal, labels, theta, W, rate, momentum, decay, batch, adam, draws, records, gram, total, probabilities
+    inputs,
+    orthonormal,
+    labels,
+    theta,
+    W,
+    rate,
+    momentum,
+    decay,
+    batch,
+    adam,
+    draws,
+    records,
+    gram,
+    total,
+    probabilities,
 ):
     examples, dimension = theta.shape
     classes = W.shape[1]
@@ -102,10 +116,7 @@ def _kernel(
     taken = examples if batch == 0 or batch >= examples else batch
     recorded = steps = 0
     while True:
-        if orthonormal:
-            f[:] = theta
-        else:
-            _product(inputs, theta, f)
+        _product(inputs, orthonormal, theta, f)
         recording = records[recorded] == steps
         if taken < examples:
             for i in range(taken):
@@ -114,19 +125,28 @@ def _kernel(
         if recording:
             for i in range(examples):
                 _residual(f, W, labels, i, A)
-            if not np.isfinite(A).all():
-                return
-            gram[recorded] = f.T @ f
-            for k in range(dimension):
-                total[recorded, k] = f[:, k].sum()
-            probabilities[recorded] = 0.0
+                if not np.isfinite(A[i, labels[i]]):
+                    return
+            for c in range(classes):
+                probabilities[recorded, c] = 0.0
             for i in range(examples):
                 probabilities[recorded, labels[i]] += (A[i, labels[i]] + 1) / sizes[labels[i]]
+            for k in range(dimension):
+                total[recorded, k] = 0.0
+                for i in range(examples):
+                    total[recorded, k] += f[i, k]
+                for m in range(dimension):
+                    gram[recorded, k, m] = 0.0
+                    for i in range(examples):
+                        gram[recorded, k, m] += f[i, k] * f[i, m]
             recorded += 1
             if recorded == len(records):
                 return
-        gradient_W[:] = 0.0
-        gradient_f[:] = 0.0
+        for k in range(dimension):
+            for c in range(classes):
+                gradient_W[k, c] = 0.0
+            for i in range(examples):
+                gradient_f[i, k] = 0.0
         for q in range(taken):
             i = order[q]
             _residual(f, W, labels, i, A)
@@ -136,19 +156,19 @@ def _kernel(
                     s += A[i, c] * W[k, c]
                     gradient_W[k, c] += examples / taken * f[i, k] * A[i, c]
                 gradient_f[i, k] = examples / taken * s
-        if orthonormal:
-            gradient_theta[:] = gradient_f
-        else:
-            _product(inputs, gradient_f, gradient_theta)  # inputs are symmetric
+        _product(inputs, orthonormal, gradient_f, gradient_theta)  # inputs are symmetric
         steps += 1
         _move(theta, gradient_theta, first_theta, second_theta, rate, momentum, decay, adam, steps)
         _move(W, gradient_W, first_W, second_W, rate, momentum, decay, adam, steps)
 
 
 @numba.njit
-def _product(left, right, result):
+def _product(left, unit, right, result):
     for i in range(left.shape[0]):
         for k in range(right.shape[1]):
+            if unit:
+                result[i, k] = right[i, k]
+                continue
             s = 0.0
             for j in range(left.shape[1]):
                 s += left[i, j] * right[j, k]

@@ -9,7 +9,6 @@ import numpy as np
 from learning_dynamics.claims import Finding, Judgement, at_least, at_most, claim, equal, every_draw
 from learning_dynamics.evidence import Estimate, slope
 from learning_dynamics.papers.softmax_dynamics.invariants.claims import (
-    RESOLUTION,
     at_each_time,
     difference_error,
     flow_error,

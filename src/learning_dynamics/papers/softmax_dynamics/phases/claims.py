@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -18,11 +19,12 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     share_difference,
     values,
 )
-from learning_dynamics.settings import Fraction, Literal, Positive
+from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
 
 START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of metrics.MOMENTS
 TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
+MORE = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
 
 
@@ -54,7 +56,7 @@ def phases_warmup(grid: Table, *, factor: Positive, typical: Fraction) -> Findin
                 weights > 1,
                 at_least=typical,
                 undecided=np.isnan(weights),
-                because="more often than not",
+                because=MORE,
             ),
         )
 
@@ -87,7 +89,7 @@ def warmup_lowers_rank(
             np.array([bool(word) and word[0] == letter for word in found[chosen]]),
             at_least=typical,
             undecided=undecided[chosen],
-            because="more often than not",
+            because=MORE,
             **left_out,
         )
 
@@ -117,56 +119,65 @@ def phases_entropy_seeking(
     """After the warm-up the features expand, their effective rank rises, and the frequent classes are predicted
     confidently.
 
-    The rise comes when the first direction has fitted its examples and its gain falls below the second's. Over
-    measures of rank, thresholds and scales see the map of phases.
+    Compared are the moment at which the first class is learned and that at which the rarest are: the rank rises by
+    more than the threshold in {value:.0%} of the draws. It comes when the first direction has fitted its examples and its gain
+    falls below the second's. A fall, then a rise, counted from the start whatever is learned, is the course of {course:.0%}.
     """
-    found = shapes(grid, measure, threshold, skewed=True)
-    undecided = np.array([word is None for word in found])
+    rank = values(grid, "rank", None, measure, skewed=True)
+    change = rank[:, RARE_LEARNED - 1] - rank[:, FIRST - 1]
+    undecided = np.isnan(change)
     grown = [
         values(grid, name, RARE_LEARNED, skewed=True) > values(grid, name, FIRST, skewed=True)
         for name in ("sigma_1", "sigma_2")
     ]
     times = values(grid, "learned", None, skewed=True)
 
-    def judge(course: str) -> Judgement:
+    def judge(direction: int) -> Judgement:
         return Judgement(
             share_of_draws(
-                "draws whose rank falls, then rises",
-                np.array([word is not None and word.startswith(course) for word in found]),
+                "draws whose rank rises between the first class learned and the rarest learned",
+                direction * change > threshold,
                 at_least=typical,
                 undecided=undecided,
-                because="more often than not",
+                because=MORE,
             ),
             share_of_draws(
-                "draws in which both singular values grow between the first class learned and the last",
+                "draws in which both singular values grow meanwhile",
                 grown[0] & grown[1],
                 at_least=typical,
                 undecided=undecided,
-                because="more often than not",
+                because=MORE,
             ),
             share_of_draws(
                 "draws in which the most frequent class is learned before the last of the others",
                 times[:, 0] < times[:, 1:].max(axis=1),
                 at_least=typical,
                 undecided=undecided,
-                because="more often than not",
+                because=MORE,
             ),
         )
 
-    return Finding(judge, "FR", {"the rank rises, then falls": "RF", "a third phase as well": "FRF"})
+    found = shapes(grid, measure, threshold, skewed=True)
+    facts = {"course": float(np.mean([word is not None and word.startswith("FR") for word in found]))}
+    return Finding(judge, 1, {"the rank falls meanwhile": -1}, facts=facts)
 
 
-@claim("Section 3.3, primacy bias", scope=TREATED, empirical=True)
-def primacy_bias(grid: Table, *, chance: Fraction) -> Finding:
+@claim(
+    "Section 3.3, primacy bias", scope=f"{TREATED}, of which those with near-uniform predictions count", empirical=True
+)
+def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     """More frequent classes are learned earlier.
 
     A class is learned when the mean probability of its own class over its examples passes one half for good. Of the
-    pairs of classes of different size, the more frequent one comes first in {value:.1%}. It is a tendency: in
-    {first:.0%} of the draws the most frequent class is learned before all others, in {ordered:.0%} all pairs are in order.
+    pairs of classes of different size, the more frequent one comes first in {value:.1%}; in {first:.0%} of the draws the most
+    frequent class is learned before all others, in {ordered:.0%} all pairs are in order. Of the starts of larger scale, which
+    are left out since predictions are not uniform there, pairs are in order in {large:.0%}.
     """
     times = values(grid, "learned", None, skewed=True)
     cells = members(grid, skewed=True)
     sizes = np.array([[int(size) for size in counts.split("-")] for counts in cells["counts"]])
+    scale = cells["scale"].to_numpy()
+    kept = scale <= small
 
     def in_order(sizes: np.ndarray) -> np.ndarray:
         """Share of pairs of different size learned in the order of size; pairs never learned are not in order."""
@@ -177,29 +188,27 @@ def primacy_bias(grid: Table, *, chance: Fraction) -> Finding:
 
     def judge(reorder: Sequence[int]) -> Judgement:
         shares = in_order(sizes[:, list(reorder)])
+        because = "that of an order that does not know the sizes"
         return Judgement(
             at_least(
                 "share of pairs in which the more frequent class is learned first (mean over draws)",
-                mean(shares),
+                mean(shares[kept]),
                 chance,
-                because="that of an order that does not know the sizes",
+                because=because,
+                left_out={NOT_UNIFORM: int((~kept).sum())},
             ),
             *(
-                at_least(
-                    f"the same at scale {scale:g}",
-                    mean(shares[cells["scale"] == scale]),
-                    chance,
-                    because="that of an order that does not know the sizes",
-                )
-                for scale in np.unique(cells["scale"])
+                at_least(f"the same at scale {one:g}", mean(shares[scale == one]), chance, because=because)
+                for one in np.unique(scale[kept])
             ),
         )
 
     own = list(range(sizes.shape[1]))
     rivals = {"rare classes first": own[::-1], "sizes handed to other classes": [*own[1:], 0]}
     facts = {
-        "first": float(np.mean(times[:, 0] < times[:, 1:].min(axis=1))),
-        "ordered": float(np.mean(in_order(sizes) == 1)),
+        "first": float(np.mean(times[kept, 0] < times[kept, 1:].min(axis=1))),
+        "ordered": float(np.mean(in_order(sizes)[kept] == 1)),
+        "large": float(np.mean(in_order(sizes)[~kept])) if (~kept).any() else np.nan,
     }
     return Finding(judge, own, rivals, facts=facts)
 
@@ -231,7 +240,9 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
     over_time = faster.mean()
 
     def judge(larger: bool) -> Judgement:
-        shares = np.array([np.mean(row[open_] == larger) for row, open_ in zip(faster.to_numpy(), ongoing, strict=True)])
+        shares = np.array(
+            [np.mean(row[open_] == larger) for row, open_ in zip(faster.to_numpy(), ongoing, strict=True)]
+        )
         return Judgement(
             share_of_draws(
                 "random starts at which the larger singular value changes faster",
@@ -277,7 +288,7 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     def share(place: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
         found = close(place)[chosen]
         return share_of_draws(
-            name, found == 1, at_least=typical, undecided=np.isnan(found), because="more often than not",
+            name, found == 1, at_least=typical, undecided=np.isnan(found), because=MORE,
             left_out=left_out,
         )  # fmt: skip
 
@@ -296,9 +307,7 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     return Finding(judge, FIRST, {"aligned from the start": START}, facts=facts)
 
 
-def _control(
-    control: Table, treated: Table, skewed: bool, measure: str, threshold: float, typical: float
-) -> Finding:
+def _control(control: Table, treated: Table, skewed: bool, measure: str, threshold: float, typical: float) -> Finding:
     """Hold the course of the rank in a control against growth, and compare it with the treated case by the same measure."""
     found, other = shapes(control, measure, threshold, skewed=skewed), shapes(treated, measure, threshold, skewed=True)
     undecided = np.array([word is None for word in found])
@@ -311,14 +320,14 @@ def _control(
                 np.array([word in courses for word in found]),
                 at_least=typical,
                 undecided=undecided,
-                because="more often than not",
+                because=MORE,
             ),
             share_of_draws(
                 "draws whose rank has saturated: it changes less than the threshold over the last half decade",
                 tail < threshold,
                 at_least=typical,
                 undecided=np.isnan(tail),
-                because="more often than not",
+                because=MORE,
             ),
         )
 
@@ -339,7 +348,11 @@ def _control(
     return Finding(judge, GROWS, rivals, facts=facts)
 
 
-@claim("Figure 12, equal classes", scope="2 examples in each of 4 classes, d = 2, cross-entropy, the treated grid's starts", empirical=True)
+@claim(
+    "Figure 12, equal classes",
+    scope="2 examples in each of 4 classes, d = 2, cross-entropy, the treated grid's starts",
+    empirical=True,
+)
 def controls_uniform(
     control: Table,
     treated: Table,
@@ -356,7 +369,11 @@ def controls_uniform(
     return _control(control, treated, False, measure, threshold, typical)
 
 
-@claim("Figure 12, no bottleneck", scope="skewed classes of 8 examples, V = 4, d = 3, cross-entropy, the treated grid's starts", empirical=True)
+@claim(
+    "Figure 12, no bottleneck",
+    scope="skewed classes of 8 examples, V = 4, d = 3, cross-entropy, the treated grid's starts",
+    empirical=True,
+)
 def controls_no_bottleneck(
     control: Table,
     treated: Table,
@@ -373,7 +390,11 @@ def controls_no_bottleneck(
     return _control(control, treated, True, measure, threshold, typical)
 
 
-@claim("Figure 13, squared loss", scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, the treated grid's starts", empirical=True)
+@claim(
+    "Figure 13, squared loss",
+    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, the treated grid's starts",
+    empirical=True,
+)
 def controls_squared_loss(
     control: Table,
     treated: Table,
@@ -391,7 +412,11 @@ def controls_squared_loss(
     return _control(control, treated, True, measure, threshold, typical)
 
 
-@claim("Figure 13, squared loss, equal classes", scope="2 examples in each of 4 classes, d = 2, squared loss, the treated grid's starts", empirical=True)
+@claim(
+    "Figure 13, squared loss, equal classes",
+    scope="2 examples in each of 4 classes, d = 2, squared loss, the treated grid's starts",
+    empirical=True,
+)
 def controls_squared_loss_uniform(
     control: Table,
     treated: Table,
@@ -409,7 +434,11 @@ def controls_squared_loss_uniform(
     return _control(control, treated, False, measure, threshold, typical)
 
 
-@claim("Figure 13, what is learned", scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged", empirical=True)
+@claim(
+    "Figure 13, what is learned",
+    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged",
+    empirical=True,
+)
 def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *, typical: Fraction) -> Finding:
     """Under the squared loss with a bottleneck only the most frequent classes are learned.
 
@@ -433,7 +462,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
                 frequent,
                 at_least=typical,
                 undecided=np.isnan(final).any(axis=1),
-                because="more often than not",
+                because=MORE,
             )
         )
 

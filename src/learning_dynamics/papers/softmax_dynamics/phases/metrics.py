@@ -66,9 +66,7 @@ def toy(trajectory: Trajectory, *, coordinates: Natural) -> pd.DataFrame:
 
 
 @columns(*GRID)
-def flow_grid(
-    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
-) -> pd.DataFrame:
+def flow_grid(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> pd.DataFrame:
     """Measure each member of a grid.
 
     Quantities: ``learned``, when each class's mean probability of its own class passes one half for good, and

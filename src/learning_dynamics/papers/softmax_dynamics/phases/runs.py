@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import starts
-from learning_dynamics.settings import Count, Literal, Positive, Seed
+from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
 
 
