@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,7 +117,7 @@ def falls_within(series: np.ndarray, threshold: float, window: tuple[np.ndarray,
             deepest[member] = np.nan
             continue
         turning = turning_points(values, threshold)
-        for top, bottom in zip(turning[1:-1], turning[2:], strict=True):
+        for top, bottom in itertools.pairwise(turning[1:]):
             if values[bottom] < values[top]:
                 start, end = max(top, window[0][member]), min(bottom, window[1][member])
                 if end > start:

@@ -33,8 +33,7 @@ def compression(
 
     Counted generously, for any fall after any rise, it does in {value:.1%} of the draws, and at no scale in more than
     {highest:.0%} (scale {at:g}); the whole course of the three phases, a fall, a rise and another fall, is that of
-    {phases:.1%}. The rank rises meanwhile in {rising:.0%}, by {net:+.2f} in the median draw. It tops out before the rare classes
-    are learned, and there is little room above.
+    {phases:.1%}. The rank rises meanwhile in {rising:.0%}, by {net:+.2f} in the median draw.
     """
     fallen = values(grid, within, 0, measure, threshold, skewed=True)
     net = values(grid, "net", 0, measure, skewed=True)
@@ -67,8 +66,8 @@ def compression(
 
 @claim("Figure 4, the singular values", scope=FLOWS, empirical=True)
 def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
-    r"""While rare classes are learned the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and goes on
-    to do so.
+    r"""While rare classes are learned the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
+    goes on to do so.
 
     Compared are the two values' changes from before the first of the rarest classes is learned to after the last
     ({value:.0%} of the draws), and from there to the end ({after:.0%}). What RankMe follows is their ratio, which is a
@@ -83,7 +82,7 @@ def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
 
     def judge(sign: int) -> Judgement:
         return Judgement(
-            more(RARE_BEGIN, RARE_LEARNED, sign, "draws whose larger singular value grows more while the rare classes are learned"),
+            more(RARE_BEGIN, RARE_LEARNED, sign, "draws whose larger singular value grows more while rare classes are learned"),
             more(RARE_LEARNED, END, sign, "draws whose larger singular value grows more after that"),
         )  # fmt: skip
 
@@ -93,8 +92,8 @@ def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
 
 @claim("Figure 4, the singular values' ratio", scope=FLOWS, origin="ours", empirical=True)
 def ratio_falls(grid: Table, *, typical: Fraction) -> Finding:
-    r"""While rare classes are learned, and after, the ratio $\sigma_1 / \sigma_2$ falls, so that the effective rank rises
-    even where $\sigma_1$ grows faster.
+    r"""While rare classes are learned, and after, the ratio $\sigma_1 / \sigma_2$ falls, so that the effective rank
+    rises even where $\sigma_1$ grows faster.
 
     The median ratio goes from {begin:.2f} before the first of the rarest classes is learned to {learned:.2f} after the
     last and {end:.2f} at the end.
@@ -130,12 +129,13 @@ def skew_and_bottleneck_are_necessary(
     within: Literal["fall", "fall_rare", "fall_learning"],
     rare: Fraction,
 ) -> Finding:
-    """Skewed classes and a bottleneck are necessary for compression: without either the rank does not fall while classes
-    are learned.
+    """Skewed classes and a bottleneck are necessary for compression: without either the rank does not fall while
+    classes are learned.
 
-    A fall after a rise happens in {treated:.1%} of the draws with both, in {equal:.1%} of those with equal classes and in
-    {wide:.1%} of those with three dimensions: with both it is {equal_difference:+.1%} ({equal_least:+.1%} to
-    {equal_most:+.1%}) and {wide_difference:+.1%} ({wide_least:+.1%} to {wide_most:+.1%}) more frequent. Of equal classes all are rarest.
+    A fall after a rise happens in {treated:.1%} of the draws with both, in {equal:.1%} of those with equal classes
+    and in {wide:.1%} of those with three dimensions: with both it is {equal_difference:+.1%} ({equal_least:+.1%} to
+    {equal_most:+.1%}) and {wide_difference:+.1%} ({wide_least:+.1%} to {wide_most:+.1%}) more frequent. Of equal
+    classes all are rarest.
     """
     fallen = {
         "treated": values(grid, within, 0, measure, threshold, skewed=True),
@@ -172,7 +172,7 @@ def skew_and_bottleneck_are_necessary(
 
 @claim(
     "Figure 4, the search",
-    scope="skewed classes (4, 2, 1, 1), d = 2, two scales, Gaussian starts; full batches under every optimiser of the map",
+    scope="skewed classes (4, 2, 1, 1), d = 2, two scales, Gaussian starts; full batches, every optimiser of the map",
     origin="ours",
     empirical=True,
 )
@@ -187,8 +187,9 @@ def full_batches_do_not_compress(
     """With full batches the rank does not fall in most draws while rare classes are learned: not at larger steps, not
     with momentum, weight decay, Adam or correlated inputs.
 
-    All together it does in {value:.0%} of the draws; most often under {most} at {amount:g}, in {share:.0%} ({share_low:.0%} to
-    {share_high:.0%}), where the fall has a median depth of {depth:.2g}. Draws that diverge count as falls.
+    All together it does in {value:.0%} of the draws; most often under {most} at {amount:g}, in {share:.0%}
+    ({share_low:.0%} to {share_high:.0%}), where the fall has a median depth of {depth:.2g}. Draws that diverge count
+    as falls.
     """
     rows = map_draws(variants, within, measure, threshold, control="treated")
     full = rows[rows["variant"].isin(FULL_BATCH)]
@@ -235,12 +236,12 @@ def noise_compresses(
     within: Literal["fall", "fall_rare", "fall_learning"],
     typical: Fraction,
 ) -> Finding:
-    """Trained on one example at a time the rank does fall while rare classes are learned, in most draws; it does so without
-    skew and without a bottleneck as well.
+    """Trained on one example at a time the rank does fall while rare classes are learned, in most draws; it does so
+    without skew and without a bottleneck as well.
 
-    It falls in {value:.0%} of the treated draws, by {depth:.2f} in the median one, in {equal:.0%} of those with equal classes
-    and in {wide:.0%} of those with four dimensions. Such falls are the noise of the steps, not a phase: what
-    the whole window leaves is a change of {net:+.2f}.
+    It falls in {value:.0%} of the treated draws, by {depth:.2f} in the median one, in {equal:.0%} of those with equal
+    classes and in {wide:.0%} of those with four dimensions. Over the whole window the rank changes by {net:+.2f} in
+    the median draw, so that these falls are not a phase.
     """
     cases = {"treated": "treated draws", "equal": "draws with equal classes", "wide": "draws without a bottleneck"}
     batch = variants[(variants["variant"] == "minibatch") & (variants["amount"] == 1)]["variant"].size

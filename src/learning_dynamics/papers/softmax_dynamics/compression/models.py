@@ -104,7 +104,7 @@ def _kernel(
 ):
     examples, dimension = theta.shape
     classes = W.shape[1]
-    np.random.seed(draws)
+    np.random.seed(draws)  # noqa: NPY002 - compiled code has no Generator of ours to draw from
     f, A = np.empty((examples, dimension)), np.empty((examples, classes))
     gradient_f, gradient_theta = np.zeros((examples, dimension)), np.zeros((examples, dimension))
     gradient_W = np.zeros((dimension, classes))
@@ -120,7 +120,7 @@ def _kernel(
         recording = records[recorded] == steps
         if taken < examples:
             for i in range(taken):
-                j = i + np.random.randint(examples - i)
+                j = i + np.random.randint(examples - i)  # noqa: NPY002
                 order[i], order[j] = order[j], order[i]
         if recording:
             for i in range(examples):

@@ -89,7 +89,8 @@ def _errors(table: Table, factor: str, exponent: float, simple: float) -> np.nda
     ),
 )
 def theorem_b_3_dominant_class(starts: Table, early: Table, *, many: Positive) -> Finding:
-    r"""With uniform predictions at initialisation and many classes, rates are proportional to the size $N$ of the largest.
+    r"""With uniform predictions at initialisation and many classes, rates are proportional to the size $N$ of the
+    largest.
 
     At uniform predictions $A$ is the negative one-hot matrix with the class mean projected out, whose spectral
     norm is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$ examples of the class in eq. 21 runs over
@@ -200,8 +201,8 @@ def theorem_b_3_bound(starts: Table, early: Table, confident: Table) -> Finding:
     ),
 )
 def equation_21(starts: Table, early: Table, *, dropped: Fraction) -> Finding:
-    r"""For many classes the terms of order $1/V$ in $g_i$ can be dropped, and what is left is of the order of the size $N$
-    of the largest class.
+    r"""For many classes the terms of order $1/V$ in $g_i$ can be dropped, and what is left is of the order of the
+    size $N$ of the largest class.
 
     The last line leaves the class index of the inner sum free; it is read as $-\sum_k v_{2ik} \sum_{c_j = k} u_{1ij}$.
     At random starts the relative error is {few:.2g} at {fewest} classes and {value:.2g} at {most}, of order

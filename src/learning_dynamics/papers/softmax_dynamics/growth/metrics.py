@@ -21,9 +21,7 @@ from learning_dynamics.trajectory import Trajectory
     Column("sigma", "float", "singular value of the features"),
     Column("rate", "float", "its derivative, u^T (df/dt) v"),
     Column("gain", "float", "g_i at the actual predictions"),
-    Column(
-        "gain_many_classes", "float", "g_i without terms of order 1/V, the sum over examples within that over classes"
-    ),
+    Column("gain_many_classes", "float", "g_i without terms of order 1/V, the inner sum within the outer"),
     Column("gain_separate", "float", "the same with the two sums of eq. 21 taken apart"),
     Column("fastest", "float", "spectral norm of A at uniform predictions"),
 )

@@ -135,7 +135,8 @@ def conservation_gradient_descent(descent: Table) -> Finding:
 
     The appendix says gradient descent and differentiates in time; what it derives is exact for the flow.
     """
-    drifts = select(descent, "drift").groupby(["seed", "learning_rate"])["value"].max().unstack()
+    drifts = select(descent, "drift").groupby(["seed", "learning_rate"])["value"].max()
+    drifts = drifts.unstack()  # noqa: PD010 - a series
     logs = np.log(drifts.to_numpy())
     x = np.log(drifts.columns.to_numpy(dtype=float))
     orders = np.array([slope(x, row).value for row in logs])
@@ -162,8 +163,9 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
     $S_1^2 = S_2^2$ and $V_1 = U_2$.
 
     Singular vectors are fixed up to sign, and only as well as the gap of the spectrum allows: an error of size
-    $\epsilon$ in a symmetric matrix turns its eigenvectors by up to $\epsilon$ over the gap, and the angles are weighted by it.
-    Singular values are not negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the proof does not occur.
+    $\epsilon$ in a symmetric matrix turns its eigenvectors by up to $\epsilon$ over the gap, and the angles are
+    weighted by it. Singular values are not negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the
+    proof does not occur.
     """
 
     def judge(tables: Sequence[Table]) -> Judgement:

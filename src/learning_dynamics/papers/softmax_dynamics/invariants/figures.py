@@ -1,82 +1,72 @@
-"""One flow in the plane, its singular values, and the features' effective rank."""
+"""Errors of the identities: rates of singular values, the conserved difference, shared spectra."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.softmax_dynamics.bands import band
-from learning_dynamics.plotting import COLOURS, WIDTH, sequence
-from learning_dynamics.settings import Natural
-from learning_dynamics.tables import Tables
-
-CLASS_COLOURS = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
+from learning_dynamics.papers.softmax_dynamics.invariants.claims import FLOW_ERROR, at_each_time, difference_error
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, select, settings_of
 
 
-def trajectories(tables: Tables, *, member: Natural) -> Figure:
-    """Features and classifier in the plane, their singular values, and the features' effective rank.
+def invariants(curves: Table, balanced: Table, unbalanced: Table, descent: Table, *, simple: Positive) -> Drawn:
+    r"""What holds along every flow: rates of singular values, the conserved difference, shared spectra.
 
-    Two dimensions, four classes of unequal size, cross-entropy, gradient flow from a balanced start. Left: rows of
-    f (thin) and columns of W (thick, ending in a dot), coloured by class, up to the end of the flow. Middle: singular
-    values of f and of W, which coincide (Theorem B.2). Right: three effective ranks. RankMe is the exponential
-    of the entropy of the covariance's eigenvalue shares, about zero or about the mean; the effective rank takes
-    the singular values instead. The line is the same member; the band holds the middle half of the seeds.
-    It falls while the first direction grows, and rises while the second does; it does not fall again.
+    Left: error of $u_k^T \dot M v_k$ as the rate of a singular value, relative to the matrix's speed, against the
+    relative gap of the spectrum (Lemma B.1); the line is the rounding of the differences, and left of the dotted line
+    singular values do not count as simple. Middle: change of $f^T f - W W^T$ along gradient descent with four
+    learning rates (colours, dark for the largest) and along the flow, from balanced and Gaussian starts; the dashed
+    line is ten times the integrator's tolerance. Right: difference of squared singular values, and angle of singular
+    vectors weighted by the gap, between the two factors (Theorem B.2); grey, from Gaussian starts. Worst of all
+    seeds.
     """
-    (table,) = tables.values()
-    rows = table[table["seed"] == member]
-    figure, (plane, spectrum, rank) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
-    _plane_panel(plane, rows, table.attrs["settings"]["counts"])
-    for index, colour in zip((1, 2), sequence(2), strict=True):
-        lines = rows[(rows["index"] == index) & (rows["time"] > 0)].groupby("quantity")
-        features, classifier = lines.get_group("sigma_f"), lines.get_group("sigma_w")
-        spectrum.plot(features["time"], features["value"], color=colour)
-        spectrum.plot(classifier["time"], classifier["value"], color=COLOURS["grey"], ls=(0, (3, 3)))
-    handles = [Line2D([], [], color=colour, label=rf"$\sigma_{i}(f)$") for i, colour in enumerate(sequence(2), 1)]
-    handles.append(Line2D([], [], color=COLOURS["grey"], ls=(0, (3, 3)), label=r"$\sigma_i(W)$"))
-    spectrum.legend(handles=handles, loc="upper left", handlelength=1.5)
-    spectrum.set_ylabel("singular values")
-    for quantity, name, label in (
-        ("rankme", "blue", "RankMe"),
-        ("rankme_centred", "vermilion", "RankMe, centred"),
-        ("effective_rank", "green", "effective rank"),
+    figure, (lemma, drift, shared) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
+    for quantity, speed, table, colour, label in (
+        ("lemma", "speed", curves, "orange", "curves"),
+        ("lemma_w", "speed_w", balanced, "sky", "flow, $W$"),
+        ("lemma_f", "speed_f", balanced, "blue", "flow, $f$"),
     ):
-        line = rows[(rows["quantity"] == quantity) & (rows["time"] > 0)]
-        rank.plot(line["time"], line["value"], color=COLOURS[name], label=label)
-    band(rank, table, "rankme", COLOURS["blue"])
-    rank.set_ylim(0.98, 2.02)
-    rank.set_ylabel("effective number of dimensions")
-    rank.legend(loc="lower right", handlelength=1.0, fontsize=7.5, borderaxespad=0.2)
-    for axis in (spectrum, rank):
+        rows = select(table, quantity)
+        error = (rows["value"] - rows["predicted"]).abs().groupby([rows["seed"], rows["time"]]).max()
+        gap = at_each_time(table, "gap")
+        relative = (error / at_each_time(table, speed)).clip(lower=1e-17)
+        lemma.plot(gap, relative, ".", ms=1.5, color=COLOURS[colour], label=label, rasterized=True)
+    ends = np.geomspace(1e-5, 1.0, 50)
+    lemma.plot(ends, difference_error(ends), color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
+    lemma.axvline(simple, color=COLOURS["grey"], lw=0.9, ls=":")
+    lemma.set(xlabel="relative gap", ylabel=r"error of $\dot\sigma_k$", title="Lemma B.1", xlim=(1e-5, 1.5))
+    lemma.set_ylim(1e-17, 1e-5)
+    lemma.legend(loc="upper right", markerscale=4, handletextpad=0.0, fontsize=7.5)
+    rates = sorted(descent["learning_rate"].unique(), reverse=True)
+    for rate, colour in zip(rates, sequence(len(rates)), strict=True):
+        _worst(drift, select(descent, "drift", learning_rate=rate), colour, rf"$\eta = {rate:g}$")
+    _worst(drift, select(balanced, "drift"), COLOURS["vermilion"], "flow")
+    _worst(drift, select(unbalanced, "drift"), COLOURS["purple"], "flow, Gaussian")
+    tolerance = FLOW_ERROR * settings_of(balanced)["rtol"]
+    for axis in (drift, shared):
+        axis.axhline(tolerance, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
+        axis.set_xlabel("time $t$")
+        axis.set_ylim(1e-17, 3e2)
+    drift.set(ylabel=r"change of $f^T f - W W^T$", title="conservation")
+    drift.legend(loc="upper left", fontsize=6.5, ncols=2, labelspacing=0.1, handlelength=1.0, columnspacing=0.6)
+    for table, colours in ((balanced, ("blue", "orange")), (unbalanced, ("grey", "grey"))):
+        for quantity, colour, label in zip(("spectra", "directions"), colours, (r"$\sigma^2$", "angle"), strict=True):
+            name = label if table is balanced else None
+            _worst(
+                shared, select(table, quantity), COLOURS[colour], name, ls="-" if quantity == "spectra" else (0, (4, 2))
+            )
+    shared.set(ylabel=r"difference of $f$ and $W$", title="Theorem B.2")
+    shared.legend(loc="upper right", handlelength=1.4)
+    for axis in (lemma, drift, shared):
         axis.set_xscale("log")
-        axis.set_xlabel("gradient-flow time $t$")
-        axis.set_xlim(table.loc[table["time"] > 0, "time"].min(), table["time"].max())
-    return figure
+        axis.set_yscale("log")
+    alt = "Errors of Lemma B.1 rise only where gaps close; differences of the factors stay at rounding from balanced starts."
+    return Drawn(figure, alt=alt)
 
 
-def _plane_panel(axis: Axes, rows: pd.DataFrame, counts: Sequence[int]) -> None:
-    labels = np.repeat(np.arange(len(counts)), counts)
-    for name, width, colours in (("feature", 0.8, labels), ("class", 2.2, np.arange(len(counts)))):
-        x, y = (
-            rows[rows["quantity"] == f"{name}_{axis_name}"].set_index(["index", "time"])["value"] for axis_name in "xy"
-        )
-        for index, colour in enumerate(colours, start=1):
-            tint = CLASS_COLOURS[colour % len(CLASS_COLOURS)]
-            axis.plot(x.loc[index], y.loc[index], color=tint, lw=width, alpha=0.8)
-            if name == "class":
-                axis.plot(x.loc[index].iloc[-1], y.loc[index].iloc[-1], "o", ms=5, color=tint)
-    axis.axhline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
-    axis.axvline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
-    axis.set_aspect("equal", adjustable="datalim")
-    axis.set_xlabel("first coordinate")
-    axis.set_ylabel("second coordinate")
-    handles = [
-        Line2D([], [], color=CLASS_COLOURS[index], label=f"{size}") for index, size in enumerate(counts)
-    ]  # fmt: skip
-    axis.legend(handles=handles, title="class size", loc="best", handlelength=1.0, fontsize=7.5, title_fontsize=7.5)
+def _worst(axis: Axes, rows: Table, colour: object, label: str | None, **line: object) -> None:
+    worst = rows[rows["time"] > 0].groupby("time")["value"].max().clip(lower=1e-17)
+    axis.plot(worst.index, worst, color=colour, label=label, lw=1.3, **line)

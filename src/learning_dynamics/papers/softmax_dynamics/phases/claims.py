@@ -120,8 +120,9 @@ def phases_entropy_seeking(
     confidently.
 
     Compared are the moment at which the first class is learned and that at which the rarest are: the rank rises by
-    more than the threshold in {value:.0%} of the draws. It comes when the first direction has fitted its examples and its gain
-    falls below the second's. A fall, then a rise, counted from the start whatever is learned, is the course of {course:.0%}.
+    more than the threshold in {value:.0%} of the draws. It comes when the first direction has fitted its examples and
+    its gain falls below the second's. A fall, then a rise, counted from the start whatever is learned, is the course
+    of {course:.0%}.
     """
     rank = values(grid, "rank", None, measure, skewed=True)
     change = rank[:, RARE_LEARNED - 1] - rank[:, FIRST - 1]
@@ -169,9 +170,9 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     """More frequent classes are learned earlier.
 
     A class is learned when the mean probability of its own class over its examples passes one half for good. Of the
-    pairs of classes of different size, the more frequent one comes first in {value:.1%}; in {first:.0%} of the draws the most
-    frequent class is learned before all others, in {ordered:.0%} all pairs are in order. Of the starts of larger scale, which
-    are left out since predictions are not uniform there, pairs are in order in {large:.0%}.
+    pairs of classes of different size, the more frequent one comes first in {value:.1%}; in {first:.0%} of the draws
+    the most frequent class is learned before all others, in {ordered:.0%} all pairs are in order. Of the starts of
+    larger scale, which are left out since predictions are not uniform there, pairs are in order in {large:.0%}.
     """
     times = values(grid, "learned", None, skewed=True)
     cells = members(grid, skewed=True)
@@ -222,10 +223,10 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
     r"""Dominant directions are more likely to take in new information: of two singular values the larger one
     changes faster more often than not.
 
-    It is a tendency of random starts ({value:.1%} of them) and of the course as a whole, not of each of its
-    moments: among draws the share goes from {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time
-    {when_lowest:.3g}), where the first direction has fitted its examples and the second one grows. In ratios the larger one grows
-    faster, $\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$, for {relative:.0%} of the course.
+    It is a tendency of random starts ({value:.1%} of them) and of the course as a whole, not of each of its moments:
+    among draws the share goes from {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time {when_lowest:.3g}),
+    where the first direction has fitted its examples and the second one grows. In ratios the larger one grows faster,
+    $\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$, for {relative:.0%} of the course.
     """
     wide = starts.pivot_table(index=["scale", "seed"], columns="index", values="rate").abs()
     sigma, rate = (
@@ -273,10 +274,10 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
 def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fraction) -> Finding:
     r"""During the warm-up the eigenvectors of the feature space and of the weight space align.
 
-    Measured from Gaussian starts, whose two factors know nothing of each other: the leading eigenvectors of $f^T f$ and
-    $W W^T$ at the start and when the first class is learned. Directions drawn at random are as close as this in
-    {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both grow, so they must align from
-    small starts; of those at larger scales, which are left out, {large:.0%} do.
+    Measured from Gaussian starts, whose two factors know nothing of each other: the leading eigenvectors of $f^T f$
+    and $W W^T$ at the start and when the first class is learned. Directions drawn at random are as close as this in
+    {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both grow, so they
+    must align from small starts; of those at larger scales, which are left out, {large:.0%} do.
     """
     scale = members(grid, skewed=True, init="gaussian")["scale"].to_numpy()
     kept = scale <= small
@@ -364,7 +365,8 @@ def controls_uniform(
     """Without class skew the warm-up is followed by a monotone, saturating growth of the effective rank.
 
     It is in {value:.0%} of the draws. With skew it is in {treated:.0%} too: what the control shows is a difference of
-    {difference:+.0%} ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} with skew.
+    {difference:+.0%} ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here,
+    {treated_late:.1%} with skew.
     """
     return _control(control, treated, False, measure, threshold, typical)
 
@@ -385,7 +387,8 @@ def controls_no_bottleneck(
     """Without a bottleneck the warm-up is followed by a monotone, saturating growth of the effective rank.
 
     It is in {value:.0%} of the draws. In two dimensions it is in {treated:.0%}: a difference of {difference:+.0%}
-    ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} with the bottleneck.
+    ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} with the
+    bottleneck.
     """
     return _control(control, treated, True, measure, threshold, typical)
 
@@ -444,8 +447,8 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
 
     A class is learned if the mean output of its own class over its examples is above one half at the end. In two
     dimensions the flow ends at the best approximation of rank two of the labels, which are the two most frequent
-    classes. Counted are draws in which something is learned, something is not, and nothing learned is rarer than anything
-    that is not. Under cross-entropy all classes are learned in {all_learned:.0%} of the draws.
+    classes. Counted are draws in which something is learned, something is not, and nothing learned is rarer than
+    anything that is not. Under cross-entropy all classes are learned in {all_learned:.0%} of the draws.
     """
     rows = members(squared, skewed=True)
     sizes = np.array([[int(size) for size in counts.split("-")] for counts in rows["counts"]])
