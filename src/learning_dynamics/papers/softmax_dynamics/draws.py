@@ -1,4 +1,4 @@
-"""What claims and figures read of a grid's draws: values by member, shapes of the rank's course, differences of shares."""
+"""What claims and figures read of a grid: values by member, shapes of the rank's course, differences of shares."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ def values(table: Table, quantity: str, index: int | None = 0, measure: str = ""
     if index is not None:
         return select(chosen, index=index)["value"].to_numpy()
     return chosen["value"].to_numpy().reshape(-1, chosen["index"].nunique())
+
+
+def learning_times(table: Table, **where: Any) -> np.ndarray:
+    """Return when each class is learned, shape (members, classes): infinite if never, nan where the flow failed."""
+    times, final = values(table, "learned", None, **where), values(table, "final", None, **where)
+    return np.where(np.isnan(times) & ~np.isnan(final), np.inf, times)
 
 
 def members(table: Table, **where: Any) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The third phase: whether the rank falls while rare classes are learned, under what, and what skew has to do with it."""
+"""The third phase: whether the rank falls while rare classes are learned, and what skew has to do with it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
 
     def judge(sign: int) -> Judgement:
         return Judgement(
-            more(RARE_BEGIN, RARE_LEARNED, sign, "draws whose larger singular value grows more while rare classes are learned"),
+            more(RARE_BEGIN, RARE_LEARNED, sign, "larger singular value grows more while rare classes are learned"),
             more(RARE_LEARNED, END, sign, "draws whose larger singular value grows more after that"),
         )  # fmt: skip
 

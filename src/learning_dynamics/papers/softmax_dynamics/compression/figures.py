@@ -70,7 +70,7 @@ def compression_map(
     return Drawn(
         figure,
         facts,
-        "Shares of seeds that compress, by skew, dimension, scale and optimiser, with intervals; treated beside controls.",
+        "Shares of seeds that compress, by skew, dimension, scale and optimiser, with intervals.",
     )
 
 

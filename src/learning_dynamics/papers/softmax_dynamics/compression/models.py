@@ -32,7 +32,7 @@ class Optimiser:
 
 
 def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndarray:
-    """Return unit inputs, shape (examples, examples), with given correlations of all pairs and, besides, within classes."""
+    """Return unit inputs, shape (examples, examples), correlated between all examples and, besides, within classes."""
     labels = np.repeat(np.arange(len(counts)), counts)
     same = labels[:, None] == labels[None, :]
     gram = (1 - shared - within_class) * np.eye(len(labels)) + shared + within_class * same

@@ -1,4 +1,4 @@
-"""Maps of the toy over skews, dimensions, scales and numbers of classes, and over one change of the training at a time."""
+"""Maps of the toy over skews, dimensions, scales and classes, and over one change of the training at a time."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def invariants(curves: Table, balanced: Table, unbalanced: Table, descent: Table
     for axis in (lemma, drift, shared):
         axis.set_xscale("log")
         axis.set_yscale("log")
-    alt = "Errors of Lemma B.1 rise only where gaps close; differences of the factors stay at rounding from balanced starts."
+    alt = "Errors of the identities against gaps of the spectrum and over time, beside the error of the method."
     return Drawn(figure, alt=alt)
 
 

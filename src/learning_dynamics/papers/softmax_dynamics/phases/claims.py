@@ -14,6 +14,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     PHASES,
     STAYS,
     TURNS,
+    learning_times,
     members,
     shapes,
     share_difference,
@@ -131,7 +132,7 @@ def phases_entropy_seeking(
         values(grid, name, RARE_LEARNED, skewed=True) > values(grid, name, FIRST, skewed=True)
         for name in ("sigma_1", "sigma_2")
     ]
-    times = values(grid, "learned", None, skewed=True)
+    times = learning_times(grid, skewed=True)
 
     def judge(direction: int) -> Judgement:
         return Judgement(
@@ -174,7 +175,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     the most frequent class is learned before all others, in {ordered:.0%} all pairs are in order. Of the starts of
     larger scale, which are left out since predictions are not uniform there, pairs are in order in {large:.0%}.
     """
-    times = values(grid, "learned", None, skewed=True)
+    times = learning_times(grid, skewed=True)
     cells = members(grid, skewed=True)
     sizes = np.array([[int(size) for size in counts.split("-")] for counts in cells["counts"]])
     scale = cells["scale"].to_numpy()
@@ -309,7 +310,7 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
 
 
 def _control(control: Table, treated: Table, skewed: bool, measure: str, threshold: float, typical: float) -> Finding:
-    """Hold the course of the rank in a control against growth, and compare it with the treated case by the same measure."""
+    """Hold the rank's course in a control against growth, beside the treated case by the same measure."""
     found, other = shapes(control, measure, threshold, skewed=skewed), shapes(treated, measure, threshold, skewed=True)
     undecided = np.array([word is None for word in found])
     tail = np.abs(values(control, "tail", 0, measure, skewed=skewed))

@@ -79,7 +79,7 @@ def figure4(skewed: Table, *, member: Natural) -> Drawn:
     return Drawn(
         figure,
         facts,
-        "Paths of features and weights in the plane, singular values, and RankMe, with the times at which classes are learned.",
+        "Paths of features and weights, singular values and RankMe, with the times at which classes are learned.",
     )
 
 

@@ -26,7 +26,7 @@ GRID = (
     Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
     QUANTITY,
     Column("index", "int", "1, 2, ...: swings in their order, classes by size, or moments; 0 for scalars"),
-    Column("value", "float", "measured; infinite for a class never learned, empty for a failed flow", nullable=True),
+    Column("value", "float", "measured; empty for a class never learned, and for a failed flow", nullable=True),
 )
 
 
@@ -108,9 +108,10 @@ def flow_grid(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
         seeds = {"seed": members % trajectory.settings["seeds"]}
         tables.append(rows(known, seeds, **labels_of, measure=measure, threshold=threshold))
 
+    learned = falls.learned_at(times, probabilities)
     add(
         {
-            "learned": falls.learned_at(times, probabilities),
+            "learned": np.where(np.isinf(learned), np.nan, learned),
             "final": probabilities[:, -1],
             "sigma_1": at_moments(sigma[..., 0]),
             "sigma_2": at_moments(sigma[..., 1]),
