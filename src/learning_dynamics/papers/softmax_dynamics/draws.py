@@ -11,12 +11,6 @@ from scipy import stats
 from learning_dynamics.evidence import LEVEL, Estimate
 from learning_dynamics.tidy import Table, select
 
-# how the effective rank goes: F a fall, R a rise, in their order, at most four
-GROWS = ("R", "FR")
-PHASES = ("FRF", "FRFR")
-TURNS = ("RF", "RFR", "RFRF")
-STAYS = ("", "F")
-
 
 def values(table: Table, quantity: str, index: int | None = 0, measure: str = "", threshold: float = 0.0, **where: Any):
     """Return a quantity by member, in the grid's order; with ``index=None`` a row for each member.
@@ -44,10 +38,15 @@ def members(table: Table, **where: Any) -> pd.DataFrame:
 
 
 def shapes(table: Table, measure: str, threshold: float, **where: Any) -> np.ndarray:
-    """Return each member's course of the rank as a word of F and R; None for flows that failed."""
+    """Return each member's course of the rank: F a fall, R a rise, in their order, at most four; None if it failed."""
     swings = values(table, "swing", None, measure, threshold, **where)
     words = ["".join("F" if swing < 0 else "R" for swing in row if swing) for row in swings]
     return np.array([None if np.isnan(row).any() else word for word, row in zip(words, swings, strict=True)], object)
+
+
+def monotone(words: np.ndarray) -> np.ndarray:
+    """Return of which courses nothing falls after a rise: they grow monotonically after at most one fall."""
+    return np.array([word is not None and "RF" not in word for word in words])
 
 
 def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:

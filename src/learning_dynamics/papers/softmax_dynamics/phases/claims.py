@@ -10,10 +10,7 @@ import numpy as np
 from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, share_of_draws
 from learning_dynamics.evidence import mean, median
 from learning_dynamics.papers.softmax_dynamics.draws import (
-    GROWS,
-    PHASES,
-    STAYS,
-    TURNS,
+    monotone,
     learning_times,
     members,
     shapes,
@@ -313,13 +310,22 @@ def _control(control: Table, treated: Table, skewed: bool, measure: str, thresho
     """Hold the rank's course in a control against growth, beside the treated case by the same measure."""
     found, other = shapes(control, measure, threshold, skewed=skewed), shapes(treated, measure, threshold, skewed=True)
     undecided = np.array([word is None for word in found])
+    rising = np.array([word is not None and "R" in word for word in found])
     tail = np.abs(values(control, "tail", 0, measure, skewed=skewed))
 
-    def judge(courses: tuple[str, ...]) -> Judgement:
+    def judge(course: tuple[bool, bool]) -> Judgement:
+        keeps, rises = course
         return Judgement(
             share_of_draws(
-                "draws whose rank grows monotonically after the warm-up",
-                np.array([word in courses for word in found]),
+                f"draws whose rank, {'once' if keeps else 'after'} it has risen, {'falls no more' if keeps else 'falls'}",
+                monotone(found) == keeps,
+                at_least=typical,
+                undecided=undecided,
+                because=MORE,
+            ),
+            share_of_draws(
+                f"draws whose rank {'rises' if rises else 'does not rise'}",
+                rising == rises,
                 at_least=typical,
                 undecided=undecided,
                 because=MORE,
@@ -333,21 +339,17 @@ def _control(control: Table, treated: Table, skewed: bool, measure: str, thresho
             ),
         )
 
-    difference = share_difference([word in GROWS for word in found], [word in GROWS for word in other])
+    difference = share_difference(monotone(found), monotone(other))
     facts = {
-        "treated": float(np.mean([word in GROWS for word in other])),
+        "treated": float(np.mean(monotone(other))),
         "difference": difference.value,
         "least": difference.lower,
         "most": difference.upper,
-        "late": float(np.mean([word in PHASES for word in found])),
-        "treated_late": float(np.mean([word in PHASES for word in other])),
+        "late": float(np.mean([word is not None and word.startswith("FRF") for word in found])),
+        "treated_late": float(np.mean([word is not None and word.startswith("FRF") for word in other])),
     }
-    rivals = {
-        "the three phases in the control too": PHASES,
-        "a rise, then a fall": TURNS,
-        "no growth at all": STAYS,
-    }
-    return Finding(judge, GROWS, rivals, facts=facts)
+    rivals = {"a fall after the rise: compression": (False, True), "no growth": (True, False)}
+    return Finding(judge, (True, True), rivals, facts=facts)
 
 
 @claim(

@@ -12,10 +12,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import GROWS, shapes, values
+from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
-from learning_dynamics.settings import Count, Natural, Positive
+from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
 CLASS_COLOURS = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
@@ -25,7 +25,7 @@ STYLE_NAMES = ("until the first class is learned", "until all are", "after that"
 RANK_NAMES = {"rankme_centred": "RankMe", "rankme": "RankMe, not centred", "effective_rank": "effective rank"}
 
 
-def figure4(skewed: Table, *, member: Natural) -> Drawn:
+def figure4(skewed: Table) -> Drawn:
     r"""One run of the toy in the plane: skewed classes ({sizes}), two dimensions, cross-entropy, from a Gaussian start.
 
     Left: rows of $f$ (thin), start at the dots; second panel: columns of $W$ (thick). Colours are classes, line
@@ -34,7 +34,7 @@ def figure4(skewed: Table, *, member: Natural) -> Drawn:
     class is learned (its mean probability passes one half), in its colour; the grey band holds the middle half of the
     seeds (RankMe, centred), and this is one member of {draws}.
     """
-    rows = skewed[skewed["seed"] == member]
+    rows = skewed[skewed["seed"] == _typical_member(skewed)]
     counts = settings_of(skewed)["counts"]
     learned = _learned(rows, len(counts))
     marks = (float(np.min(learned)), float(np.max(learned)))
@@ -81,6 +81,13 @@ def figure4(skewed: Table, *, member: Natural) -> Drawn:
         facts,
         "Paths of features and weights, singular values and RankMe, with the times at which classes are learned.",
     )
+
+
+def _typical_member(table: Table) -> int:
+    """Return the member, of those whose coordinates are known, whose RankMe stays nearest to the median's course."""
+    rank = select(table, "rankme_centred").pivot_table(index="seed", columns="time", values="value")
+    known = select(table, "feature_x")["seed"].unique()
+    return int((rank - rank.median()).abs().max(axis=1)[known].idxmin())
 
 
 def _learned(rows: Table, classes: int) -> np.ndarray:
@@ -138,7 +145,7 @@ def biases(skewed: Table) -> Drawn:
         _line(second, select(skewed, name), COLOURS[colour], label)
     second.set(yscale="log", ylabel="distance / spread")
     lines = [*aligning.lines, *second.lines]
-    aligning.legend(lines, [line.get_label() for line in lines], loc="center right", fontsize=7.5)
+    aligning.legend(lines, [line.get_label() for line in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5)
     sigma, rate = (
         select(skewed, name, index=[1, 2]).pivot_table(index=["seed", "time"], columns="index", values="value")
         for name in ("sigma", "rate")
@@ -188,7 +195,7 @@ def _band(axis: Axes, table: Table, quantity: str, colour: str) -> None:
 
 PHASES = (
     ("falls first", lambda words, falls: np.array([bool(w) and w[0] == "F" for w in words])),
-    ("rises in the end,\nno further fall", lambda words, falls: np.array([w in GROWS for w in words])),
+    ("no fall after\na rise", lambda words, falls: monotone(words)),
     ("falls after a rise,\nany time", lambda words, falls: falls["fall"] > 0),
     ("falls after a rise, while\nrare classes are learned", lambda words, falls: falls["fall_rare"] > 0),
 )
@@ -317,9 +324,9 @@ def controls(
     for place, (table, skew) in enumerate(cases.values()):
         words = shapes(table, measure, threshold, skewed=skew)
         fallen = values(table, "fall", 0, measure, threshold, skewed=skew) > 0
-        growing = np.array([word in GROWS for word in words])
+        growing = monotone(words)
         for shift, shown, colour, label in (
-            (-0.13, growing, "blue", "grows"),
+            (-0.13, growing, "blue", "no fall after a rise"),
             (0.13, fallen, "vermilion", "falls after a rise"),
         ):
             found = share(int(shown.sum()), len(shown))
