@@ -6,8 +6,8 @@ from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
@@ -31,55 +31,60 @@ def compression_map(
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
     Falls of at least {threshold:g} count. Top: gradient descent over class sizes (rows), dimensions and initial
-    scales (columns); shares in per cent with 95 % Wilson intervals below, {seeds} seeds a cell; of equal classes all
-    are rarest. Bottom left: training changed in one respect at a time, both scales together: with skew and bottleneck
-    (the paper's case), without skew, without bottleneck; the dashed line is one half. Bottom right: the rank's net
-    change meanwhile, median and middle half of the seeds.
+    scales (columns), for four classes and for more; shares in per cent with 95 % Wilson intervals below, {seeds}
+    seeds a cell with four classes; of equal classes all are rarest. Bottom: training changed in one respect at a
+    time, scales together: with skew and bottleneck (the paper's case), without skew, without bottleneck. Left: share
+    of seeds that compress, with 95 % intervals; the dashed line is one half. Middle: depth of the deepest fall among
+    those that do, median and middle half. Right: the rank's net change while the rarest classes are learned, of all
+    seeds.
     """
-    figure = plt.figure(figsize=(WIDTH, 9.2))
-    top, bottom = figure.subfigures(2, 1, height_ratios=[1.25, 1.0])
-    _cells(top, pd.concat([skews, classes]), within, measure, threshold)
-    dots, net = bottom.subplots(1, 2, sharey=True, width_ratios=[1.5, 1.0])
-    rows = {control: map_draws(variants, within, measure, threshold, control=control) for control in CONTROLS}
-    changes = {control: map_draws(variants, "net", measure, 0.0, control=control) for control in CONTROLS}
+    figure = plt.figure(figsize=(WIDTH, 8.6))
+    top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])
+    left, right = top.subplots(1, 2, width_ratios=[3.4, 1.0])
+    _cells(left, skews, within, measure, threshold)
+    image = _cells(right, classes, within, measure, threshold)
+    top.supxlabel("initial scale and dimension", fontsize=9.5)
+    bar = top.colorbar(image, ax=[left, right], aspect=20, pad=0.01, extend="max")
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    panels = bottom.subplots(1, 3, sharey=True, width_ratios=[1.5, 1.0, 1.0])
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
     for shift, control in zip((-0.22, 0.0, 0.22), CONTROLS, strict=True):
-        colour = COLOURS[CASE_COLOURS[control]]
+        fallen = map_draws(variants, within, measure, threshold, control=control)
+        change = map_draws(variants, "net", measure, 0.0, control=control)
         for place, (variant, amount) in enumerate(keys):
-            cell, change = (
+            depth, net = (
                 table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
-                for table in (rows[control], changes[control])
+                for table in (fallen, change)
             )
-            found = share(int((cell > 0).sum()), len(cell))
-            error = [[found.value - found.lower], [found.upper - found.value]]
-            label = CONTROLS[control] if place == 0 else None
-            dots.errorbar(found.value, place + shift, xerr=error, fmt="o", ms=3, lw=1, color=colour, label=label)
-            low, middle, high = change.quantile([0.25, 0.5, 0.75])
-            net.errorbar(
-                middle, place + shift, xerr=[[middle - low], [high - middle]], fmt="o", ms=3, lw=1, color=colour
-            )
-    dots.set_yticks(range(len(keys)), [f"{name} {amount:g}" for name, amount in keys], fontsize=8)
-    dots.invert_yaxis()
-    dots.axvline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
-    dots.set(xlim=(-0.02, 1.02), xlabel="share of seeds that compress")
-    dots.xaxis.set_major_formatter(PercentFormatter(1.0))
-    dots.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8, handletextpad=0.1)
-    net.axvline(0.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
-    net.set(xlabel="net change of RankMe")
+            shown = share(int((depth > 0).sum()), len(depth))
+            spreads = [(shown.lower, shown.value, shown.upper)]
+            spreads += [tuple(part.quantile([0.25, 0.5, 0.75])) for part in (depth[depth > 0], net)]
+            for axis, (low, middle, high) in zip(panels, spreads, strict=True):
+                label = CONTROLS[control] if place == 0 else None
+                axis.errorbar(
+                    middle, place + shift, xerr=[[middle - low], [high - middle]], fmt="o", ms=3, lw=1, label=label,
+                    color=COLOURS[CASE_COLOURS[control]],
+                )  # fmt: skip
+    panels[0].set_yticks(range(len(keys)), [f"{name} {amount:g}" for name, amount in keys], fontsize=8)
+    panels[0].invert_yaxis()
+    panels[0].axvline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    panels[0].set(xlim=(-0.02, 1.02), xlabel="share of seeds that compress")
+    panels[0].xaxis.set_major_formatter(PercentFormatter(1.0))
+    panels[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize=8, handletextpad=0.1)
+    panels[1].set(xlabel="depth of their falls", xlim=(0, None))
+    panels[2].axvline(0.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    panels[2].set(xlabel="net change")
     facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
-    return Drawn(
-        figure,
-        facts,
-        "Shares of seeds that compress, by skew, dimension, scale and optimiser, with intervals.",
-    )
+    alt = "Shares of seeds that compress, by skew, dimension, scale and optimiser, with intervals."
+    return Drawn(figure, facts, alt)
 
 
-def _cells(figure: object, table: Table, within: str, measure: str, threshold: float) -> Axes:
+def _cells(axis: Axes, table: Table, within: str, measure: str, threshold: float) -> AxesImage:
+    """Draw a table of shares with their intervals: class sizes by dimensions and scales."""
     rows = map_draws(table, within, measure, threshold)
     rows = rows.assign(row=[_short(counts) for counts in rows["counts"]])
     names = list(dict.fromkeys(rows["row"]))
     columns = sorted(set(zip(rows["dimension"], rows["scale"], strict=True)))
-    axis = figure.subplots()  # type: ignore[attr-defined]
     shares = np.full((len(names), len(columns)), np.nan)
     for (name, dimension, scale), cell in rows.groupby(["row", "dimension", "scale"]):
         place = names.index(name), columns.index((dimension, scale))
@@ -91,19 +96,13 @@ def _cells(figure: object, table: Table, within: str, measure: str, threshold: f
     image = axis.imshow(shares, vmin=0, vmax=0.6, cmap="cividis", aspect="auto")
     axis.set_yticks(range(len(names)), names, fontsize=8)
     axis.set_xticks(range(len(columns)), [f"{scale:g}\n$d = {dimension}$" for dimension, scale in columns])
-    axis.set_xlabel("initial scale and dimension")
-    axis.set_title("full-batch gradient descent")
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
-    bar = figure.colorbar(image, ax=axis, aspect=20, pad=0.01, extend="max")  # type: ignore[attr-defined]
-    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    return axis
+    return image
 
 
 def _short(counts: str) -> str:
     sizes = counts.split("-")
     if len(sizes) <= 4:
         return " ".join(sizes)
-    return f"$V = {len(sizes)}$: " + (
-        f"all {sizes[0]}" if len(set(sizes)) == 1 else f"{sizes[0]} {sizes[1]} … {sizes[-1]}"
-    )
+    return f"$V = {len(sizes)}$\n" + (f"all {sizes[0]}" if len(set(sizes)) == 1 else f"{sizes[0]} … {sizes[-1]}")

@@ -209,6 +209,7 @@ def equation_21(starts: Table, early: Table, *, dropped: Fraction) -> Finding:
     {order:.2f} in $V$. The last equality takes a sum over $N$ entries of a unit vector for $N$.
     """
     aligned, _ = _aligned(early)
+    most = int((starts["classes"] == starts["classes"].max()).sum())
 
     def relative(column: str) -> tuple[np.ndarray, np.ndarray]:
         squares = starts.assign(error=(starts[column] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
@@ -222,7 +223,7 @@ def equation_21(starts: Table, early: Table, *, dropped: Fraction) -> Finding:
         return Judgement(
             at_most(
                 r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
-                float(errors[-1]),
+                Estimate(errors[-1], errors[-1], errors[-1], most, "root mean square of draws"),
                 dropped,
                 because="what counts as dropped",
             ),

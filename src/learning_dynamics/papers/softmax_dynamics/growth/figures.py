@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.evidence import slope
 from learning_dynamics.papers.softmax_dynamics import theory
@@ -46,6 +47,9 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     low, high = np.quantile(y, [0.005, 1.0])
     initial.set(xlabel=r"$\sigma_i$ at the start", ylabel=r"$|\dot\sigma_i|$ at the start")
     initial.set_ylim(np.exp(low), 2 * np.exp(high))
+    initial.set_xlim(
+        10.0 ** np.floor(np.log10(starts["sigma"].min())), 10.0 ** np.ceil(np.log10(starts["sigma"].max()))
+    )
     sigma = select(flow, "sigma")
     for index, colour in reversed(list(zip((1, 2), sequence(2), strict=True))):
         for seed in range(members):
@@ -59,6 +63,7 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     for axis in (residual, initial, along):
         axis.set_xscale("log")
         axis.set_yscale("log")
+    initial.xaxis.set_minor_formatter(NullFormatter())
     facts = {"slope": fit.value, "low": fit.lower, "high": fit.upper}
     alt = "Derivatives of singular values equal the predicted product to rounding; at random starts the slope is one."
     return Drawn(figure, facts, alt)
@@ -87,7 +92,7 @@ def dominant_class(starts: Table, early: Table, *, classes: Count) -> Drawn:
     random.plot(sizes, np.sqrt(sizes), color=COLOURS["black"], ls=(0, (1, 1)), label=r"$\sqrt{N}$")
     random.set_yscale("log")
     random.set(ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start, $V = {shown}$")
-    random.set_ylim(np.quantile(rate, 0.01), 1e4)
+    random.set_ylim(np.quantile(rate, 0.01), 1e3)
     ends = np.array(sorted(early["largest"].unique()), dtype=float)
     end = early[early["time"] == early["time"].max()]
     aligned.plot(ends, np.sqrt(ends), color=COLOURS["vermilion"], ls=(0, (4, 2)), label="$N$")
@@ -114,7 +119,15 @@ def dominant_class(starts: Table, early: Table, *, classes: Count) -> Drawn:
     for axis in (random, aligned):
         axis.set_xscale("log", base=2)
         axis.set_xlabel("largest class size $N$")
-    for axis, place, columns in ((random, "upper left", 2), (aligned, "upper right", 1), (many, "upper right", 1)):
-        axis.legend(loc=place, ncols=columns, handlelength=1.4, fontsize=7.5, labelspacing=0.2, columnspacing=0.8)
+    for axis, place, columns in ((random, "upper left", 3), (aligned, "upper right", 1), (many, "upper right", 1)):
+        axis.legend(
+            loc=place,
+            ncols=columns,
+            handlelength=1.4,
+            fontsize=7.5,
+            labelspacing=0.2,
+            columnspacing=0.8,
+            handletextpad=0.4,
+        )
     alt = "Random starts grow alike whatever N is; aligned ones like the root of N."
     return Drawn(figure, {"classes": int(shown)}, alt)

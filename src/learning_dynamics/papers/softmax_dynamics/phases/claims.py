@@ -10,9 +10,9 @@ import numpy as np
 from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, share_of_draws
 from learning_dynamics.evidence import mean, median
 from learning_dynamics.papers.softmax_dynamics.draws import (
-    monotone,
     learning_times,
     members,
+    monotone,
     shapes,
     share_difference,
     values,
@@ -317,7 +317,7 @@ def _control(control: Table, treated: Table, skewed: bool, measure: str, thresho
         keeps, rises = course
         return Judgement(
             share_of_draws(
-                f"draws whose rank, {'once' if keeps else 'after'} it has risen, {'falls no more' if keeps else 'falls'}",
+                f"draws whose rank {'does not fall' if keeps else 'falls'} once it has risen",
                 monotone(found) == keeps,
                 at_least=typical,
                 undecided=undecided,

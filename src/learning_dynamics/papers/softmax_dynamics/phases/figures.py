@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
+from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -28,11 +28,11 @@ RANK_NAMES = {"rankme_centred": "RankMe", "rankme": "RankMe, not centred", "effe
 def figure4(skewed: Table) -> Drawn:
     r"""One run of the toy in the plane: skewed classes ({sizes}), two dimensions, cross-entropy, from a Gaussian start.
 
-    Left: rows of $f$ (thin), start at the dots; second panel: columns of $W$ (thick). Colours are classes, line
-    styles are phases by what is learned: solid until the first class is learned, dashed until all are, dotted after.
-    Third: singular values, with $\sigma_1 - \sigma_2$. Right: RankMe, centred and not. Vertical lines mark when each
-    class is learned (its mean probability passes one half), in its colour; the grey band holds the middle half of the
-    seeds (RankMe, centred), and this is one member of {draws}.
+    Top: rows of $f$ and columns of $W$; large dots are the ends. Colours are classes, line styles are phases by what is
+    learned: solid until the first class is learned, dashed until all are, dotted after. Bottom: singular values, with
+    $\sigma_1 - \sigma_2$, and RankMe, centred and not. Vertical lines mark when each class is learned (its mean
+    probability passes one half), in its colour; the grey band holds the middle half of {draws} seeds (RankMe, centred).
+    Drawn is the one of {known} seeds that stays nearest to the median of all.
     """
     rows = skewed[skewed["seed"] == _typical_member(skewed)]
     counts = settings_of(skewed)["counts"]
@@ -76,6 +76,7 @@ def figure4(skewed: Table) -> Drawn:
     ]
     weights.legend(handles=handles, handlelength=1.8, fontsize=7.5, loc="best", labelspacing=0.2)
     facts = {"sizes": ", ".join(map(str, counts)), "draws": int(skewed["seed"].nunique())}
+    facts["known"] = int(select(skewed, "feature_x")["seed"].nunique())
     return Drawn(
         figure,
         facts,
@@ -145,7 +146,9 @@ def biases(skewed: Table) -> Drawn:
         _line(second, select(skewed, name), COLOURS[colour], label)
     second.set(yscale="log", ylabel="distance / spread")
     lines = [*aligning.lines, *second.lines]
-    aligning.legend(lines, [line.get_label() for line in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5)
+    aligning.legend(
+        lines, [line.get_label() for line in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
+    )
     sigma, rate = (
         select(skewed, name, index=[1, 2]).pivot_table(index=["seed", "time"], columns="index", values="value")
         for name in ("sigma", "rate")
@@ -211,8 +214,8 @@ def phases(
 ) -> Drawn:
     r"""Share of seeds whose effective rank shows each phase, over class skews and initial scales.
 
-    Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it grows monotonically
-    after at most one fall (what the paper says of its controls); it falls after a rise, at any time (compression,
+    Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall once
+    it has risen (what the paper says of its controls); it falls after a rise, at any time (compression,
     counted generously), and of that falls while the rarest classes are learned. Columns: cross-entropy in two
     dimensions, in three, and the squared loss in two. Cells give the share in per cent with its 95 % Wilson interval,
     balanced and Gaussian starts together; of equal classes (lowest row of each panel) all are rarest. Each row of
@@ -286,8 +289,8 @@ def controls(
 
     {measure} of {members} single seeds (lines) and the middle half of all (band), Gaussian starts of scale {scale:g};
     dots: the first class and the last are learned. Last panel: shares over the whole grid of scales, starts and
-    skews, with 95 % Wilson intervals: monotone growth after at most one fall, as the paper says of the controls, and
-    a fall after a rise. Under the squared loss not all classes are learned, and the second dot is missing.
+    skews, with 95 % Wilson intervals: no fall once it has risen, as the paper says of the controls, and such a
+    fall. Under the squared loss not all classes are learned, and the second dot is missing.
     """
     panels = {
         "skewed, cross-entropy": skewed,
