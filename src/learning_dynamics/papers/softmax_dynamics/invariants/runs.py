@@ -9,7 +9,7 @@ import numpy as np
 
 from learning_dynamics.dynamics import ensemble
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics.cells import cell_states, factors_of, log_times
+from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -40,10 +40,11 @@ def flow(
     Trajectory
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
-    times = log_times(start, horizon, points)
-    labels, initial = cell_states(seed, counts, dimension, init, scale, seeds)
-    states = ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, rtol=rtol, atol=atol)
-    return Trajectory(times, factors_of(states, labels, dimension), {"labels": labels})
+    times = starts.log_times(start, horizon, points)
+    labels, initial = starts.cell_states(seed, counts, dimension, init, scale, seeds)
+    states = starts.flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
+    series = starts.factors_of(states, labels, dimension)
+    return Trajectory(times, series, {"labels": labels}, undecided=starts.undecided(states))
 
 
 def descent(
@@ -69,7 +70,7 @@ def descent(
     Trajectory
         As in `flow`, members rate by rate; constant learning_rate, shape (members,).
     """
-    labels, initial = cell_states(seed, counts, dimension, init, scale, seeds)
+    labels, initial = starts.cell_states(seed, counts, dimension, init, scale, seeds)
     field = model.vector_field(labels, dimension, loss)
     largest = max(learning_rates)
     coarse = np.unique(np.round(np.linspace(0, coarse_steps, points)).astype(int))
@@ -77,7 +78,7 @@ def descent(
         ensemble.descent(field, initial, rate, np.round(coarse * (largest / rate)).astype(int))
         for rate in progress(learning_rates, "learning rates")
     ]
-    series = factors_of(np.concatenate(states), labels, dimension)
+    series = starts.factors_of(np.concatenate(states), labels, dimension)
     constants = {"labels": labels, "learning_rate": np.repeat(np.array(learning_rates), seeds)}
     return Trajectory(largest * coarse, series, constants)
 

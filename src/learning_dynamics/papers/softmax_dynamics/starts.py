@@ -1,13 +1,18 @@
-"""Cells of equal settings: their initial states, the times they are recorded at, their factors."""
+"""Where members start, when they are recorded, and gradient flow that outlives a member that fails."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
+from learning_dynamics.dynamics import ensemble
+from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
+
+Init = Literal["balanced", "gaussian"]
 
 
 def log_times(start: float, horizon: float, points: int) -> np.ndarray:
@@ -35,3 +40,30 @@ def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[s
     _, examples, classes = labels.shape
     f, W = model.unpack(states, examples, dimension, classes)
     return {"f": f, "W": W}
+
+
+def flow(
+    labels: np.ndarray, initial: np.ndarray, dimension: int, loss: model.Loss, times: np.ndarray, **tolerances: float
+) -> np.ndarray:
+    """Return packed states along gradient flow, shape (members, times, size); nan for members that do not get through.
+
+    A batch in which a member fails is halved until the member stands alone: its siblings' trajectories do not
+    depend on the batch.
+    """
+    try:
+        return ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, **tolerances)
+    except DivergenceError:
+        if len(initial) == 1:
+            states = np.full((1, len(times), initial.shape[1]), np.nan)
+            states[:, 0] = initial
+            return states
+        half = len(initial) // 2
+        parts = [slice(None, half), slice(half, None)]
+        return np.concatenate(
+            [flow(labels[part], initial[part], dimension, loss, times, **tolerances) for part in parts]
+        )
+
+
+def undecided(states: np.ndarray) -> np.ndarray:
+    """Return which members have states that are not finite, shape (members,)."""
+    return ~np.isfinite(states).all(axis=tuple(range(1, states.ndim)))
