@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learning_dynamics.pipeline import cli
 from learning_dynamics.plotting import (
     COLUMN,
     LOOKS,
@@ -131,3 +132,7 @@ def test_each_look_has_its_width_and_is_drawn_whole(look):
     assert box.x0 >= 0
     assert box.x1 <= LOOKS[look][1]
     assert LOOKS["paper"][1] == WIDTH
+
+
+def test_the_command_line_knows_every_look():
+    assert set(cli.LOOKS) == set(LOOKS)

@@ -75,8 +75,8 @@ def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, *, above: 
         raise ValueError("nothing is labelled: give artists a label")
     longest = max(len(label.replace("$", "").replace("\\", "")) for label in found)
     columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(found)))
-    place = "outside upper center" if above else "outside lower center"
-    return figure.legend(list(found.values()), list(found), loc=place, **{"ncols": columns, **options})
+    options = {"ncols": columns, "loc": "outside upper center" if above else "outside lower center", **options}
+    return figure.legend(list(found.values()), list(found), **options)
 
 
 def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
@@ -91,7 +91,9 @@ def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
     pad : float
         Distance from the line's end, in points.
     """
-    lines = [line for line in axis.get_lines() if not str(line.get_label()).startswith("_") and len(line.get_xdata())]
+    lines = [
+        line for line in axis.get_lines() if not str(line.get_label()).startswith("_") and np.size(line.get_xdata())
+    ]
     if not lines:
         return
     ends = []

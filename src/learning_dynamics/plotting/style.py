@@ -46,7 +46,8 @@ def style(look: str = "paper") -> AbstractContextManager:
 
 def sized(figure: Figure, look: str) -> Figure:
     """Return a figure brought to the width of a look, its proportions kept; layouts adapt when it is drawn."""
-    figure.set_size_inches(figure.get_size_inches() * LOOKS[look][1] / WIDTH)
+    wide, high = figure.get_size_inches() * LOOKS[look][1] / WIDTH
+    figure.set_size_inches(wide, high)
     return figure
 
 
