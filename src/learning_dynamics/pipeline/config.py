@@ -106,8 +106,8 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
         _load_paper(found, paper, top, where, root)
     for paper in top.get("changes", {}):
         if paper not in top["papers"]:
-            file = where.get(("changes", paper), "overlay")
-            raise ProjectError(f"{file}: changes.{paper}: unknown paper{near(paper, top['papers'])}")
+            given_in = where.get(("changes", paper), "overlay")
+            raise ProjectError(f"{given_in}: changes.{paper}: unknown paper{near(paper, top['papers'])}")
     if found.scale is None and top["seed"] != shipped:
         found.scale = f"seed{top['seed']}"
     if found.scale in found.papers:

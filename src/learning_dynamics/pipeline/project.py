@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,6 +12,7 @@ from learning_dynamics.pipeline.config import Block, Configuration
 from learning_dynamics.pipeline.provenance import digest, fingerprint
 from learning_dynamics.pipeline.signatures import Signature, signatures
 from learning_dynamics.pipeline.sources import PARTS, data_module, module_path, part_module, science
+from learning_dynamics.pipeline.sweeps import sweep_members
 
 Spec = dict[str, Any]
 RUN_KEYS = {"kind", "data", "like", "sweep", "provenance", "resources", "measure", "measure_resources"}
@@ -22,22 +22,6 @@ CLAIM_KEYS = {"kind", "runs", "figure", "expected", "vary"}
 MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
 MOST_MEMBERS = 1_000_000
 MOST_VARIANTS = 500
-
-
-def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> list[tuple[str, Spec]]:
-    """Return the runs that a (swept) run stands for: pairs of run name and the settings that differ.
-
-    A run that is not swept stands for itself. Members are the product of the swept values, the last
-    setting varying fastest.
-    """
-    if not sweep:
-        return [(name, {})]
-    members = []
-    for values in itertools.product(*sweep.values()):
-        differing = dict(zip(sweep, values, strict=True))
-        suffix = "".join(f"--{key}-{value}" for key, value in differing.items())
-        members.append((name + suffix, differing))
-    return members
 
 
 class Project:
