@@ -84,8 +84,8 @@ def integrate(
     end = float(max(last_time, times[-1]))
     solver = METHODS[method](field, times[0], initial, end, rtol=rtol, atol=atol)
     steps = 0
-    if land:
-        solver.t_bound = float(times[min(recorded, len(times) - 1)])
+    if land and recorded < len(times):
+        solver.t_bound = float(times[recorded])
     while recorded < len(times) or (solver.status == "running" and until is not None and not until(solver.y)):
         if steps >= max_steps:
             raise DivergenceError(

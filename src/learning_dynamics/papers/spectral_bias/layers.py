@@ -18,6 +18,7 @@ from learning_dynamics.trajectory import Trajectory
 
 PHASE = Column("phase", "str", "flow: at a recorded time; limit: where the flow was stopped as converged; draw: of all")
 MAY_BE_OPEN = replace(VALUE, nullable=True, description="measured; empty for a draw that did not arrive")
+GAMMA = Column("gamma", "float", "initialisation scale")
 WHEN = replace(TIME, nullable=True)
 FLOW_COLUMNS = (SEED, PHASE, WHEN, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, STEPS)
 

@@ -20,25 +20,24 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
     r"""From a Gaussian hidden layer whose entries have variance 0.01, only $k$ singular values grow, and the layer ends
     approximately at rank $k$.
 
-    That only $k$ grow is so. But a layer of width $l$ with entries of variance $v$ resembles orthogonal rows with
-    $2\gamma = lv$, and width 200 with variance 0.01 means $\gamma = 1$: the very scale that the same figure shows to
-    leave the layer at full rank. The $k$ largest singular values end with {value:.0%} of $|W_1|^2$ on the worst of
-    {draws} draws. Read as a standard deviation, 0.01 means $\gamma = 0.01$, and they end with {deviation:.1%} at least.
+    A layer of width $l$ with entries of variance $v$ resembles orthogonal rows with $2\gamma = lv$, and width 200 with
+    variance 0.01 means $\gamma = 1$: the very scale that the same figure shows to leave the layer at full rank. The $k$
+    largest singular values end with {value:.0%} of $|W_1|^2$ on the worst of {draws} draws; the others take up to
+    {moved:.0%} of what the spectrum moves. Read as a standard deviation, 0.01 means $\gamma = 0.01$, and the $k$
+    largest end with {deviation:.1%} at least.
     """
-    kept, moved = _carried(printed), _displaced(printed)
-    other = _carried(deviation)
 
-    def judge(carried: np.ndarray) -> Judgement:
+    def judge(table: Table) -> Judgement:
         return Judgement(
             every_draw(
                 "share of $|W_1|^2$ in the $k$ largest singular values at the end",
-                carried,
+                _carried(table),
                 at_least=share,
                 because="approximately rank $k$",
             ),
             every_draw(
                 "share of the spectrum's displacement beyond the $k$ largest",
-                moved,
+                _displaced(table),
                 at_most=1 - share,
                 because="only $k$ grow",
             ),
@@ -46,10 +45,13 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
 
     return Finding(
         judge,
-        kept,
-        rivals={"0.01 as the standard deviation": other},
+        printed,
+        rivals={"0.01 as the standard deviation": deviation},
         reason="entries of variance 0.01 at width 200 amount to the large scale of the same figure",
-        facts={"deviation": float(np.nanmin(other))},
+        facts={
+            "deviation": float(np.nanmin(_carried(deviation))),
+            "moved": float(np.nanmax(_displaced(printed))),
+        },
     )
 
 
