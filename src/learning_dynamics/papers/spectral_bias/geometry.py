@@ -25,11 +25,6 @@ def relative_commutator(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return ratio(norm(A @ B - B @ A), norm(A) * norm(B))
 
 
-def relative_asymmetry(A: np.ndarray) -> np.ndarray:
-    """|A - A^T| / |A|, shape (..., 1); zero for A = 0."""
-    return ratio(norm(A - transposed(A)), norm(A))
-
-
 def outside_row_space(X: np.ndarray, matrices: np.ndarray) -> np.ndarray:
     """Part of matrices, shape (..., inputs, columns), outside the span of the rows of X, relative to their norm."""
     inside = np.linalg.pinv(X) @ (X @ matrices)

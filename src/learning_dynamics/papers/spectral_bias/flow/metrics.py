@@ -14,7 +14,6 @@ from learning_dynamics.papers.spectral_bias.geometry import (
     norm,
     off_diagonal,
     outside_row_space,
-    relative_asymmetry,
     relative_commutator,
     transposed,
 )
@@ -42,13 +41,13 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     (Corollary 3.1), where ``sigma_bound`` is what the remaining residual leaves open for them; ``imbalance``, the
     eigenvalues of Z1^T Z1 - Z2 Z2^T, and ``scale``, the largest of Z1^T Z1 (Lemma 3.2);
     ``shared_vectors``, how far beta is from sharing singular vectors with W1 and W2, and ``alpha_vectors``, with alpha
+    and ``turning`` and ``alpha_turning``, the parts of beta and alpha off the diagonal in the singular basis of beta_*
     (Theorem C.11); ``alpha_outside``, the part of alpha outside the span of the rows of X (Lemma C.3);
     ``condition``, of Z1. At the limit ``stationarity_W1``, ``stationarity_W2``, ``excess`` over `perturbations`
     random ones, and ``curl`` (Theorem 3.1 (iii), Lemma C.4), with ``stationarity_plain`` and ``stationarity_double``
-    for the logarithm of the determinant left out and taken twice. On whitened data also ``turning`` and
-    ``alpha_turning``, parts of beta and alpha off the diagonal in beta_*'s singular basis, and the asymmetries
-    ``c_17``, ``c_18``, ``c_22`` of the matrices that the proof of Theorem C.11 shows to be symmetric, with
-    ``sigma_beta`` predicted by its learning curve (Theorem C.12).
+    for the logarithm of the determinant left out and taken twice. On whitened data also the asymmetries
+    ``c_17``, ``c_18``, ``c_22`` of the matrices that the proof of Theorem C.11 shows to be symmetric, and
+    ``sigma_beta`` is predicted by its learning curve (Theorem C.12).
 
     Of each draw (phase draw): ``gradient_rate`` and ``residual_rate``, the slowest relative rates at which |R|^2,
     R = X^T (Y - X beta), and |Y - X beta|^2 fall, in units of gamma lambda_min, while the residual is above `settled`
@@ -68,6 +67,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         gram = transposed(Z1) @ Z1
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
         beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)
+        star = theory.minimum_norm_interpolator(X, Y)
         rates = _rates(Z1, Z2, X, Y, gamma)
         found |= {
             "sigma_w1": (found["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
@@ -77,6 +77,8 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
             "condition": np.linalg.cond(Z1),
             "shared_vectors": _unshared(W1, W2, beta),
             "alpha_vectors": _unshared(alpha, transposed(alpha), beta, layers=False),
+            "turning": off_diagonal(beta, star)[..., 0],
+            "alpha_turning": off_diagonal(alpha, star)[..., 0],
             "alpha_outside": outside_row_space(X, alpha)[..., 0],
             **rates,
         }
@@ -228,13 +230,10 @@ def _on_whitened_data(
     size = norm(beta_star)[..., 0]
     return {
         "sigma_beta": (singular_values(beta, star.shape[-1]), curve),
-        "turning": off_diagonal(beta, beta_star)[..., 0],
-        "alpha_turning": off_diagonal(alpha, beta_star)[..., 0],
-        # relative to |R| |alpha|: where R has vanished, what is left of it is rounding
+        # relative to the first residual: where R has vanished, what is left of it is rounding
         "c_17": _asymmetry(transposed(R) @ alpha, size, alpha),
         "c_18": _asymmetry(R @ transposed(alpha), size, alpha),
         "c_22": _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1)[..., 0], Z2),
-        "star_17": relative_asymmetry(transposed(beta_star) @ alpha)[..., 0],
     }
 
 
