@@ -1,29 +1,26 @@
-# One generic rule for each stage; what each job is to do comes from config.yaml, looked up by paper and name.
+# One generic rule for each stage; what each job is to do comes from the configuration, looked up by paper and name.
 import functools
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
-from learning_dynamics.pipeline.cluster import check_nothing_left_behind, outlast_the_controller
-from learning_dynamics.pipeline.config import Project, sweep_members
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder
-from learning_dynamics.pipeline.sources import source_files, stage_modules
-
-
-configfile: "config.yaml"
+from learning_dynamics.pipeline.cluster import check_nothing_left_behind, outlast_the_controller
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
 
 
 try:
-    project = Project(
-        config,
-        schema=ROOT / "workflow/schemas/config.schema.yaml",
-        file=" + ".join(os.path.relpath(file) for file in reversed(workflow.configfiles)),
-    )
+    CONFIGURATION = load([Path(file) for file in workflow.configfiles], config, ROOT)
+    project = Project(CONFIGURATION)
+    project.outputs if workflow.is_main_process else None  # reads all science: a mistake in it is one line, now
 except ProjectError as error:
     sys.exit(f"error: {error}")
 
@@ -32,16 +29,20 @@ if workflow.is_main_process:
     outlast_the_controller()
 
 
-# jobs run the code beside this Snakefile, which is the code that their inputs list, in this environment
+# jobs run the code beside this Snakefile, which is the code whose digests they carry, in this environment
 shell.prefix(
-    f'export PYTHONPATH="{ROOT / "src"}"; '
-    + ("" if workflow.deployment_settings.deployment_method else f'PATH="{Path(sys.executable).parent}:$PATH"; ')
+    f"export PYTHONPATH={shlex.quote(str(ROOT / 'src'))}; PATH={shlex.quote(str(Path(sys.executable).parent))}:\"$PATH\"; ".replace(
+        "{", "{{"
+    ).replace(
+        "}", "}}"
+    )
 )
 
 
 onstart:
-    # in place of Snakemake's own lock, which outlives a killed Snakemake (`nolock` in profiles/default)
     if workflow.is_main_process:
+        one_timer_at_a_time(workflow)
+        # in place of Snakemake's own lock, which outlives a killed Snakemake (`nolock` in profiles/default)
         try:
             hold_folder(Path(".snakemake/learning_dynamics.lock"))
             check_nothing_left_behind(Path.cwd())
@@ -50,13 +51,9 @@ onstart:
 
 
 wildcard_constraints:
+    results=r"results(/[a-z0-9_]+)*",
     paper="[a-z][a-z0-9_]*",
     name=r"[a-z][A-Za-z0-9_.+-]*",
-
-
-# what a paper makes besides figures and claims
-TABLES = {"neural_collapse": ["results/neural_collapse/table1.parquet", "results/neural_collapse/table1.md"]}
-FIGURES = {paper: [f"figures/{paper}/{name}" for name in project.figures(paper)] for paper in project.papers}
 
 
 include: "workflow/rules/common.smk"
@@ -65,9 +62,9 @@ include: "workflow/rules/common.smk"
 rule all:
     """Every figure, the page, and the verdicts as expected."""
     input:
-        [f"{figure}.{kind}" for figures in FIGURES.values() for figure in figures for kind in ("pdf", "png")],
-        "figures/index.html",
-        "results/verdicts.txt",
+        [f"{figure}.{kind}" for paper in project.papers for figure in figures_of(paper) for kind in ("pdf", "png")],
+        f"{FIGURES}/index.html",
+        f"{RESULTS}/verdicts.txt",
         [table for paper in project.papers for table in TABLES.get(paper, [])],
     localrule: True
 
@@ -78,8 +75,8 @@ for paper in project.papers:
         name:
             paper
         input:
-            [f"{figure}.{kind}" for figure in FIGURES[paper] for kind in ("pdf", "png")],
-            f"results/{paper}/claims.parquet",
+            [f"{figure}.{kind}" for figure in figures_of(paper) for kind in ("pdf", "png")],
+            f"{RESULTS}/{paper}/claims.parquet",
             TABLES.get(paper, []),
         localrule: True
 
@@ -92,10 +89,23 @@ for paper in project.papers:
         localrule: True
 
 
+# the metrics of one sweep's members
+for paper in project.papers:
+    for name, members in project.sweeps(paper).items():
+
+        rule:
+            name:
+                f"{paper}_{name}"
+            input:
+                [f"{RESULTS}/{paper}/metrics/{member}.parquet" for member in members],
+            localrule: True
+
+
 include: "workflow/rules/data.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/metrics.smk"
 include: "workflow/rules/figure.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/replicate.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/neural_collapse.smk"

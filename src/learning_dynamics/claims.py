@@ -17,7 +17,6 @@ from learning_dynamics.evidence import Estimate, Optimum, share
 State = Literal["holds", "fails", "undecided"]
 Origin = Literal["paper", "ours"]
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "untested")
-EXACT = "all draws"
 
 
 class Untested(Exception):  # noqa: N818 - it is an answer, not an error
@@ -270,9 +269,10 @@ def share_of_draws(
 
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
-    """Return a check on the best of a grid: with the grid in its criterion, and undecided if the best is at its edge."""
+    """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
     check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]))
-    return check.but_undecided("the best lies at the edge of its grid") if any(o.at_edge for o in optima) else check
+    at_edge = any(one.at_edge for one in optima)
+    return check.but_undecided("the best lies at the edge of its grid") if at_edge else check
 
 
 def _estimate(found: Estimate | float) -> Estimate:
@@ -453,8 +453,8 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
     about: About = function.claim  # type: ignore[attr-defined]
     try:
         finding = function(**tables, **settings)
-    except Untested as reason:
-        return Evaluation("untested", reason=str(reason))
+    except Untested as lacking:
+        return Evaluation("untested", reason=str(lacking))
     printed = finding.judge(finding.printed)
     corrected = None
     if finding.corrected is not None and printed.state == "fails":

@@ -1,22 +1,22 @@
 rule claims:
-    """A paper's claims held against its metrics, and again with chosen settings varied."""
+    """A paper's claims held against its metrics, with our own choices varied, and again with chosen settings varied."""
     input:
-        metrics=metrics_of(lambda wc: project.claims_runs(wc.paper)),
-        code=code("claims"),
+        metrics=lambda wc: metrics_of(wc.results, wc.paper, project_of(wc.results).claims_runs(wc.paper)),
     output:
-        claims="results/{paper}/claims.parquet",
-        sensitivity="results/{paper}/sensitivity.parquet",
+        claims="{results}/{paper}/claims.parquet",
+        parts="{results}/{paper}/parts.parquet",
+        variants="{results}/{paper}/variants.parquet",
+        sensitivity="{results}/{paper}/sensitivity.parquet",
     log:
-        "results/{paper}/logs/claims.log",
+        "{results}/{paper}/logs/claims.log",
     benchmark:
-        "results/{paper}/benchmarks/claims.tsv"
-    conda:
-        "../envs/learning-dynamics.yaml"
+        "{results}/{paper}/benchmarks/claims.tsv"
     resources:
         mem_mb=lambda wc, attempt: 2000 * attempt,
         runtime=lambda wc, attempt: 10 * attempt,
     params:
-        spec=lambda wc: compact(project.claims(wc.paper)),
+        spec=lambda wc: compact(project_of(wc.results).claims(wc.paper)),
+        science=science_of("claims"),
     shell:
-        "python -m learning_dynamics claims {wildcards.paper} --metrics results/{wildcards.paper}/metrics"
-        " --out {output.claims} --sensitivity {output.sensitivity} --spec {params.spec:q} > {log} 2>&1"
+        "python -m learning_dynamics claims {wildcards.paper} --metrics {wildcards.results}/{wildcards.paper}/metrics"
+        " --out {wildcards.results}/{wildcards.paper} --spec {params.spec:q} > {log} 2>&1"

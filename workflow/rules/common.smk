@@ -1,83 +1,93 @@
-# What the stage rules share: source files as inputs, and jobs' settings as compact JSON.
-
-
-def code(stage):
-    """Return an input function: the source files that a job of this stage is made of."""
-
-    def files(wildcards):
-        paper, name = wildcards.get("paper", ""), wildcards.get("name", "")
-        return code_files(stage, paper, called(stage, paper, name))
-
-    return files
-
-
-def called(stage, paper, name):
-    if stage == "data":
-        return project.data(paper, name)["source"]
-    if stage in ("run", "metrics"):
-        return project.run(paper, name)["kind"]
-    return name
+# What the stage rules share: where outputs lie, what a job is to do, and the science that it depends on.
+RESULTS = f"results/{CONFIGURATION.scale}" if CONFIGURATION.scale else "results"
+FIGURES = f"figures/{CONFIGURATION.scale}" if CONFIGURATION.scale else "figures"
+# what a paper makes besides figures and claims
+TABLES = {"neural_collapse": [f"{RESULTS}/neural_collapse/table1.{kind}" for kind in ("parquet", "md")]}
+REPLICATES = {
+    f"{RESULTS}/replicates/seed{project.seed + number}": project.seed + number
+    for number in range(1, CONFIGURATION.replications + 1)
+}
 
 
 @functools.cache
-def code_files(stage, paper, function):
-    # once for each function, not for each of a sweep's jobs
-    return files_of(*stage_modules(stage, paper, function))
-
-
-def files_of(*modules):
-    return [os.path.relpath(file) for file in source_files(modules)]
+def project_of(results):
+    """The project whose results lie in a folder: the configuration's, or the same under another seed."""
+    if results == RESULTS:
+        return project
+    if results not in REPLICATES:
+        raise ProjectError(f"{results}: not of this configuration; its results lie in {RESULTS}")
+    return Project(CONFIGURATION.with_seed(REPLICATES[results]))
 
 
 def compact(spec):
     return json.dumps(spec, separators=(",", ":"))
 
 
-def without_resources(spec):
-    return compact({key: value for key, value in spec.items() if key not in ("resources", "measuring")})
+def spec_of(stage):
+    """Return a parameter function: what a job is to do, as JSON."""
+    get = {"data": "data", "run": "run", "metrics": "measure", "figure": "figure"}[stage]
+
+    def spec(wildcards):
+        return compact(getattr(project_of(wildcards.get("results", RESULTS)), get)(wildcards.paper, wildcards.name))
+
+    return spec
 
 
-def resource(kind, block, key, default):
-    """Return a resource function: what a run or data set asks for, memory and time growing with each attempt."""
+def science_of(stage):
+    """Return a parameter function: the modules that a job calls, each with the digest of what it computes."""
+
+    def science(wildcards):
+        found = project.science(stage, wildcards.paper, wildcards.get("name", ""))
+        return [f"{module}@{digest}" for module, digest in found.items()]
+
+    return science
+
+
+def made_of(stage):
+    """Return a parameter function: the fingerprints of a job's input and output, as options of its command."""
+
+    def options(wildcards):
+        whose = project_of(wildcards.get("results", RESULTS))
+        source = whose.made_from(stage, wildcards.paper, wildcards.name)
+        made = whose.fingerprint(stage, wildcards.paper, wildcards.name)
+        return (f"--made-from {source} " if source else "") + f"--fingerprint {made}"
+
+    return options
+
+
+def resource(stage, key, default):
+    """Return a resource function: what a job asks for, memory and time growing with each attempt."""
 
     def amount(wildcards, attempt):
-        spec = getattr(project, kind)(wildcards.paper, wildcards.name)
-        given = spec[block].get(key, default)
+        given = project.resources(stage, wildcards.paper, wildcards.name).get(key, default)
         return given * attempt if key in ("mem_mb", "runtime") else given
 
     return amount
 
 
-def metrics_of(runs):
-    return lambda wildcards: [f"results/{wildcards.paper}/metrics/{run}.parquet" for run in runs(wildcards)]
+def threads_of(stage):
+    return lambda wildcards: project.resources(stage, wildcards.paper, wildcards.name).get("threads", 1)
+
+
+def metrics_of(results, paper, runs):
+    return [f"{results}/{paper}/metrics/{run}.parquet" for run in runs]
+
+
+def figures_of(paper):
+    return [f"{FIGURES}/{paper}/{name}" for name in project.figures(paper)]
 
 
 def every_run_of(paper):
-    return lambda wildcards: [f"results/{paper}/metrics/{run}.parquet" for run in project.runs(paper)]
+    return lambda wildcards: metrics_of(RESULTS, paper, project.runs(paper))
 
 
 def run_data(wildcards):
-    data = project.run(wildcards.paper, wildcards.name)["data"]
-    return f"results/{wildcards.paper}/data/{data}.npz" if data else []
+    data = project.run_data(wildcards.paper, wildcards.name)
+    return f"{wildcards.results}/{wildcards.paper}/data/{data}.npz" if data else []
 
 
-def rate_sweeps():
-    """The configured sweeps over learning rates: a run's name, and the names of its members."""
-    runs = config["papers"].get("neural_collapse", {}).get("runs", {})
-    return {
-        name.removesuffix("_rates"): [member for member, _ in sweep_members(name, block["sweep"])]
-        for name, block in runs.items()
-        if name.endswith("_rates")
-    }
+def words():
+    """A digest of what the page says besides numbers: its own code, captions, claims' texts, the configuration."""
+    from learning_dynamics.pipeline.report.words import digest_of_words
 
-
-def networks():
-    """Settings of the first run that trains each network, by the run's name."""
-    told_apart_by = ("network", "stages", "width", "bottleneck", "hidden", "precision", "compiled")
-    found = {}
-    for name in project.runs("neural_collapse"):
-        spec = project.run("neural_collapse", name)
-        if spec["kind"] == "training":
-            network = compact([spec["settings"].get(key) for key in told_apart_by])
-            found.setdefault(network, (name, spec["settings"]))
-    return dict(found.values())
+    return digest_of_words(project)

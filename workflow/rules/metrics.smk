@@ -1,21 +1,22 @@
 rule metrics:
     """Numbers from a run."""
     input:
-        run="results/{paper}/runs/{name}.npz",
-        code=code("metrics"),
+        run="{results}/{paper}/runs/{name}.npz",
     output:
-        "results/{paper}/metrics/{name}.parquet",
+        "{results}/{paper}/metrics/{name}.parquet",
     log:
-        "results/{paper}/logs/metrics/{name}.log",
+        "{results}/{paper}/logs/metrics/{name}.log",
     benchmark:
-        "results/{paper}/benchmarks/metrics/{name}.tsv"
-    conda:
-        "../envs/learning-dynamics.yaml"
-    threads: lambda wc: project.run(wc.paper, wc.name)["measuring"].get("threads", 1)
+        "{results}/{paper}/benchmarks/metrics/{name}.tsv"
+    threads: threads_of("metrics")
     resources:
-        mem_mb=resource("run", "measuring", "mem_mb", 2000),
-        runtime=resource("run", "measuring", "runtime", 30),
-        gpu=resource("run", "measuring", "gpu", 0),
+        mem_mb=resource("metrics", "mem_mb", 2000),
+        runtime=resource("metrics", "runtime", 30),
+        gpu=resource("metrics", "gpu", 0),
+    params:
+        spec=spec_of("metrics"),
+        science=science_of("metrics"),
+        made=made_of("metrics"),
     shell:
         "python -m learning_dynamics metrics {wildcards.paper} {wildcards.name}"
-        " --run {input.run} --out {output} > {log} 2>&1"
+        " --run {input.run} --out {output} {params.made} --spec {params.spec:q} > {log} 2>&1"

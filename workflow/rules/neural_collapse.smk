@@ -1,26 +1,42 @@
-# What the generic stages do not cover: the learning rates that a sweep chooses, and Table 1 as a table.
+# What the generic stages do not cover: the learning rates that a sweep chooses, Table 1 as a table, throughput.
+def rate_sweeps():
+    """The configured sweeps over learning rates: a run's name, and the names of its members."""
+    sweeps = project.sweeps("neural_collapse") if "neural_collapse" in project.papers else {}
+    return {name.removesuffix("_rates"): members for name, members in sweeps.items() if name.endswith("_rates")}
+
+
+def networks():
+    """Settings of the first run that trains each network, by the run's name."""
+    told_apart_by = ("network", "stages", "width", "bottleneck", "hidden", "precision", "compiled")
+    found = {}
+    for name in project.runs("neural_collapse") if "neural_collapse" in project.papers else []:
+        spec = project.run("neural_collapse", name)
+        if spec["kind"] == "training.training":
+            network = compact([spec["settings"].get(key) for key in told_apart_by])
+            found.setdefault(network, (name, spec["settings"]))
+    return dict(found.values())
+
+
 rule learning_rates:
     """For each swept run the learning rate with the best test error at the end, as a configuration to lay over."""
     input:
         metrics=lambda wc: [
-            f"results/neural_collapse/metrics/{name}.parquet" for members in rate_sweeps().values() for name in members
+            f"{RESULTS}/neural_collapse/metrics/{name}.parquet" for members in rate_sweeps().values() for name in members
         ],
-        code=lambda wc: files_of("learning_dynamics.papers.neural_collapse.selection"),
     output:
-        "results/neural_collapse/learning_rates.yaml",
+        f"{RESULTS}/neural_collapse/learning_rates.yaml",
     log:
-        "results/neural_collapse/logs/learning_rates.log",
+        f"{RESULTS}/neural_collapse/logs/learning_rates.log",
     benchmark:
-        "results/neural_collapse/benchmarks/learning_rates.tsv"
-    conda:
-        "../envs/learning-dynamics.yaml"
+        f"{RESULTS}/neural_collapse/benchmarks/learning_rates.tsv"
     resources:
         mem_mb=1000,
         runtime=10,
     params:
         sweeps=compact(rate_sweeps()),
+        metrics=f"{RESULTS}/neural_collapse/metrics",
     shell:
-        "python -m learning_dynamics.papers.neural_collapse.selection --metrics results/neural_collapse/metrics"
+        "python -m learning_dynamics.papers.neural_collapse.selection --metrics {params.metrics}"
         " --sweeps {params.sweeps:q} --out {output} > {log} 2>&1"
 
 
@@ -28,19 +44,16 @@ rule accuracies:
     """Table 1 as parquet and Markdown, the paper's numbers beside ours."""
     input:
         metrics=lambda wc: [
-            f"results/neural_collapse/metrics/{name}.parquet"
+            f"{RESULTS}/neural_collapse/metrics/{name}.parquet"
             for name in project.figure_runs("neural_collapse", "table1")
         ],
-        code=lambda wc: files_of("learning_dynamics.papers.neural_collapse.accuracies"),
     output:
-        parquet="results/neural_collapse/table1.parquet",
-        markdown="results/neural_collapse/table1.md",
+        parquet=f"{RESULTS}/neural_collapse/table1.parquet",
+        markdown=f"{RESULTS}/neural_collapse/table1.md",
     log:
-        "results/neural_collapse/logs/table1.log",
+        f"{RESULTS}/neural_collapse/logs/table1.log",
     benchmark:
-        "results/neural_collapse/benchmarks/table1.tsv"
-    conda:
-        "../envs/learning-dynamics.yaml"
+        f"{RESULTS}/neural_collapse/benchmarks/table1.tsv"
     resources:
         mem_mb=1000,
         runtime=10,
@@ -51,17 +64,13 @@ rule accuracies:
 
 rule throughput:
     """How fast the configured networks train on this machine: images per second and share of its peak."""
-    input:
-        code=lambda wc: files_of("learning_dynamics.papers.neural_collapse.throughput"),
     output:
-        parquet="results/neural_collapse/throughput.parquet",
-        markdown="results/neural_collapse/throughput.md",
+        parquet=f"{RESULTS}/neural_collapse/throughput.parquet",
+        markdown=f"{RESULTS}/neural_collapse/throughput.md",
     log:
-        "results/neural_collapse/logs/throughput.log",
+        f"{RESULTS}/neural_collapse/logs/throughput.log",
     benchmark:
-        "results/neural_collapse/benchmarks/throughput.tsv"
-    conda:
-        "../envs/learning-dynamics.yaml"
+        f"{RESULTS}/neural_collapse/benchmarks/throughput.tsv"
     threads: 16  # all cores that there are: nothing else may run beside it
     resources:
         mem_mb=16000,

@@ -1,55 +1,43 @@
-rule config:
-    """The resolved configuration, beside the results that it gave."""
-    output:
-        "results/config.json",
-    log:
-        "results/logs/config.log",
-    localrule: True
-    params:
-        config=compact(config),
-    run:
-        Path(output[0]).write_text(params.config)
-
-
 rule page:
     """The page to read, and all papers' claims in one table."""
     input:
-        config="results/config.json",
-        claims=[f"results/{paper}/claims.parquet" for paper in project.papers],
-        figures=[f"{figure}.png" for figures in FIGURES.values() for figure in figures],
-        code=code("report"),
+        claims=[f"{RESULTS}/{paper}/claims.parquet" for paper in project.papers],
+        figures=[f"{figure}.png" for paper in project.papers for figure in figures_of(paper)],
     output:
-        page="figures/index.html",
-        claims="results/claims.parquet",
+        page=f"{FIGURES}/index.html",
+        claims=f"{RESULTS}/claims.parquet",
+        config=f"{RESULTS}/config.json",
     log:
-        "results/logs/page.log",
+        f"{RESULTS}/logs/page.log",
     benchmark:
-        "results/benchmarks/page.tsv"
+        f"{RESULTS}/benchmarks/page.tsv"
     localrule: True
-    conda:
-        "../envs/learning-dynamics.yaml"
     resources:
         mem_mb=lambda wc, attempt: 1000 * attempt,
         runtime=10,
+    params:
+        config=compact({"files": [str(file) for file in workflow.configfiles], "given": config}),
+        words=words(),
+        results=RESULTS,
+        figures=FIGURES,
     shell:
-        "python -m learning_dynamics report --config {input.config} --results results --figures figures"
-        " --out {output.page} --claims {output.claims} > {log} 2>&1"
+        "cat > {output.config} <<'CONFIGURATION'\n{params.config}\nCONFIGURATION\n"
+        "python -m learning_dynamics report --config {output.config} --results {params.results}"
+        " --figures {params.figures} --out {output.page} --claims {output.claims} > {log} 2>&1"
 
 
 rule verdicts:
     """Fails, and says so, when a verdict is not the one that the configuration expects."""
     input:
-        claims="results/claims.parquet",
-        page="figures/index.html",
+        claims=f"{RESULTS}/claims.parquet",
+        page=f"{FIGURES}/index.html",
     output:
-        "results/verdicts.txt",
+        f"{RESULTS}/verdicts.txt",
     log:
-        "results/logs/verdicts.log",
+        f"{RESULTS}/logs/verdicts.log",
     benchmark:
-        "results/benchmarks/verdicts.tsv"
+        f"{RESULTS}/benchmarks/verdicts.tsv"
     localrule: True
-    conda:
-        "../envs/learning-dynamics.yaml"
     resources:
         mem_mb=500,
         runtime=5,

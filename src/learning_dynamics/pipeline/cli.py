@@ -30,32 +30,40 @@ def parser() -> argparse.ArgumentParser:
             command.add_argument("--spec", type=json.loads, required=True, help="what to do, as JSON")
         return command
 
+    def made(command: Any, source: bool = True) -> None:
+        if source:
+            command.add_argument("--made-from", metavar="DIGEST", help="fingerprint that the input must have")
+        command.add_argument("--fingerprint", metavar="DIGEST", help="fingerprint that the output must get")
+
     def path(command: Any, flag: str, about: str, *, required: bool = True) -> None:
         command.add_argument(flag, type=Path, required=required, metavar="PATH", help=about)
 
     data = stage("data", "make a data set: settings in, .npz of named arrays out")
     path(data, "--out", "the .npz to write")
+    made(data, source=False)
 
     run = stage("run", "simulate or train: data .npz and settings in, .npz trajectory out")
     path(run, "--data", "the data set's .npz, for runs that take one", required=False)
     path(run, "--out", "the .npz to write")
+    made(run)
 
-    metrics = stage("metrics", "measure a run: .npz trajectory in, tidy parquet out", spec=False)
+    metrics = stage("metrics", "measure a run: .npz trajectory in, tidy parquet out")
     path(metrics, "--run", "the run's .npz")
     path(metrics, "--out", "the .parquet to write")
+    made(metrics)
 
     figure = stage("figure", "draw a figure: parquet in, PDF and PNG out")
     path(figure, "--metrics", "folder of the runs' .parquet")
     path(figure, "--pdf", "the .pdf to write")
     path(figure, "--png", "the .png to write")
+    made(figure, source=False)
 
     claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
     path(claims, "--metrics", "folder of the runs' .parquet")
-    path(claims, "--out", "the claims' .parquet to write")
-    path(claims, "--sensitivity", "the sensitivity checks' .parquet to write")
+    path(claims, "--out", "folder for claims, parts, variants and sensitivity .parquet")
 
     report = stage("report", "write the page: figures and claims in, HTML out", paper=False, job=False, spec=False)
-    path(report, "--config", "the resolved configuration, JSON")
+    path(report, "--config", "which configuration files and values, JSON")
     path(report, "--results", "folder that holds <paper>/claims.parquet")
     path(report, "--figures", "folder that holds <paper>/<figure>.png")
     path(report, "--out", "the .html to write")
@@ -77,6 +85,33 @@ def parser() -> argparse.ArgumentParser:
         required=False,
     )
 
+    replication = stage(
+        "replication",
+        "compare the verdicts found under several seeds: a table, a matrix as figure",
+        paper=False,
+        job=False,
+        spec=False,
+    )
+    replication.add_argument("--folders", type=json.loads, required=True, help="results folder of each seed, as JSON")
+    replication.add_argument("--papers", nargs="+", required=True, help="the papers to compare")
+    path(replication, "--out", "the .parquet to write")
+    path(replication, "--markdown", "the .md to write")
+    path(replication, "--pdf", "the .pdf to write")
+    path(replication, "--png", "the .png to write")
+
+    check = stage(
+        "check",
+        "hold everything that lies under results against the configuration",
+        paper=False,
+        job=False,
+        spec=False,
+    )
+    check.add_argument(
+        "--configfile", nargs="*", type=Path, default=[], dest="files", help="overlays, as for Snakemake"
+    )
+
+    stage("new", "begin a paper: a skeleton with one run, metric, figure, claim and test", job=False, spec=False)
+
     sweep = stage("sweep", "print a configuration overlay that repeats a run over ranges of settings", spec=False)
     sweep.add_argument("--vary", nargs="+", required=True, metavar="SETTING=VALUES", help=GRAMMAR)
     sweep.add_argument("--called", help="the swept run's name; by default the run's, with _sweep")
@@ -88,9 +123,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = vars(parser().parse_args(arguments))
     stage = options.pop("stage")
     try:
-        if "paper" in options:
+        if "paper" in options and stage != "new":
             _check_paper(options["paper"])
-        return importlib.import_module(f"learning_dynamics.stages.{stage}").execute(**options) or 0
+        return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options) or 0
     except ProjectError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

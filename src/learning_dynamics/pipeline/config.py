@@ -1,10 +1,10 @@
-"""The configuration: read, checked, and resolved into what each job is to do. It imports no numerical code."""
+"""The configuration as files: read, laid over one another, checked in structure, each value traced to its file."""
 
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,347 +12,237 @@ import jsonschema
 import yaml
 
 from learning_dynamics.errors import ProjectError, near
-from learning_dynamics.pipeline.sources import PACKAGE, module_path, papers
-from learning_dynamics.settings import Signature, functions_of, signatures
 
-Spec = dict[str, Any]
-RUN_KEYS = {"kind", "data", "like", "sweep", "provenance", "resources", "measuring"}
-DATA_KEYS = {"source", "provenance", "resources"}
-FIGURE_KEYS = {"runs"}
-CLAIM_KEYS = {"runs", "figure", "expected"}
+Block = dict[str, Any]
+Key = tuple[str, ...]
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMAS = ROOT / "workflow/schemas"
+PAPERS = Path("workflow/config")
+COMMAND_LINE = "--config"
 
 
-def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> list[tuple[str, Spec]]:
-    """Return the runs that a (swept) run stands for: pairs of run name and the settings that differ.
+@dataclass
+class Configuration:
+    """All of a configuration.
 
-    A run that is not swept stands for itself. Members are the product of the swept values, the last
-    setting varying fastest.
+    Attributes
+    ----------
+    seed : int
+    scale : str or None
+        The name under which results lie; None for the default's.
+    papers : mapping from paper to block
+        Each paper's data, runs, figures, claims.
+    overlaid : bool
+        Whether anything but the seed differs from the shipped configuration.
+    origins : mapping from path of keys to file
+        Where each value was last set; the path begins with the paper.
+    base : mapping from path of keys to file
+        Where each value was first set.
     """
-    if not sweep:
-        return [(name, {})]
-    members = []
-    for values in itertools.product(*sweep.values()):
-        differing = dict(zip(sweep, values, strict=True))
-        suffix = "".join(f"--{key}-{value}" for key, value in differing.items())
-        members.append((name + suffix, differing))
-    return members
+
+    seed: int
+    scale: str | None
+    papers: dict[str, Block]
+    replications: int = 0
+    replicated: tuple[str, ...] = ()
+    overlaid: bool = False
+    origins: dict[Key, str] = field(default_factory=dict)
+    base: dict[Key, str] = field(default_factory=dict)
+
+    def origin(self, *path: str) -> str:
+        """Return the file that last set a value, or the nearest block around it."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.origins:
+                return self.origins[path[:length]]
+        return str(PAPERS / f"{path[0]}.yaml")
+
+    def with_seed(self, seed: int) -> Configuration:
+        """Return the same configuration under another seed."""
+        return replace(self, seed=seed)
+
+    def overlay_of(self, *path: str) -> str | None:
+        """Return the overlay that changed a value which another file had set; None if it stands as it was."""
+        last = self.origins.get(path)
+        return last if last is not None and self.base.get(path) != last else None
 
 
-class Project:
-    """Every job of a configuration.
+def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, root: Path = ROOT) -> Configuration:
+    """Read ``config.yaml``, overlays laid over it, and what the command line gives, then each paper's file.
 
     Parameters
     ----------
-    raw : mapping
-        The merged configuration.
-    schema : path
-        The JSON schema of its structure.
-    file : str
-        What to call the configuration in error messages.
+    files : sequence of path
+        Overlays, later ones laid over earlier ones.
+    given : mapping, optional
+        Values from the command line (or, from Snakemake, everything merged), laid over the files.
+    root : path
+        Folder of ``config.yaml``.
 
     Raises
     ------
     ProjectError
-        At the first mistake: the file, the key and the mend.
+        At the first mistake in form: file, key and mend.
     """
-
-    def __init__(self, raw: Mapping[str, Any], schema: Path, file: str = "config.yaml") -> None:
-        self.raw = raw
-        self.file = file
-        self._check_structure(schema)
-        self._resolved: dict[tuple[str, str], Spec] = {}
-        self._runs = {paper: dict(self._resolve_runs(paper)) for paper in self.papers}
-        self._data = {paper: dict(self._resolve_data(paper)) for paper in self.papers}
-        for paper in self.papers:
-            self._check_figures(paper)
-            self._check_claims(paper)
-            self._check_sensitivity(paper)
-            self._check_provenance(paper)
-
-    @property
-    def papers(self) -> list[str]:
-        """The papers, in the order of the configuration."""
-        return list(self.raw["papers"])
-
-    def data(self, paper: str, name: str) -> Spec:
-        """What a data job is to do: source, settings, resources."""
-        return self._find(self._data[paper], name, f"papers.{paper}.data", "data set")
-
-    def run(self, paper: str, name: str) -> Spec:
-        """What a run job is to do: kind, data, settings; resources of the run, and of measuring it."""
-        if (paper, name) not in self._resolved:
-            self._resolved[paper, name] = self._find(self._runs[paper], name, f"papers.{paper}.runs", "run")()
-        return self._resolved[paper, name]
-
-    def figure(self, paper: str, name: str) -> Spec:
-        """What a figure job is to do: its runs with their sweeps, and its settings."""
-        block = self._find(self._paper(paper)["figures"], name, f"papers.{paper}.figures", "figure")
-        return {"runs": self._sweeps(paper, block["runs"]), "settings": _settings(block, FIGURE_KEYS)}
-
-    def figures(self, paper: str) -> list[str]:
-        """The figures of a paper, in the order of the configuration."""
-        return list(self._paper(paper)["figures"])
-
-    def caption(self, paper: str, name: str) -> str:
-        """A figure's caption: its function's docstring, up to any section on parameters."""
-        docstring = self._function(paper, "figures", name, name).docstring
-        return docstring.split("\n\nParameters\n")[0].strip()
-
-    def explanation(self, paper: str, name: str) -> str:
-        """A claim's explanation: its function's docstring after the first paragraph, which is the statement."""
-        return self._function(paper, "claims", name, name).docstring.partition("\n\n")[2].strip()
-
-    def claims(self, paper: str) -> Spec:
-        """What a claims job is to do: every claim with its runs, and the sensitivity checks."""
-        claims = {
-            name: {
-                "runs": self._sweeps(paper, block["runs"]),
-                "figure": block.get("figure"),
-                "expected": _joined(block["expected"]),
-                "settings": _settings(block, CLAIM_KEYS),
-            }
-            for name, block in self._paper(paper)["claims"].items()
-        }
-        return {"claims": claims, "sensitivity": self._paper(paper).get("sensitivity", [])}
-
-    def figure_runs(self, paper: str, name: str) -> list[str]:
-        """The runs whose metrics a figure needs, sweeps expanded."""
-        return self._members(self.figure(paper, name)["runs"])
-
-    def claims_runs(self, paper: str) -> list[str]:
-        """The runs whose metrics the claims need, sweeps and sensitivity checks expanded."""
-        spec = self.claims(paper)
-        runs = [run for claim in spec["claims"].values() for run in self._members(claim["runs"])]
-        runs += [
-            name
-            for check in spec["sensitivity"]
-            for name, _ in sweep_members(check["run"], {check["setting"]: check["values"]})
-        ]
-        return list(dict.fromkeys(runs))
-
-    def runs(self, paper: str) -> list[str]:
-        """Every run of a paper, sweeps and sensitivity checks expanded."""
-        return list(self._runs[paper])
-
-    # -- resolution ---------------------------------------------------------------------------------
-
-    def _paper(self, paper: str) -> Mapping[str, Any]:
-        return self._find(self.raw["papers"], paper, "papers", "paper")
-
-    def _find(self, known: Mapping[str, Any], name: str, where: str, what: str) -> Any:
-        if name not in known:
-            raise ProjectError(f"{self.file}: {where}: no {what} `{name}`{near(name, known)}")
-        return known[name]
-
-    def _sweeps(self, paper: str, runs: Sequence[str]) -> dict[str, Any]:
-        blocks = self._paper(paper)["runs"]
-        return {name: self._inherited(paper, name).get("sweep") for name in runs if name in blocks}
-
-    @staticmethod
-    def _members(runs: Mapping[str, Any]) -> list[str]:
-        return [member for name, sweep in runs.items() for member, _ in sweep_members(name, sweep)]
-
-    def _inherited(self, paper: str, name: str, below: tuple[str, ...] = ()) -> Spec:
-        where = f"papers.{paper}.runs"
-        block = self._find(self._paper(paper)["runs"], name, where, "run")
-        if name in below:
-            raise ProjectError(f"{self.file}: {where}.{name}.like: refers back to itself; break the circle")
-        if "like" not in block:
-            return dict(block)
-        inherited = self._inherited(paper, block["like"], (*below, name))
-        inherited.pop("sweep", None)
-        return {**inherited, **{key: value for key, value in block.items() if key != "like"}}
-
-    def _resolve_runs(self, paper: str) -> Iterator[tuple[str, Callable[[], Spec]]]:
-        for name in self._paper(paper)["runs"]:
-            block = self._inherited(paper, name)
-            yield from self._expand(paper, name, block, block.get("sweep"))
-        for check in self._paper(paper).get("sensitivity", []):
-            block = self._inherited(paper, check["run"])
-            yield from self._expand(paper, check["run"], block, {check["setting"]: check["values"]})
-
-    def _expand(
-        self, paper: str, name: str, block: Spec, sweep: Mapping[str, Sequence[Any]] | None
-    ) -> Iterator[tuple[str, Callable[[], Spec]]]:
-        """Yield a run's members and how to resolve each.
-
-        Settings are checked one by one, so that checking every swept value once checks every member: a
-        job reads the configuration twice, and must not pay each time for all of a sweep's members.
-        """
-        members = sweep_members(name, sweep)
-        first = block | members[0][1]
-        self._run_spec(paper, name, first)
-        for key, values in (sweep or {}).items():
-            for value in values:
-                self._run_spec(paper, name, first | {key: value})
-        for member, differing in members:
-            yield member, functools.partial(self._run_spec, paper, name, block | differing)
-
-    def _run_spec(self, paper: str, name: str, block: Spec) -> Spec:
-        where = f"{self.file}: papers.{paper}.runs.{name}"
-        if "kind" not in block:
-            raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/runs")
-        function = self._function(paper, "runs", block["kind"], f"{where}.kind")
-        settings = _settings(block, RUN_KEYS)
-        if function.takes_seed:
-            settings.setdefault("seed", self.raw["seed"])
-        function.check(settings, where)
-        if ("data" in function.arguments) != ("data" in block):
-            mend = "add `data:`" if "data" in function.arguments else "remove `data:`"
-            raise ProjectError(f"{where}.data: kind `{block['kind']}` does not agree; {mend}")
-        if "data" in block:
-            self._find(self._paper(paper).get("data", {}), block["data"], f"papers.{paper}.data", "data set")
-        return {
-            "kind": block["kind"],
-            "data": block.get("data"),
-            "settings": settings,
-            "resources": block.get("resources", {}),
-            "measuring": block.get("measuring", {}),
-        }
-
-    def _resolve_data(self, paper: str) -> Iterator[tuple[str, Spec]]:
-        for name, block in self._paper(paper).get("data", {}).items():
-            where = f"{self.file}: papers.{paper}.data.{name}"
-            module, _, function_name = block["source"].rpartition(".")
-            path = module_path(f"{PACKAGE}.datasets.{module}")
-            if path is None:
-                raise ProjectError(f"{where}.source: no module `{module}` in src/{PACKAGE}/datasets")
-            functions = signatures(path)
-            if function_name not in functions:
-                raise ProjectError(f"{where}.source: no function `{function_name}`{near(function_name, functions)}")
-            settings = _settings(block, DATA_KEYS)
-            if functions[function_name].takes_seed:
-                settings.setdefault("seed", self.raw["seed"])
-            functions[function_name].check(settings, where)
-            yield (
-                name,
-                {
-                    "source": block["source"],
-                    "settings": settings,
-                    "resources": block.get("resources", {}),
-                },
-            )
-
-    # -- checks -------------------------------------------------------------------------------------
-
-    def _check_structure(self, schema: Path) -> None:
-        validator = jsonschema.Draft202012Validator(yaml.safe_load(schema.read_text()))
-        error = jsonschema.exceptions.best_match(validator.iter_errors(self.raw))
-        if error is not None:
-            where = ".".join(str(part) for part in error.absolute_path) or "top level"
-            raise ProjectError(f"{self.file}: {where}: {_mend(error)}")
-
-    def _function(self, paper: str, part: str, name: str, where: str) -> Signature:
-        functions = functions_of(paper, part)
-        if not functions:
-            raise ProjectError(
-                f"{self.file}: papers.{paper}: unknown paper, src/{PACKAGE}/papers/{paper}/{part} is not there"
-                f"{near(paper, papers())}"
-            )
-        if name not in functions:
-            raise ProjectError(f"{where}: no function `{name}` in papers/{paper}/{part}{near(name, functions)}")
-        return functions[name]
-
-    def _check_run_names(self, paper: str, names: Sequence[str], where: str) -> None:
-        known = self._paper(paper)["runs"]
-        for name in names:
-            if name not in known:
-                raise ProjectError(f"{where}.runs: no run `{name}`{near(name, known)}")
-
-    def _check_figures(self, paper: str) -> None:
-        for name, block in self._paper(paper)["figures"].items():
-            where = f"{self.file}: papers.{paper}.figures.{name}"
-            self._check_run_names(paper, block["runs"], where)
-            self._function(paper, "figures", name, where).check(_settings(block, FIGURE_KEYS), where)
-
-    def _check_claims(self, paper: str) -> None:
-        for name, block in self._paper(paper)["claims"].items():
-            where = f"{self.file}: papers.{paper}.claims.{name}"
-            self._check_run_names(paper, block["runs"], where)
-            if "figure" in block:
-                self._find(self._paper(paper)["figures"], block["figure"], f"papers.{paper}.figures", "figure")
-            self._function(paper, "claims", name, where).check(_settings(block, CLAIM_KEYS), where)
-
-    def _check_sensitivity(self, paper: str) -> None:
-        claims = self._paper(paper)["claims"]
-        for index, check in enumerate(self._paper(paper).get("sensitivity", [])):
-            where = f"{self.file}: papers.{paper}.sensitivity.{index}"
-            for claim in check["claims"]:
-                if claim not in claims:
-                    raise ProjectError(f"{where}.claims: no claim `{claim}`{near(claim, claims)}")
-                if check["run"] not in claims[claim]["runs"]:
-                    raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
-
-    def _check_provenance(self, paper: str) -> None:
-        for section, structural in (("data", DATA_KEYS), ("runs", RUN_KEYS)):
-            for name, block in self._paper(paper).get(section, {}).items():
-                where = f"{self.file}: papers.{paper}.{section}.{name}"
-                for key in [*_settings(block, structural), *block.get("sweep", {})]:
-                    if self.setting_provenance(paper, section, name, key) is None:
-                        raise ProjectError(
-                            f"{where}.{key}: where does it come from? add it to papers.{paper}.provenance "
-                            "(stated, code, inferred, or {chosen: why})"
-                        )
-
-    def setting_provenance(self, paper: str, section: str, name: str, key: str) -> Any:
-        """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None."""
-        block = self._paper(paper)[section][name]
-        if section == "runs":
-            block = self._inherited(paper, name)
-        shared = self._paper(paper).get("provenance", {})
-        return {**shared, **block.get("provenance", {})}.get(key)
-
-    def chosen(self, paper: str) -> list[Spec]:
-        """Return every setting that the paper does not state: section, name, key, value, origin, reason."""
-        rows = []
-        for section, structural in (("data", DATA_KEYS), ("runs", RUN_KEYS)):
-            for name, block in self._paper(paper).get(section, {}).items():
-                for key, value in {**_settings(block, structural), **block.get("sweep", {})}.items():
-                    origin = self.setting_provenance(paper, section, name, key)
-                    word, reason = next(iter(origin.items())) if isinstance(origin, Mapping) else (origin, "")
-                    if word != "stated":
-                        rows.append(
-                            {
-                                "section": section,
-                                "name": name,
-                                "setting": key,
-                                "value": value,
-                                "origin": word,
-                                "reason": reason,
-                            }
-                        )
-        return rows
-
-
-def load_config(*files: Path) -> Spec:
-    """Read configuration files, later ones laid over earlier ones, key by key."""
-    merged: Spec = {}
+    top = read_yaml(root / "config.yaml")
+    where: dict[Key, str] = {}
+    shipped = top.get("seed")
+    _check(top, "config", "config.yaml")
+    merge(top, {}, "config.yaml", where)
     for file in files:
-        _overlay(merged, yaml.safe_load(file.read_text()) or {})
-    return merged
+        block = read_yaml(file)
+        _check(block, "overlay", str(file))
+        merge(top, block, str(file), where)
+    extra = {key: value for key, value in (given or {}).items() if top.get(key) != value}
+    _check(extra, "overlay", COMMAND_LINE)
+    merge(top, extra, COMMAND_LINE, where)
+    found = Configuration(
+        top["seed"],
+        top.get("scale"),
+        {},
+        top.get("replications", 0),
+        tuple(paper for paper in top.get("replicated", []) if paper in top["papers"]),
+    )
+    for paper in top["papers"]:
+        _load_paper(found, paper, top, where, root)
+    for paper in top.get("changes", {}):
+        if paper not in top["papers"]:
+            given_in = where.get(("changes", paper), "overlay")
+            raise ProjectError(f"{given_in}: changes.{paper}: unknown paper{near(paper, top['papers'])}")
+    if found.scale is None and top["seed"] != shipped:
+        found.scale = f"seed{top['seed']}"
+    if found.scale in found.papers:
+        raise ProjectError(f"{where.get(('scale',), 'overlay')}: scale: is the name of a paper; choose another")
+    return found
 
 
-def _overlay(below: Spec, above: Mapping[str, Any]) -> None:
+def _load_paper(found: Configuration, paper: str, top: Block, where: dict[Key, str], root: Path) -> None:
+    file = PAPERS / f"{paper}.yaml"
+    if not (root / file).is_file():
+        known = sorted(
+            path.stem for path in (root / PAPERS).glob("*.yaml") if (path.parent / f"{path.stem}.yaml").exists()
+        )
+        raise ProjectError(f"{where.get(('papers',), 'config.yaml')}: papers: no {file}{near(paper, known)}")
+    block: Block = {}
+    layers = [(read_yaml(root / file), str(file))]
+    for folder in top.get("overlays", []):
+        base = Path(folder) if Path(folder).is_dir() else root / folder
+        if not base.is_dir():
+            raise ProjectError(f"{where.get(('overlays',), 'overlay')}: overlays: no folder {folder}")
+        overlay = base / f"{paper}.yaml"
+        if overlay.is_file():
+            layers.append((read_yaml(overlay), str(Path(folder) / f"{paper}.yaml")))
+    if paper in top.get("changes", {}):
+        layers.append((top["changes"][paper], where.get(("changes", paper), COMMAND_LINE)))
+    for number, (layer, name) in enumerate(layers):
+        _check(layer, "paper" if number == 0 else "changes", name)
+        if number and top.get("scale") is None:
+            _refuse_replacing(block, layer, name)
+        merge(block, layer, name, found.origins, (paper,), found.base)
+        found.overlaid |= number > 0
+    found.papers[paper] = block
+
+
+def _refuse_replacing(below: Block, above: Mapping[str, Any], file: str) -> None:
+    for section in ("data", "runs"):
+        for name, block in above.get(section, {}).items():
+            if name in below.get(section, {}) and below[section][name] != {**below[section][name], **block}:
+                raise ProjectError(
+                    f"{file}: {section}.{name}: changes what is there, and its results would replace the default's; "
+                    "name this configuration with `scale: NAME`"
+                )
+
+
+def merge(
+    below: Block,
+    above: Mapping[str, Any],
+    file: str,
+    origins: dict[Key, str],
+    path: Key = (),
+    first: dict[Key, str] | None = None,
+) -> None:
+    """Lay one block over another, key by key, and note the file of each value."""
     for key, value in above.items():
-        if isinstance(value, Mapping) and isinstance(below.get(key), dict):
-            _overlay(below[key], value)
+        here = (*path, str(key))
+        if isinstance(value, Mapping):
+            if not isinstance(below.get(key), dict):
+                below[key] = {}
+            origins[here] = file
+            if first is not None:
+                first.setdefault(here, file)
+            merge(below[key], value, file, origins, here, first)
         else:
             below[key] = value
+            origins[here] = file
+            if first is not None:
+                first.setdefault(here, file)
 
 
-def _joined(expected: str | Sequence[str]) -> str:
-    return expected if isinstance(expected, str) else " or ".join(expected)
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key that stands twice is an error, not a value silently dropped."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        merged = [pair for pair in node.value if pair[0].tag == "tag:yaml.org,2002:merge"]
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            if (key_node, _) in merged:
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key `{key}` stands twice in one block", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
 
 
-def _settings(block: Mapping[str, Any], structural: set[str]) -> Spec:
-    return {key: value for key, value in block.items() if key not in structural}
+def read_yaml(file: Path) -> Block:
+    """Read a YAML file that holds a mapping.
+
+    Raises
+    ------
+    ProjectError
+        If it is missing, no text, no YAML, holds a key twice, or is no mapping: file, line and what is wrong.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ProjectError(f"{file}: no such file") from None
+    except UnicodeDecodeError:
+        raise ProjectError(f"{file}: is not text in UTF-8; save it so") from None
+    except OSError as error:
+        raise ProjectError(f"{file}: cannot be read ({error.strerror})") from None
+    try:
+        block = yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ProjectError(f"{file}{line}: {error.problem}; mend the YAML") from None
+    except yaml.YAMLError as error:
+        raise ProjectError(f"{file}: {' '.join(str(error).split())}; mend the YAML") from None
+    if block is None:
+        raise ProjectError(f"{file}: is empty")
+    if not isinstance(block, dict):
+        raise ProjectError(f"{file}: must be a mapping of keys to values")
+    return block
+
+
+@functools.cache
+def _validator(name: str) -> jsonschema.Draft202012Validator:
+    schema = yaml.safe_load((SCHEMAS / "config.schema.yaml").read_text(encoding="utf-8"))
+    return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{name}"})
+
+
+def _check(block: Mapping[str, Any], name: str, file: str) -> None:
+    error = jsonschema.exceptions.best_match(_validator(name).iter_errors(block))
+    if error is not None:
+        where = ".".join(str(part) for part in error.absolute_path) or "top level"
+        raise ProjectError(f"{file}: {where}: {_mend(error)}")
 
 
 def _mend(error: jsonschema.ValidationError) -> str:
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         unknown = next(key for key in error.instance if key not in known)
-        return f"unknown key `{unknown}`{near(unknown, known)}"
+        return f"unknown key `{unknown}`{near(str(unknown), known)}"
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         return f"`{missing}` is missing; add it"
@@ -360,4 +250,15 @@ def _mend(error: jsonschema.ValidationError) -> str:
         return f"must be of type {error.validator_value} (is {error.instance!r})"
     if error.validator == "enum":
         return f"must be one of {', '.join(map(str, error.validator_value))} (is {error.instance!r})"
+    if error.validator == "pattern":
+        return f"`{error.instance}` must match {error.validator_value}"
     return error.message
+
+
+def leaves(block: Mapping[str, Any], path: Key = ()) -> Iterator[Key]:
+    """Yield the path of keys to each value."""
+    for key, value in block.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, (*path, str(key)))
+        else:
+            yield (*path, str(key))

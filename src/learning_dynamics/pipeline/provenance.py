@@ -13,17 +13,41 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from learning_dynamics.errors import ProjectError
+
 KEY = "learning_dynamics"
 PACKAGES = ("learning-dynamics", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "numba", "torch")
 
 
-def digest(settings: Any) -> str:
-    """Return the SHA-256 of `settings` as canonical JSON, in hexadecimal."""
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+def digest(content: Any) -> str:
+    """Return a SHA-256 of JSON content, in hexadecimal, shortened to 20 digits."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:20]
 
 
-def provenance(stage: str, paper: str, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the record that is stored with an output.
+def fingerprint(stage: str, spec: Any, science: Mapping[str, str], made_from: Any) -> str:
+    """Return what an output was made from, as one digest: what to do, the science that did it, and its inputs'."""
+    return digest([stage, spec, dict(science), made_from])
+
+
+def check_made_from(path: str | Path, record: Mapping[str, Any], expected: str | None) -> None:
+    """Refuse an input that was made by other settings or other code than the configuration's.
+
+    Raises
+    ------
+    ProjectError
+        If its fingerprint is not the expected one; without an expected one nothing is checked.
+    """
+    if expected is not None and record.get("fingerprint") != expected:
+        raise ProjectError(
+            f"{path}: was made by other settings or other code than the configuration's "
+            f"({record.get('stage')} {record.get('paper')} {record.get('name')}); delete it and run snakemake again"
+        )
+
+
+def provenance(
+    stage: str, paper: str, name: str, settings: Mapping[str, Any], made: str | None = None
+) -> dict[str, Any]:
+    """Return the record that is stored with an output; `made` is its fingerprint.
 
     It holds no clock reading, so that the same code and settings give the same bytes.
     """
@@ -33,7 +57,7 @@ def provenance(stage: str, paper: str, name: str, settings: Mapping[str, Any]) -
         "paper": paper,
         "name": name,
         "settings": dict(settings),
-        "config_digest": digest(settings),
+        "fingerprint": made,
         "seed": settings.get("seed"),
         "commit": commit,
         "dirty": dirty,

@@ -1,117 +1,112 @@
-"""Which source files a stage's result depends on: a static scan of imports, so that edits rerun just enough."""
+"""The science that a job's result depends on: the modules it calls, each as a digest of what it computes.
+
+Modules are found by a static scan of imports. A module's digest is taken of its syntax tree without docstrings,
+comments, annotations and the texts of errors: formatting, words and times of files rerun nothing, a formula reruns
+what uses it.
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
+import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, near
 
 PACKAGE = "learning_dynamics"
-SOURCE_ROOT = Path(__file__).resolve().parent.parent
+SOURCE_ROOT = Path(__file__).resolve().parent.parent.parent
+PARTS = {"run": "runs", "metrics": "metrics", "figure": "figures", "claims": "claims"}
+# what carries jobs out, and words: no result depends on them
+NOT_SCIENCE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
 # drawn with, but imported by nobody: they come with the package that they lie in
-COMPANIONS = ("*.mplstyle", "*.html", "*.css")
+COMPANIONS = ("*.mplstyle",)
 
 
 def papers() -> list[str]:
     """Return the papers that have a folder of their own, sorted."""
     folders = (SOURCE_ROOT / PACKAGE / "papers").iterdir()
-    return sorted(folder.name for folder in folders if part_modules(folder.name, "runs"))
+    return sorted(folder.name for folder in folders if any(folder.glob("*/runs.py")))
 
 
-def part_modules(paper: str, part: str) -> list[str]:
-    """Return the modules of a part of a paper, sorted; none if it is not there.
-
-    Parameters
-    ----------
-    paper : str
-    part : str
-        runs, metrics, figures or claims: one module, or a folder of modules by topic. In a folder, modules
-        whose names begin with an underscore hold what the topics share and are not listed.
-    """
-    name = f"{PACKAGE}.papers.{paper}.{part}"
-    path = module_path(name)
-    if path is None:
-        return []
-    if path.name != "__init__.py":
-        return [name]
-    return sorted(f"{name}.{topic.stem}" for topic in path.parent.glob("[!_]*.py"))
+def topics(paper: str) -> list[str]:
+    """Return the topics of a paper, sorted: its folders that hold a part."""
+    folder = SOURCE_ROOT / PACKAGE / "papers" / paper
+    parts = {f"{part}.py" for part in PARTS.values()}
+    return sorted({file.parent.name for file in folder.glob("*/*.py") if file.name in parts})
 
 
-def defining_module(paper: str, part: str, function: str) -> str:
-    """Return the module of a paper's part that defines a public function.
+def part_module(paper: str, part: str, kind: str) -> str:
+    """Return the module that defines ``topic.function``, a part (runs, metrics, figures, claims) of a paper's topic.
 
     Raises
     ------
     ProjectError
-        If there is no such function; it names the nearest.
+        If the text is not of this form, or there is no such topic or module; it names the nearest.
     """
-    known: set[str] = set()
-    for module in part_modules(paper, part):
-        path = module_path(module)
-        assert path is not None
-        functions = _functions(path, path.stat().st_mtime_ns)
-        if function in functions:
-            return module
-        known |= functions
-    raise ProjectError(f"papers/{paper}/{part}: no function `{function}`{near(function, known)}")
+    topic, dot, function = kind.partition(".")
+    if not dot or not function.isidentifier():
+        raise ProjectError(f"`{kind}`: write topic.function; topics of {paper} are: {', '.join(topics(paper))}")
+    module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
+    if module_path(module) is None:
+        known = topics(paper)
+        mend = near(topic, known) if topic not in known else ""
+        raise ProjectError(f"`{kind}`: src/{PACKAGE}/papers/{paper}/{topic}/{part}.py is not there{mend}")
+    return module
 
 
-@functools.lru_cache(maxsize=256)
-def _functions(path: Path, _modified: int) -> frozenset[str]:
-    return frozenset(
-        node.name
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-    )
+def data_module(paper: str, source: str) -> str:
+    """Return the module that defines a data source ``module.function``: the paper's own, else the library's.
 
-
-def stage_modules(stage: str, paper: str = "", function: str = "") -> tuple[str, ...]:
-    """Return the modules from which a job starts.
-
-    Parameters
-    ----------
-    stage : str
-        data, run, metrics, figure, claims or report.
-    paper : str
-        The paper whose function is called.
-    function : str
-        What is called: a run's kind, a figure's name; for data, ``module.function`` inside
-        ``learning_dynamics.datasets``. Claims are evaluated together and depend on all of their modules.
+    Raises
+    ------
+    ProjectError
+        If neither has such a module.
     """
-    driver = f"{PACKAGE}.stages.{stage}"
-    if stage == "report":
-        return (driver,)
-    if stage == "data":
-        return driver, f"{PACKAGE}.datasets.{function.rpartition('.')[0]}"
-    if stage == "claims":
-        return driver, *part_modules(paper, "claims")
-    part = {"run": "runs", "metrics": "metrics", "figure": "figures"}[stage]
-    return driver, defining_module(paper, part, function)
+    module = source.rpartition(".")[0]
+    for name in (f"{PACKAGE}.papers.{paper}.{module}", f"{PACKAGE}.datasets.{module}"):
+        if module_path(name) is not None:
+            return name
+    raise ProjectError(f"`{source}`: no module `{module}` in src/{PACKAGE}/datasets or papers/{paper}")
 
 
-def source_files(modules: tuple[str, ...], root: Path = SOURCE_ROOT) -> tuple[Path, ...]:
-    """Return the files of this package that importing `modules` reads, transitively, sorted."""
-    found: set[Path] = set()
-    waiting = list(modules)
-    seen: set[str] = set()
+@functools.cache
+def science(module: str) -> Mapping[str, str]:
+    """Return the digests of a module and of all science that importing it reads, by module; fixed once read."""
+    found = {}
+    for name, path in modules_behind(module).items():
+        digest = syntax_digest(path)
+        if digest:
+            found[name.removeprefix(f"{PACKAGE}.")] = digest
+        for companion in sorted(match for pattern in COMPANIONS for match in path.parent.glob(pattern)):
+            if path.name == "__init__.py":
+                found[companion.name] = hashlib.sha256(companion.read_bytes()).hexdigest()[:12]
+    return found
+
+
+def modules_behind(module: str, root: Path = SOURCE_ROOT) -> dict[str, Path]:
+    """Return the modules of science that importing `module` reads, transitively, with their files, sorted by name."""
+    found: dict[str, Path] = {}
+    waiting, seen = [module], set()
     while waiting:
-        module = waiting.pop()
-        if module in seen:
+        name = waiting.pop()
+        if name in seen or name.startswith(NOT_SCIENCE):
             continue
-        seen.add(module)
-        path = module_path(module, root)
+        seen.add(name)
+        path = module_path(name, root)
         if path is None:
             continue
-        found.add(path)
-        if path.name == "__init__.py":
-            found.update(match for pattern in COMPANIONS for match in path.parent.glob(pattern))
-        waiting.extend(_imports(path, path.stat().st_mtime_ns, module))
-        parent = module.rpartition(".")[0]
-        if parent:
-            waiting.append(parent)
-    return tuple(sorted(found))
+        found[name] = path
+        waiting.extend(_imports(path, *_stamp(path), name))
+        if "." in name:
+            waiting.append(name.rpartition(".")[0])
+    return dict(sorted(found.items()))
+
+
+def syntax_digest(path: Path) -> str:
+    """Return a digest of what a source file computes; empty for a file that holds words alone."""
+    return _syntax_digest(path, *_stamp(path))
 
 
 def module_path(module: str, root: Path = SOURCE_ROOT) -> Path | None:
@@ -126,14 +121,35 @@ def module_path(module: str, root: Path = SOURCE_ROOT) -> Path | None:
 def imports_of(module: str) -> tuple[str, ...]:
     """Return the modules of this package that a module names in its imports, sorted."""
     path = module_path(module)
-    return () if path is None else _imports(path, path.stat().st_mtime_ns, module)
+    return () if path is None else _imports(path, *_stamp(path), module)
 
 
-@functools.lru_cache(maxsize=1024)
-def _imports(path: Path, _modified: int, module: str) -> tuple[str, ...]:
+def parsed(path: Path) -> ast.Module:
+    """Return a file's syntax tree.
+
+    Raises
+    ------
+    ProjectError
+        If it is no Python: file, line and what is wrong.
+    """
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        raise ProjectError(f"{path}:{error.lineno}: {error.msg}; mend the syntax") from None
+    except (UnicodeDecodeError, ValueError) as error:
+        raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+@functools.lru_cache(maxsize=4096)
+def _imports(path: Path, _modified: int, _size: int, module: str) -> tuple[str, ...]:
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -144,3 +160,46 @@ def _imports(path: Path, _modified: int, module: str) -> tuple[str, ...]:
             names.add(base)
             names.update(f"{base}.{alias.name}" for alias in node.names)
     return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
+
+
+@functools.lru_cache(maxsize=4096)
+def _syntax_digest(path: Path, _modified: int, _size: int) -> str:
+    tree = _WithoutWords().visit(parsed(path))
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:12] if tree.body else ""
+
+
+class _WithoutWords(ast.NodeTransformer):
+    """Takes from a syntax tree what no result depends on: docstrings, annotations, the texts of errors."""
+
+    def _body(self, node: ast.AST) -> ast.AST:
+        self.generic_visit(node)
+        body = node.body  # type: ignore[attr-defined]
+        if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            del body[0]
+        return node
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        node.body = [child for child in node.body if not _is_future(child)]
+        return self._body(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return self._body(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self._body(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        # which error is raised, not its words
+        if isinstance(node.exc, ast.Call):
+            node.exc = node.exc.func
+        node.cause = None
+        return node
+
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"

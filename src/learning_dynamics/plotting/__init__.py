@@ -1,5 +1,5 @@
 """One style for every figure: a style sheet, a palette, and the panels that figures share."""
 
-from learning_dynamics.plotting.style import COLOURS, WIDTH, sequence, style
+from learning_dynamics.plotting.style import COLOURS, WIDTH, Drawn, sequence, style
 
-__all__ = ["COLOURS", "WIDTH", "sequence", "style"]
+__all__ = ["COLOURS", "WIDTH", "Drawn", "sequence", "style"]

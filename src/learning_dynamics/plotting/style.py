@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib import font_manager
+from matplotlib.figure import Figure
 
 WIDTH = 7.0  # inches: the text width of a two-column page
 
@@ -46,3 +50,26 @@ def _know_bundled_fonts() -> None:
 def sequence(count: int) -> list[tuple[float, float, float, float]]:
     """Return `count` colours, dark to light, for ordered things such as singular values."""
     return [tuple(colour) for colour in mpl.colormaps["viridis"](np.linspace(0.0, 0.85, count))]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure, the numbers that its caption names, and what it shows for those who cannot see it.
+
+    Attributes
+    ----------
+    figure : Figure
+    facts : mapping from str to number or str
+        What the ``{name:format}`` fields of caption and alternative text are filled with.
+    alt : str
+        One or two sentences; may have fields.
+    """
+
+    figure: Figure
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    alt: str = ""
+
+    @classmethod
+    def of(cls, drawn: Figure | Drawn) -> Drawn:
+        """Return what a figure's function gave as `Drawn`."""
+        return drawn if isinstance(drawn, Drawn) else cls(drawn)

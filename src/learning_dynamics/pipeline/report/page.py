@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -13,14 +14,16 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup, escape
 
-from learning_dynamics.claims import VERDICTS, as_expected
-from learning_dynamics.pipeline.config import Project
+from learning_dynamics.claims import VERDICTS
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.records import as_expected
+from learning_dynamics.pipeline.stages.figure import read_record
+from learning_dynamics.pipeline.templates import fill
 
 
 def render(
     project: Project,
-    claims: Mapping[str, pd.DataFrame],
-    sensitivity: Mapping[str, pd.DataFrame],
+    found: Mapping[str, Mapping[str, pd.DataFrame]],
     figures: Path,
     folder: Path,
     record: Mapping[str, Any],
@@ -31,8 +34,8 @@ def render(
     ----------
     project : Project
         The configuration.
-    claims, sensitivity : mapping of paper to DataFrame
-        As in ``claims.parquet`` and ``sensitivity.parquet``.
+    found : mapping of paper to mapping of table to DataFrame
+        As in ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet``.
     figures : path
         Holds ``<paper>/<figure>.png``.
     folder : path
@@ -52,7 +55,7 @@ def render(
         "number": _number,
         "slug": lambda verdict: verdict.replace(" ", "-"),
     }
-    papers = [_paper(project, paper, claims[paper], sensitivity[paper], figures, folder) for paper in project.papers]
+    papers = [_paper(project, paper, found[paper], figures, folder) for paper in project.papers]
     every = [claim for paper in papers for claim in paper["claims"]]
     counts = {verdict: sum(claim["verdict"] == verdict for claim in every) for verdict in VERDICTS}
     unexpected = [claim for claim in every if not as_expected(claim["verdict"], claim["expected"])]
@@ -62,13 +65,15 @@ def render(
 
 
 def _paper(
-    project: Project, paper: str, claims: pd.DataFrame, sensitivity: pd.DataFrame, figures: Path, folder: Path
+    project: Project, paper: str, found: Mapping[str, pd.DataFrame], figures: Path, folder: Path
 ) -> dict[str, Any]:
-    block = project.raw["papers"][paper]
-    rows = [_claim(project, paper, row, folder) for row in claims.to_dict("records")]
+    block = project.about(paper)
+    rows = [_claim(project, paper, row, folder) for row in found["claims"].to_dict("records")]
+    told = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
     drawn = []
     for name in project.figures(paper):
-        heading, _, caption = project.caption(paper, name).partition("\n\n")
+        drawing = read_record(figures / paper / f"{name}.png")
+        heading, _, caption = fill(project.caption(paper, name), drawing["facts"]).partition("\n\n")
         drawn.append(
             {
                 "name": name,
@@ -83,20 +88,23 @@ def _paper(
         "name": paper,
         "title": block["title"],
         "citation": block["citation"],
-        "summary": block.get("summary", ""),
+        "summary": fill(block.get("summary", ""), told),
         "figures": drawn,
         "claims": rows,
         "loose": [row for row in rows if row["figure"] not in project.figures(paper)],
         "chosen": _grouped(project.chosen(paper)),
-        "sensitivity": sensitivity.to_dict("records"),
+        "sensitivity": found["sensitivity"].to_dict("records"),
     }
 
 
 def _claim(project: Project, paper: str, row: dict[str, Any], folder: Path) -> dict[str, Any]:
     evidence = [path for path in row["evidence"].split(", ") if path]
+    name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
     return row | {
-        "id": row["claim"].partition(".")[2],
-        "explanation": project.explanation(paper, row["claim"].partition(".")[2]),
+        "id": name,
+        "facts": facts,
+        "rivals": json.loads(row["rivals"]),
+        "explanation": fill(project.explanation(paper, name), facts) if facts else "",
         "links": [{"name": Path(path).name, "href": os.path.relpath(path, folder)} for path in evidence],
     }
 

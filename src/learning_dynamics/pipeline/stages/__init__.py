@@ -1,1 +1,1 @@
-"""One module for each kind of job; `learning_dynamics.cli` calls them."""
+"""What a job does, by stage; each module's `execute` is one command."""

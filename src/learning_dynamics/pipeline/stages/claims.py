@@ -1,56 +1,127 @@
-"""Hold every claim of a paper against its metrics: ``claims.parquet`` and ``sensitivity.parquet``."""
+"""Hold every claim of a paper against its metrics: verdicts, their parts, variants of our choices, sensitivity."""
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.claims import COLUMNS, SENSITIVITY_COLUMNS, evaluate
-from learning_dynamics.pipeline.config import sweep_members
+from learning_dynamics.claims import Evaluation, evaluate
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline import records
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.stages.papers import paper_function
-from learning_dynamics.pipeline.stages.tables import load_tables
-from learning_dynamics.tables import write_table
+from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.stages.tables import load_table, load_tables
+from learning_dynamics.pipeline.tables import write_table
+
+TABLES = {
+    "claims": records.COLUMNS,
+    "parts": records.PART_COLUMNS,
+    "variants": records.VARIANT_COLUMNS,
+    "sensitivity": records.SENSITIVITY_COLUMNS,
+}
 
 
-def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, sensitivity: Path) -> None:
-    """Evaluate the claims, then again with each setting of the sensitivity checks varied."""
-    rows, varied = [], []
+def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path) -> None:
+    """Evaluate the claims, again under each variant of their own settings, again with runs' settings varied.
+
+    Writes ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet`` into `out`.
+    """
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for name, block in spec["claims"].items():
+        head = {"paper": paper, "claim": f"{paper}.{name}"}
+        function = paper_function(paper, "claims", block["kind"])
         tables = load_tables(metrics, block["runs"])
-        function = paper_function(paper, "claims", name)
-        evidence = ", ".join(f"{metrics}/{run}.parquet" for run in block["runs"])
-        rows.append(
+        found = judged(name, function, tables, block["settings"])
+        variants = list(_variants(name, function, tables, block, found))
+        rows["variants"] += [head | variant for variant in variants]
+        agreeing = [variant["verdict"] == found.verdict for variant in variants]
+        rows["claims"].append(
             {
-                "paper": paper,
-                "claim": f"{paper}.{name}",
-                **evaluate(function, tables, block["settings"]),
+                **head,
+                **records.claim_row(function.claim, found),
+                "statement": " ".join((function.__doc__ or "").strip().split("\n\n")[0].split()),
+                "agreement": sum(agreeing) / len(agreeing) if agreeing else float("nan"),
                 "expected": block["expected"],
                 "figure": block["figure"],
-                "evidence": evidence,
+                "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in _runs(block["runs"])),
             }
         )
+        rows["parts"] += [head | part for part in records.part_rows(found)]
         for check in spec["sensitivity"]:
-            if name not in check["claims"]:
-                continue
-            for member, differing in sweep_members(check["run"], {check["setting"]: check["values"]}):
-                replaced = tables | {check["run"]: load_tables(metrics, {member: None})[member]}
-                found = evaluate(function, replaced, block["settings"])
-                varied.append(
-                    {
-                        "paper": paper,
-                        "claim": f"{paper}.{name}",
-                        "run": check["run"],
-                        "setting": check["setting"],
-                        "value": str(differing[check["setting"]]),
-                        "measured": found["measured"],
-                        "verdict": found["verdict"],
-                    }
-                )
+            if name in check["claims"]:
+                rows["sensitivity"] += [head | row for row in _replaced(name, function, tables, block, check, metrics)]
     record = provenance("claims", paper, "claims", spec)
-    for path, found_rows, declared in ((out, rows, COLUMNS), (sensitivity, varied, SENSITIVITY_COLUMNS)):
-        table = pd.DataFrame(found_rows, columns=[column.name for column in declared])
-        write_table(path, table, declared, record)
+    for name, declared in TABLES.items():
+        table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
+        write_table(out / f"{name}.parquet", table, declared, record)
+
+
+def judged(name: str, function: Any, tables: Mapping[str, Any], settings: Mapping[str, Any]) -> Evaluation:
+    """Evaluate a claim; a mistake in its tables names the claim.
+
+    Raises
+    ------
+    ProjectError
+        If the claim asks for something that was not measured.
+    """
+    if not hasattr(function, "claim"):
+        raise ProjectError(f"claim {name}: its function is no claim; decorate it with @claim(...)")
+    try:
+        return evaluate(function, tables, settings)
+    except ProjectError as error:
+        raise ProjectError(f"claim {name}: {error}") from None
+
+
+def _variants(name: str, function: Any, tables: Any, block: Mapping[str, Any], ours: Evaluation) -> Any:
+    if not block["vary"]:
+        return
+    choices = {key: [block["settings"][key], *values] for key, values in block["vary"].items()}
+    for values in itertools.product(*choices.values()):
+        differing = dict(zip(choices, values, strict=True))
+        is_ours = all(block["settings"][key] == value for key, value in differing.items())
+        found = ours if is_ours else judged(name, function, tables, block["settings"] | differing)
+        yield {
+            "choices": json.dumps(differing),
+            "ours": is_ours,
+            "measured": found.standing.headline.value if found.standing else float("nan"),
+            "verdict": found.verdict,
+        }
+
+
+def _replaced(
+    name: str,
+    function: Any,
+    tables: Mapping[str, Any],
+    block: Mapping[str, Any],
+    check: Mapping[str, Any],
+    metrics: Path,
+) -> Any:
+    for member in check["members"]:
+        other = load_table(metrics, member)
+        changed = {
+            role: [other if one.attrs["run"] == check["run"] else one for one in given]
+            if isinstance(given, list)
+            else other
+            if given.attrs["run"] == check["run"]
+            else given
+            for role, given in tables.items()
+        }
+        found = judged(name, function, changed, block["settings"])
+        yield {
+            "run": check["run"],
+            "setting": check["setting"],
+            "value": member["value"],
+            "measured": found.standing.headline.value if found.standing else float("nan"),
+            "verdict": found.verdict,
+        }
+
+
+def _runs(roles: Mapping[str, Any]) -> list[str]:
+    """Return the names of the metrics files behind roles, sweeps by their run's name."""
+    runs = [one["name"] for given in roles.values() for one in (given if isinstance(given, list) else [given])]
+    return list(dict.fromkeys(runs))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from learning_dynamics.pipeline.arrays import save_arrays
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.trajectory import save_arrays
+from learning_dynamics.pipeline.stages.functions import data_function, fingerprint_here
 
 
-def execute(paper: str, name: str, spec: Mapping[str, Any], out: Path) -> None:
+def execute(paper: str, name: str, spec: Mapping[str, Any], out: Path, fingerprint: str | None = None) -> None:
     """Call the data set's function with its settings and save what it returns."""
-    module, _, function = spec["source"].rpartition(".")
-    make = getattr(importlib.import_module(f"learning_dynamics.datasets.{module}"), function)
-    save_arrays(out, make(**spec["settings"]), provenance("data", paper, name, spec["settings"]))
+    made = fingerprint_here("data", paper, spec["source"], spec, None, fingerprint)
+    arrays = data_function(paper, spec["source"])(**spec["settings"])
+    save_arrays(out, arrays, provenance("data", paper, name, spec["settings"], made))

@@ -1,4 +1,4 @@
-"""Draw a figure from parquet alone: the same picture as PDF and PNG, provenance in both files' metadata."""
+"""Draw a figure from parquet alone: the same picture as PDF and PNG, provenance and facts in both files' metadata."""
 
 from __future__ import annotations
 
@@ -11,22 +11,53 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+from PIL import Image
+
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import KEY, provenance
-from learning_dynamics.pipeline.stages.papers import paper_function
+from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function
 from learning_dynamics.pipeline.stages.tables import load_tables
-from learning_dynamics.plotting import style
+from learning_dynamics.plotting import Drawn, style
 
 
-def execute(paper: str, name: str, spec: Mapping[str, Any], metrics: Path, pdf: Path, png: Path) -> None:
-    """Call the figure's function with its runs' tables and save what it draws."""
-    draw = paper_function(paper, "figures", name)
-    record = json.dumps(provenance("figure", paper, name, {"runs": spec["runs"], **spec["settings"]}))
+def execute(
+    paper: str,
+    name: str,
+    spec: Mapping[str, Any],
+    metrics: Path,
+    pdf: Path,
+    png: Path,
+    fingerprint: str | None = None,
+) -> None:
+    """Call the figure's function with its runs' tables by role and save what it draws."""
+    made = fingerprint_here("figure", paper, spec["kind"], spec, None, fingerprint)
+    draw = paper_function(paper, "figures", spec["kind"])
+    record = provenance("figure", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
     with style():
-        figure = draw(load_tables(metrics, spec["runs"]), **spec["settings"])
+        drawn = Drawn.of(draw(**load_tables(metrics, spec["runs"]), **spec["settings"]))
+        told = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
         with replacing(pdf) as partial:
             # no creation date: the same data give the same bytes
-            metadata = {"Title": f"{paper} {name}", "Subject": f"{KEY}: {record}", "CreationDate": None}
-            figure.savefig(partial, format="pdf", metadata=metadata)
+            metadata = {"Title": f"{paper} {name}", "Subject": f"{KEY}: {json.dumps(record)}", "CreationDate": None}
+            drawn.figure.savefig(partial, format="pdf", metadata=metadata)
         with replacing(png) as partial:
-            figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: record})
+            drawn.figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: told})
+
+
+def read_record(png: Path) -> dict[str, Any]:
+    """Return a drawn figure's provenance, with its facts and alternative text.
+
+    Raises
+    ------
+    ProjectError
+        If the file is missing, or not one of ours.
+    """
+    try:
+        with Image.open(png) as image:
+            return json.loads(image.text[KEY])  # type: ignore[attr-defined]
+    except FileNotFoundError:
+        raise ProjectError(f"{png}: no such file; run snakemake to make it") from None
+    except (KeyError, AttributeError, OSError, ValueError):
+        raise ProjectError(f"{png}: not drawn by learning-dynamics; delete it and run snakemake again") from None

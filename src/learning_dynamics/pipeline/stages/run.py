@@ -11,37 +11,55 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import DivergenceError
-from learning_dynamics.pipeline.provenance import digest, provenance
-from learning_dynamics.pipeline.sources import source_files, stage_modules
-from learning_dynamics.pipeline.stages.papers import paper_function
-from learning_dynamics.trajectory import Trajectory, load_arrays, save_trajectory
+from learning_dynamics.pipeline.arrays import load_arrays, save_trajectory
+from learning_dynamics.pipeline.provenance import provenance
+from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function
+from learning_dynamics.trajectory import Trajectory
 
 
-def execute(paper: str, name: str, spec: Mapping[str, Any], data: Path | None, out: Path) -> None:
+def execute(
+    paper: str,
+    name: str,
+    spec: Mapping[str, Any],
+    data: Path | None,
+    out: Path,
+    made_from: str | None = None,
+    fingerprint: str | None = None,
+) -> None:
     """Call the run's function with its data and settings and save its trajectory.
 
     A function with a parameter `resume` is given a folder in which it may keep what it has reached. The
-    folder lies outside the declared outputs, which Snakemake deletes before a job, under the digest of the
-    settings of run and data and of the code, so that nothing takes up the state of another configuration or of
+    folder lies outside the declared outputs, which Snakemake deletes before a job, under the fingerprint of
+    settings, data and science, so that nothing takes up the state of another configuration or of
     code that has changed since. It is removed when the trajectory is saved.
     """
+    made = fingerprint_here("run", paper, spec["kind"], spec, made_from, fingerprint)
     simulate = paper_function(paper, "runs", spec["kind"])
     arguments: dict[str, Any] = {}
-    made_from = None
     if data is not None:
-        arguments["data"], record = load_arrays(data)
-        made_from = [record["name"], record["config_digest"]]
+        arguments["data"], _ = load_arrays(data, made_from)
     resume = None
     if "resume" in inspect.signature(simulate).parameters:
-        code = [path.read_text() for path in source_files(stage_modules("run", paper, spec["kind"]))]
-        resume = out.parent.parent / "resume" / digest([spec["kind"], spec["settings"], made_from, code])
+        resume = out.parent.parent / "resume" / made
         arguments["resume"] = resume
     trajectory: Trajectory = simulate(**arguments, **spec["settings"])
-    for series, states in trajectory.series.items():
-        if np.issubdtype(states.dtype, np.floating) and not np.isfinite(states).all():
-            when = trajectory.time[np.argwhere(~np.isfinite(states))[0][1]]
-            raise DivergenceError(f"{name}: {series} is not finite at time {when:g}; settings {spec['settings']}")
+    check_finite(name, trajectory, spec["settings"])
     settings = {"kind": spec["kind"], **spec["settings"]}
-    save_trajectory(out, trajectory, provenance("run", paper, name, settings))
+    save_trajectory(out, trajectory, provenance("run", paper, name, settings, made))
     if resume is not None:
         shutil.rmtree(resume, ignore_errors=True)
+
+
+def check_finite(name: str, trajectory: Trajectory, settings: Mapping[str, Any]) -> None:
+    """Refuse states that left the finite numbers, but for members that the run itself calls undecided.
+
+    Raises
+    ------
+    DivergenceError
+        It names the series, the time and the settings.
+    """
+    decided = slice(None) if trajectory.undecided is None else ~np.asarray(trajectory.undecided, dtype=bool)
+    for series, states in trajectory.series.items():
+        if np.issubdtype(states.dtype, np.inexact) and not np.isfinite(states[decided]).all():
+            when = trajectory.time[np.argwhere(~np.isfinite(states[decided]))[0][1]]
+            raise DivergenceError(f"{name}: {series} is not finite at time {when:g}; settings {dict(settings)}")

@@ -1,9 +1,9 @@
-"""The metrics that a figure or claim needs, one table for each run it names."""
+"""The metrics that a figure or claim needs, by role: one table for each run, or a list of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,23 +12,42 @@ import pandas as pd
 import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.config import sweep_members
-from learning_dynamics.tables import read_arrow, read_table
+from learning_dynamics.pipeline.provenance import check_made_from, digest
+from learning_dynamics.pipeline.sweeps import sweep_members
+from learning_dynamics.pipeline.tables import read_arrow, read_table
+
+# what a figure's or claim's job is told of a run: its name, its sweep if it has one, the fingerprint of its metrics
+RunSpec = Mapping[str, Any]
 
 
-def load_tables(folder: Path, runs: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Return a table for each run; a swept run's members are one table, with swept settings as columns."""
-    return {name: _load(folder, name, sweep) for name, sweep in runs.items()}
+def load_tables(folder: Path, roles: Mapping[str, RunSpec | Sequence[RunSpec]]) -> dict[str, Any]:
+    """Return tables by role; a swept run's members are one table, with swept settings as columns."""
+    return {
+        role: load_table(folder, run) if isinstance(run, Mapping) else [load_table(folder, one) for one in run]
+        for role, run in roles.items()
+    }
 
 
-def _load(folder: Path, name: str, sweep: Mapping[str, Any] | None) -> pd.DataFrame:
+def load_table(folder: Path, run: RunSpec) -> pd.DataFrame:
+    """Return the table of one run; ``attrs`` hold its settings and its name."""
+    sweep, expected = run.get("sweep"), run.get("fingerprint")
     if not sweep:
-        return read_table(folder / f"{name}.parquet")
+        table = read_table(folder / f"{run['name']}.parquet", expected)
+    else:
+        table = _swept(folder, run["name"], sweep, expected)
+    table.attrs["run"] = run["name"]
+    return table
+
+
+def _swept(folder: Path, name: str, sweep: Mapping[str, Any], expected: str | None) -> pd.DataFrame:
     members = sweep_members(name, sweep)
+    files = [folder / f"{member}.parquet" for member, _ in members]
     with ThreadPoolExecutor() as threads:
-        read = list(threads.map(lambda member: read_arrow(folder / f"{member[0]}.parquet"), members))
+        read = list(threads.map(read_arrow, files))
+    records = [json.loads(record) for _, record in read]
+    if expected is not None and digest([record.get("fingerprint") for record in records]) != expected:
+        check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
     lengths = [arrow.num_rows for arrow, _ in read]
-    first = json.loads(read[0][1])["settings"]
     # joined before they become a data frame: three times faster than joining thousands of data frames
     merged = pa.concat_tables([arrow for arrow, _ in read]).to_pandas()
     for key in sweep:
@@ -37,5 +56,5 @@ def _load(folder: Path, name: str, sweep: Mapping[str, Any] | None) -> pd.DataFr
                 f"{folder}/{name}: the swept setting `{key}` has the name of one of the metrics' columns; rename one"
             )
         merged[key] = pd.Series([differing[key] for _, differing in members]).repeat(lengths).to_numpy()
-    merged.attrs = {"settings": {**first, **sweep}}
+    merged.attrs = {"settings": {**records[0]["settings"], **sweep}}
     return merged

@@ -8,9 +8,10 @@ from pathlib import Path
 import pandas as pd
 from tabulate import tabulate
 
-from learning_dynamics.claims import VERDICTS, as_expected
+from learning_dynamics.claims import VERDICTS
 from learning_dynamics.files import replacing
-from learning_dynamics.tables import read_table
+from learning_dynamics.pipeline.records import as_expected
+from learning_dynamics.pipeline.tables import read_table
 
 
 def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> int:
@@ -24,7 +25,7 @@ def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> 
         print(
             f"error: {row.claim}: verdict `{row.verdict}`, expected `{row.expected}`; "
             f"{row.reason or row.criterion} "
-            "Mend the cause, or record the new verdict under `expected` in config.yaml",
+            "Mend the cause, or record the new verdict under `expected` in the paper's file of workflow/config",
             file=sys.stderr,
         )
     if out is None:
@@ -57,4 +58,4 @@ def describe(table: pd.DataFrame) -> str:
 
 
 def _with_margin(measured: float, uncertainty: float) -> str:
-    return f"{measured:.4g} ± {uncertainty:.1g}" if uncertainty else f"{measured:.4g}"
+    return f"{measured:.4g} ± {uncertainty:.1g}" if uncertainty > 0 else f"{measured:.4g}"

@@ -1,10 +1,9 @@
-"""Tidy tables as parquet files: columns declared and checked, provenance in the file's own metadata."""
+"""Tidy tables as parquet files: columns checked against their declaration, provenance in the file's own metadata."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +14,10 @@ import pyarrow.parquet as pq
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
-from learning_dynamics.pipeline.provenance import KEY
+from learning_dynamics.pipeline.provenance import KEY, check_made_from
+from learning_dynamics.tidy import Column
 
-Tables = Mapping[str, pd.DataFrame]  # metrics by run: what figures and claims are given
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its name, its type (int, float, str or bool), what it means, and whether it may be empty."""
-
-    name: str
-    type: str
-    description: str
-    nullable: bool = False
-
-
-def columns(*declared: Column) -> Callable:
-    """Declare the columns of the table that a metrics function returns."""
-
-    def declare(function: Callable) -> Callable:
-        function.columns = declared  # type: ignore[attr-defined]
-        return function
-
-    return declare
 
 
 def arrow_schema(declared: tuple[Column, ...], record: Mapping[str, Any] | None = None) -> pa.Schema:
@@ -77,17 +56,19 @@ def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, .
         pq.write_table(arrow.replace_schema_metadata(schema.metadata), partial, compression="zstd")
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path, fingerprint: str | None = None) -> pd.DataFrame:
     """Read a table written by `write_table`; ``attrs["settings"]`` holds the settings it was made with.
 
     Raises
     ------
     ProjectError
-        If the file is missing, truncated or not one of ours.
+        If the file is missing, truncated, not one of ours, or not the one of this fingerprint.
     """
     arrow, record = read_arrow(path)
     table = arrow.to_pandas()
-    table.attrs["settings"] = json.loads(record)["settings"]
+    made = json.loads(record)
+    check_made_from(path, made, fingerprint)
+    table.attrs["settings"] = made["settings"]
     return table
 
 
@@ -111,4 +92,12 @@ def read_arrow(path: str | Path) -> tuple[pa.Table, bytes]:
 
 def read_provenance(path: str | Path) -> dict[str, Any]:
     """Return the provenance in a parquet file's metadata."""
-    return json.loads(pq.read_schema(path).metadata[KEY.encode()])
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except FileNotFoundError:
+        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ProjectError(f"{path}: truncated or not a parquet file; delete it and run snakemake again") from error
+    if KEY.encode() not in metadata:
+        raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
+    return json.loads(metadata[KEY.encode()])

@@ -1,0 +1,95 @@
+"""Data sets and trajectories as ``.npz`` files of named arrays, with their provenance."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.provenance import KEY, check_made_from
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
+    """Write arrays and their provenance to an uncompressed ``.npz``, whole or not at all."""
+    with replacing(path) as partial, open(partial, "wb") as stream:
+        np.savez(stream, **{KEY: np.array(json.dumps(record)), **arrays})  # type: ignore[arg-type]
+
+
+def load_arrays(path: str | Path, fingerprint: str | None = None) -> tuple[Arrays, dict[str, Any]]:
+    """Read what `save_arrays` wrote.
+
+    Parameters
+    ----------
+    fingerprint : str, optional
+        What the file must have been made from.
+
+    Returns
+    -------
+    arrays : dict of ndarray
+    record : dict
+        The provenance.
+
+    Raises
+    ------
+    ProjectError
+        If the file is missing, truncated, not one of ours, or not the one of this fingerprint.
+    """
+    arrays, record = _read(path, None)
+    check_made_from(path, record, fingerprint)
+    return arrays, record
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """Return the provenance of an ``.npz`` without reading its arrays; see `load_arrays` for the errors."""
+    return _read(path, ())[1]
+
+
+def _read(path: str | Path, names: tuple[str, ...] | None) -> tuple[Arrays, dict[str, Any]]:
+    foreign = ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
+    try:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            if not hasattr(archive, "files") or KEY not in archive.files:
+                raise foreign
+            record = json.loads(str(archive[KEY]))
+            arrays = {name: archive[name] for name in (archive.files if names is None else names) if name != KEY}
+    except FileNotFoundError:
+        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
+    except json.JSONDecodeError:
+        raise foreign from None
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError, AttributeError, TypeError, KeyError) as error:
+        raise ProjectError(f"{path}: truncated, or not an .npz archive; delete it and run snakemake again") from error
+    if not isinstance(record, dict):
+        raise foreign
+    return arrays, record
+
+
+def save_trajectory(path: str | Path, trajectory: Trajectory, record: Mapping[str, Any]) -> None:
+    """Write a trajectory with its provenance."""
+    arrays = {"time": trajectory.time}
+    arrays |= {f"series/{name}": array for name, array in trajectory.series.items()}
+    arrays |= {f"constants/{name}": np.asarray(array) for name, array in trajectory.constants.items()}
+    if trajectory.undecided is not None:
+        arrays["undecided"] = np.asarray(trajectory.undecided, dtype=bool)
+    save_arrays(path, arrays, record)
+
+
+def load_trajectory(path: str | Path, fingerprint: str | None = None) -> tuple[Trajectory, dict[str, Any]]:
+    """Read a trajectory and its provenance; see `load_arrays` for the errors."""
+    arrays, record = load_arrays(path, fingerprint)
+    if "time" not in arrays or "settings" not in record:
+        raise ProjectError(f"{path}: holds no trajectory; delete it and run snakemake again")
+
+    def group(prefix: str) -> Arrays:
+        return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+    trajectory = Trajectory(
+        arrays["time"], group("series/"), group("constants/"), record["settings"], arrays.get("undecided")
+    )
+    return trajectory, record

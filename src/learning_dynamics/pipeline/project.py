@@ -1,0 +1,533 @@
+"""What each job is to do: the configuration resolved, and checked against the functions that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline.config import Block, Configuration
+from learning_dynamics.pipeline.provenance import digest, fingerprint
+from learning_dynamics.pipeline.signatures import Signature, signatures
+from learning_dynamics.pipeline.sources import PARTS, data_module, module_path, part_module, science
+from learning_dynamics.pipeline.sweeps import sweep_members
+
+Spec = dict[str, Any]
+RUN_KEYS = {"kind", "data", "like", "sweep", "provenance", "resources", "measure", "measure_resources"}
+DATA_KEYS = {"source", "provenance", "resources"}
+FIGURE_KEYS = {"kind", "runs"}
+CLAIM_KEYS = {"kind", "runs", "figure", "expected", "vary"}
+MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
+MOST_MEMBERS = 1_000_000
+MOST_VARIANTS = 500
+
+
+class Project:
+    """Every job of a configuration.
+
+    Raises
+    ------
+    ProjectError
+        At the first mistake: the file, the key and the mend.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.seed = configuration.seed
+        self._fingerprints: dict[tuple[str, str, str], str] = {}
+        self._members: dict[str, dict[str, tuple[str, Spec]]] = {paper: {} for paper in self.papers}
+        for paper in self.papers:
+            for name in self._blocks(paper, "data"):
+                self.data(paper, name)
+            for name in self._blocks(paper, "runs"):
+                self._take_in(paper, name, self._inherited(paper, name).get("sweep"))
+            self._check_sensitivity(paper)
+            for name in self._blocks(paper, "figures"):
+                self._check_figure(paper, name)
+            for name in self._blocks(paper, "claims"):
+                self._check_claim(paper, name)
+            self._check_provenance(paper)
+
+    # -- what there is ------------------------------------------------------------------------------
+
+    @property
+    def papers(self) -> list[str]:
+        """The papers, in the order of the configuration."""
+        return list(self.configuration.papers)
+
+    def about(self, paper: str) -> Block:
+        """A paper's block: title, citation, summary, notation."""
+        return self.configuration.papers[paper]
+
+    def figures(self, paper: str) -> list[str]:
+        """The figures of a paper, in the order of the configuration."""
+        return list(self._blocks(paper, "figures"))
+
+    def runs(self, paper: str) -> list[str]:
+        """Every run of a paper, sweeps and sensitivity checks expanded."""
+        return list(self._members[paper])
+
+    def sweeps(self, paper: str) -> dict[str, list[str]]:
+        """The members of each swept run."""
+        found = {name: self._inherited(paper, name).get("sweep") for name in self._blocks(paper, "runs")}
+        return {name: [member for member, _ in sweep_members(name, sweep)] for name, sweep in found.items() if sweep}
+
+    # -- what jobs are to do ------------------------------------------------------------------------
+
+    def data(self, paper: str, name: str) -> Spec:
+        """What a data job is to do: source and settings."""
+        block = self._find(paper, "data", name, "data set")
+        where = self._where(paper, "data", name)
+        module = self._located(data_module, paper, block["source"], where=f"{where}.source")
+        function = self._function(module, block["source"], f"{where}.source")
+        settings = _settings(block, DATA_KEYS)
+        if function.takes_seed:
+            settings.setdefault("seed", self.seed)
+        function.check(settings, where)
+        return {"source": block["source"], "settings": settings}
+
+    def run(self, paper: str, name: str) -> Spec:
+        """What a run job is to do: kind and settings."""
+        block = self._block_of(paper, name)
+        settings = _settings(block, RUN_KEYS)
+        if self._signature(paper, "run", block["kind"], name).takes_seed:
+            settings.setdefault("seed", self.seed)
+        return {"kind": block["kind"], "settings": settings}
+
+    def run_data(self, paper: str, name: str) -> str | None:
+        """The data set of a run."""
+        return self._block_of(paper, name).get("data")
+
+    def measure(self, paper: str, name: str) -> Spec:
+        """What a metrics job is to do: kind, and the settings of measuring."""
+        block = self._block_of(paper, name)
+        return {"kind": block["kind"], "settings": dict(block.get("measure", {}))}
+
+    def resources(self, stage: str, paper: str, name: str) -> Mapping[str, int]:
+        """What a data, run or metrics job asks for."""
+        if stage == "data":
+            return self._find(paper, "data", name, "data set").get("resources", {})
+        return self._block_of(paper, name).get("resources" if stage == "run" else "measure_resources", {})
+
+    def figure(self, paper: str, name: str) -> Spec:
+        """What a figure job is to do: kind, runs by role with the fingerprints of their metrics, settings."""
+        block = self._find(paper, "figures", name, "figure")
+        return {
+            "kind": block["kind"],
+            "runs": self._roles(paper, block["runs"]),
+            "settings": _settings(block, FIGURE_KEYS),
+        }
+
+    def claims(self, paper: str) -> Spec:
+        """What a claims job is to do: every claim with its runs, what is varied, and the sensitivity checks."""
+        checks = self._sensitivity(paper)
+        return {
+            "claims": {name: self.claim(paper, name) for name in self._blocks(paper, "claims")},
+            "sensitivity": [
+                check
+                | {
+                    "members": [
+                        {
+                            "value": str(differing[check["setting"]]),
+                            "name": member,
+                            "fingerprint": self.fingerprint("metrics", paper, member),
+                        }
+                        for member, differing in self._checked(check)
+                    ]
+                }
+                for check in checks
+            ],
+        }
+
+    def claim(self, paper: str, name: str) -> Spec:
+        """What is known of one claim: kind, runs by role, figure, expected verdict, settings and their variants."""
+        block = self._find(paper, "claims", name, "claim")
+        return {
+            "kind": block["kind"],
+            "runs": self._roles(paper, block["runs"]),
+            "figure": block.get("figure"),
+            "expected": self._expected(paper, name),
+            "settings": _settings(block, CLAIM_KEYS),
+            "vary": block.get("vary", {}),
+        }
+
+    def figure_runs(self, paper: str, name: str) -> list[str]:
+        """The runs whose metrics a figure needs, sweeps expanded."""
+        return self._members_of(paper, self._find(paper, "figures", name, "figure")["runs"])
+
+    def claims_runs(self, paper: str) -> list[str]:
+        """The runs whose metrics the claims need, sweeps and sensitivity checks expanded."""
+        runs = [
+            run for claim in self._blocks(paper, "claims").values() for run in self._members_of(paper, claim["runs"])
+        ]
+        runs += [member for check in self._sensitivity(paper) for member, _ in self._checked(check)]
+        return list(dict.fromkeys(runs))
+
+    def science(self, stage: str, paper: str, name: str) -> Mapping[str, str]:
+        """The digests of the science that a job calls, by module."""
+        if stage == "data":
+            return science(data_module(paper, self.data(paper, name)["source"]))
+        if stage == "claims":
+            kinds = {block["kind"] for block in self._blocks(paper, "claims").values()}
+            found: dict[str, str] = {}
+            for kind in sorted(kinds):
+                found |= science(part_module(paper, "claims", kind))
+            return found
+        section = "figures" if stage == "figure" else None
+        kind = self._find(paper, section, name, stage)["kind"] if section else self._block_of(paper, name)["kind"]
+        return science(part_module(paper, PARTS[stage], kind))
+
+    def made_from(self, stage: str, paper: str, name: str) -> str | None:
+        """The fingerprint of a run's data set, or of the run that metrics measure."""
+        if stage == "run":
+            data = self.run_data(paper, name)
+            return self.fingerprint("data", paper, data) if data else None
+        return self.fingerprint("run", paper, name) if stage == "metrics" else None
+
+    def fingerprint(self, stage: str, paper: str, name: str) -> str:
+        """What an output is made from, as one digest: settings, science, and inputs' fingerprints."""
+        key = (stage, paper, name)
+        if key not in self._fingerprints:
+            spec = {"data": self.data, "run": self.run, "metrics": self.measure, "figure": self.figure}[stage](
+                paper, name
+            )
+            made_from = self.made_from(stage, paper, name)
+            self._fingerprints[key] = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
+        return self._fingerprints[key]
+
+    # -- words --------------------------------------------------------------------------------------
+
+    def caption(self, paper: str, name: str) -> str:
+        """A figure's caption: its function's docstring, up to any section on parameters; a template of its facts."""
+        kind = self._find(paper, "figures", name, "figure")["kind"]
+        return _prose(self._signature(paper, "figure", kind, name).docstring)
+
+    def statement(self, paper: str, name: str) -> str:
+        """A claim's statement: the first paragraph of its function's docstring."""
+        return self._claim_prose(paper, name)[0]
+
+    def explanation(self, paper: str, name: str) -> str:
+        """A claim's explanation: the rest of its function's docstring; a template of its facts."""
+        return self._claim_prose(paper, name)[1]
+
+    def _claim_prose(self, paper: str, name: str) -> tuple[str, str]:
+        kind = self._find(paper, "claims", name, "claim")["kind"]
+        statement, _, rest = _prose(self._signature(paper, "claims", kind, name).docstring).partition("\n\n")
+        return " ".join(statement.split()), rest.strip()
+
+    def chosen(self, paper: str) -> list[Spec]:
+        """Return every setting that the paper does not state: section, name, key, value, origin, reason."""
+        rows = []
+        for section, name, key, value in self._set(paper):
+            origin = self.provenance(paper, section, name, key)
+            word, reason = next(iter(origin.items())) if isinstance(origin, Mapping) else (origin, "")
+            if word != "stated":
+                row = {
+                    "section": section,
+                    "name": name,
+                    "setting": key,
+                    "value": value,
+                    "origin": word,
+                    "reason": reason,
+                }
+                rows.append(row)
+        return rows
+
+    def provenance(self, paper: str, section: str, name: str, key: str) -> Any:
+        """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None.
+
+        A reason belongs to the value beside it: to the block that sets it and those that inherit it, else to kind and
+        setting. An overlay that changes a value brings its own, or none is given. What a paper states of a kind is
+        not said of a value that a run sets over the one it inherits, or sweeps.
+        """
+        blocks = list(self._ancestry(paper, name)) if section == "runs" else [(name, self._blocks(paper, "data")[name])]
+        setters = [(owner, block) for owner, block in blocks if key in _flat(block)]
+        if not setters:
+            return None
+        owner, block = setters[0]
+        path = (paper, section, owner, *_place(block, key))
+        for child, inheriting in blocks[: blocks.index((owner, block)) + 1]:
+            if key in inheriting.get("provenance", {}):
+                reason_from = self.configuration.origins.get((paper, section, child, "provenance", key))
+                reason_from = reason_from or self.configuration.origin(paper, section, child, "provenance")
+                overlay = self.configuration.overlay_of(*path)
+                if overlay is None or reason_from == overlay or child != owner:
+                    return inheriting["provenance"][key]
+        kind = self._inherited(paper, name)["kind"] if section == "runs" else block["source"]
+        shared = self._blocks(paper, "provenance").get(kind, {}).get(key)
+        overlay = self.configuration.overlay_of(*path)
+        if overlay is not None:
+            from_overlay = self.configuration.origins.get((paper, "provenance", kind, key)) == overlay
+            return shared if from_overlay else {"chosen": f"changed by {overlay}, no reason given"}
+        shipped = self.configuration.base.get(path) == f"workflow/config/{paper}.yaml"
+        if not shipped and shared is None:
+            return {"chosen": f"set by {self.configuration.origin(*path)}, no reason given"}
+        word = next(iter(shared)) if isinstance(shared, Mapping) else shared
+        fact = word in ("stated", "code")
+        if fact and (len(setters) > 1 or key in block.get("sweep", {})):
+            return None if shipped else {"chosen": f"set by {self.configuration.origin(*path)}, no reason given"}
+        return shared
+
+    # -- resolution ---------------------------------------------------------------------------------
+
+    def _blocks(self, paper: str, section: str) -> Block:
+        return self.configuration.papers[paper].get(section, {})
+
+    def _where(self, paper: str, *path: str) -> str:
+        return f"{self.configuration.origin(paper, *path)}: {'.'.join(path)}"
+
+    def _find(self, paper: str, section: str, name: str, what: str, where: str = "") -> Block:
+        known = self._blocks(paper, section)
+        if name not in known:
+            raise ProjectError(f"{where or self._where(paper, section)}: no {what} `{name}`{near(name, known)}")
+        return known[name]
+
+    @staticmethod
+    def _located(locate: Any, *arguments: str, where: str) -> str:
+        try:
+            return locate(*arguments)
+        except ProjectError as error:
+            raise ProjectError(f"{where}: {error}") from None
+
+    def _function(self, module: str, kind: str, where: str) -> Signature:
+        path = module_path(module)
+        assert path is not None
+        functions, name = signatures(path), kind.rpartition(".")[2]
+        if name not in functions:
+            raise ProjectError(f"{where}: no function `{name}` in {module.replace('.', '/')}.py{near(name, functions)}")
+        return functions[name]
+
+    def _signature(self, paper: str, stage: str, kind: str, name: str, where: str = "") -> Signature:
+        where = where or name
+        module = self._located(part_module, paper, PARTS[stage], kind, where=where)
+        return self._function(module, kind, where)
+
+    def _ancestry(self, paper: str, name: str, below: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
+        """Yield a run's block and those it inherits from, nearest first."""
+        block = self._find(paper, "runs", name, "run", self._where(paper, "runs", below[-1], "like") if below else "")
+        if name in below:
+            raise ProjectError(f"{self._where(paper, 'runs', name, 'like')}: refers back to itself; break the circle")
+        yield name, block
+        if "like" in block:
+            yield from self._ancestry(paper, block["like"], (*below, name))
+
+    def _inherited(self, paper: str, name: str) -> Block:
+        merged: Block = {}
+        for depth, (_, block) in enumerate(self._ancestry(paper, name)):
+            own = {key: value for key, value in block.items() if key != "like" and not (depth and key == "sweep")}
+            measure = {**own.get("measure", {}), **merged.get("measure", {})}
+            merged = {**own, **merged}
+            if measure:
+                merged["measure"] = measure
+        return merged
+
+    def _block_of(self, paper: str, member: str) -> Block:
+        known = self._members[paper]
+        if member not in known:
+            raise ProjectError(f"{self._where(paper, 'runs')}: no run `{member}`{near(member, known)}")
+        name, differing = known[member]
+        block = self._inherited(paper, name)
+        measured = {key: value for key, value in differing.items() if key in block.get("measure", {})}
+        settings = {key: value for key, value in differing.items() if key not in measured}
+        block = block | settings
+        return block | {"measure": block["measure"] | measured} if measured else block
+
+    def _take_in(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
+        """Check a run, every swept value once, and note its members."""
+        where = self._where(paper, "runs", name)
+        count = 1
+        for values in (sweep or {}).values():
+            count *= len(values)
+        if count > MOST_MEMBERS:
+            raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
+        members = sweep_members(name, sweep)
+        for member, differing in members:
+            if not MEMBER.fullmatch(member):
+                raise ProjectError(
+                    f"{where}.sweep: `{member}` cannot be a file's name; sweep numbers or plain words, "
+                    "or write a run for each value"
+                )
+            self._members[paper].setdefault(member, (name, differing))
+        first = members[0][1]
+        self._check_run(paper, name, first)
+        for key, values in (sweep or {}).items():
+            for value in values[1:]:
+                self._check_run(paper, name, first | {key: value})
+
+    def _check_run(self, paper: str, name: str, differing: Spec) -> None:
+        where = self._where(paper, "runs", name)
+        self._members[paper][name + "--checked"] = (name, differing)
+        block = self._block_of(paper, name + "--checked")
+        del self._members[paper][name + "--checked"]
+        if "kind" not in block:
+            raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/<topic>/runs.py")
+        function = self._signature(paper, "run", block["kind"], name, f"{where}.kind")
+        settings = _settings(block, RUN_KEYS)
+        if function.takes_seed:
+            settings.setdefault("seed", self.seed)
+        self._check_settings(paper, name, function, settings)
+        if ("data" in function.arguments) != ("data" in block):
+            mend = "add `data:`" if "data" in function.arguments else "remove `data:`"
+            raise ProjectError(f"{where}.data: kind `{block['kind']}` does not agree; {mend}")
+        if "data" in block:
+            self._find(paper, "data", block["data"], "data set", f"{where}.data")
+        metrics = self._signature(paper, "metrics", block["kind"], name, f"{where}.kind")
+        if "columns" not in metrics.decorators:
+            raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
+        self._check_settings(paper, name, metrics, block.get("measure", {}), "measure")
+
+    def _check_settings(
+        self, paper: str, name: str, function: Signature, settings: Mapping[str, Any], part: str = ""
+    ) -> None:
+        """Check settings; an error names the run that has the faulty key, not one that inherits it."""
+        where = self._where(paper, "runs", name) + (f".{part}" if part else "")
+        try:
+            function.check(settings, where)
+        except ProjectError as error:
+            message = str(error)
+            if not message.startswith(where + "."):
+                raise
+            key = message[len(where) + 1 :].split(":")[0].split(".")[0]
+            for owner, block in self._ancestry(paper, name):
+                if key in (block.get("measure", {}) if part else block) and owner != name:
+                    mended = self._where(paper, "runs", owner) + (f".{part}" if part else "")
+                    raise ProjectError(mended + message[len(where) :]) from None
+            raise
+
+    def _roles(self, paper: str, runs: Mapping[str, str | list[str]]) -> Spec:
+        def described(name: str) -> Spec:
+            sweep = self._inherited(paper, name).get("sweep")
+            prints = [self.fingerprint("metrics", paper, member) for member, _ in sweep_members(name, sweep)]
+            return {"name": name, "sweep": sweep, "fingerprint": digest(prints) if sweep else prints[0]}
+
+        return {
+            role: [described(one) for one in name] if isinstance(name, list) else described(name)
+            for role, name in runs.items()
+        }
+
+    def _members_of(self, paper: str, runs: Mapping[str, str | list[str]]) -> list[str]:
+        names = [name for given in runs.values() for name in (given if isinstance(given, list) else [given])]
+        members = [
+            member for name in names for member, _ in sweep_members(name, self._inherited(paper, name).get("sweep"))
+        ]
+        return list(dict.fromkeys(members))
+
+    def _sensitivity(self, paper: str) -> list[Spec]:
+        return self.configuration.papers[paper].get("sensitivity", [])
+
+    @staticmethod
+    def _checked(check: Mapping[str, Any]) -> list[tuple[str, Spec]]:
+        return sweep_members(check["run"], {check["setting"]: check["values"]})
+
+    def _expected(self, paper: str, name: str) -> str:
+        """Return the expected verdict; another scale's does not hold at this one."""
+        block = self._blocks(paper, "claims")[name]
+        shipped = f"workflow/config/{paper}.yaml"
+        origin = self.configuration.origins.get((paper, "claims", name, "expected"))
+        if self.configuration.overlaid and self.configuration.scale is not None and origin == shipped:
+            return ""
+        return block.get("expected", "")
+
+    # -- checks -------------------------------------------------------------------------------------
+
+    def _check_roles(self, paper: str, section: str, name: str, stage: str) -> Signature:
+        block, where = self._blocks(paper, section)[name], self._where(paper, section, name)
+        for key in ("kind", "runs"):
+            if key not in block:
+                raise ProjectError(f"{where}.{key}: missing; add it")
+        function = self._signature(paper, stage, block["kind"], name, f"{where}.kind")
+        function.check_roles(block["runs"], where)
+        for role, given in block["runs"].items():
+            for run in given if isinstance(given, list) else [given]:
+                self._find(paper, "runs", run, "run", f"{where}.runs.{role}")
+        return function
+
+    def _check_figure(self, paper: str, name: str) -> None:
+        function = self._check_roles(paper, "figures", name, "figure")
+        where = self._where(paper, "figures", name)
+        function.check(_settings(self._blocks(paper, "figures")[name], FIGURE_KEYS), where)
+
+    def _check_claim(self, paper: str, name: str) -> None:
+        function = self._check_roles(paper, "claims", name, "claims")
+        block, where = self._blocks(paper, "claims")[name], self._where(paper, "claims", name)
+        if "claim" not in function.decorators:
+            raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
+        if "figure" in block:
+            self._find(paper, "figures", block["figure"], "figure", f"{where}.figure")
+        settings = _settings(block, CLAIM_KEYS)
+        function.check(settings, where)
+        variants = 1
+        for key, values in block.get("vary", {}).items():
+            if key not in settings:
+                raise ProjectError(f"{where}.vary.{key}: no setting of this claim{near(key, settings)}")
+            variants *= len(values) + 1
+            for value in values:
+                function.check(settings | {key: value}, f"{where}.vary")
+        if variants > MOST_VARIANTS:
+            raise ProjectError(f"{where}.vary: {variants} combinations; vary fewer values (at most {MOST_VARIANTS})")
+
+    def _check_sensitivity(self, paper: str) -> None:
+        claims = self._blocks(paper, "claims")
+        for index, check in enumerate(self._sensitivity(paper)):
+            where = f"{self.configuration.origin(paper, 'sensitivity')}: sensitivity.{index}"
+            self._find(paper, "runs", check["run"], "run", f"{where}.run")
+            self._take_in(paper, check["run"], {check["setting"]: check["values"]})
+            for claim in check["claims"]:
+                if claim not in claims:
+                    raise ProjectError(f"{where}.claims: no claim `{claim}`{near(claim, claims)}")
+                runs = claims[claim].get("runs", {}).values()
+                used = {run for given in runs for run in (given if isinstance(given, list) else [given])}
+                if check["run"] not in used:
+                    raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
+
+    def _check_provenance(self, paper: str) -> None:
+        for section, name, key, _ in self._set(paper):
+            if self.provenance(paper, section, name, key) is None:
+                raise ProjectError(
+                    f"{self._where(paper, section, name)}.{key}: where does it come from? say so beside it under "
+                    "`provenance` (stated, code, inferred, or {chosen: why}), or for all of its kind"
+                )
+
+    def _set(self, paper: str) -> Iterator[tuple[str, str, str, Any]]:
+        """Yield section, name, key and value of every setting of data sets and runs."""
+        for name, block in self._blocks(paper, "data").items():
+            for key, value in _settings(block, DATA_KEYS).items():
+                yield "data", name, key, value
+        for name in self._blocks(paper, "runs"):
+            for key, value in _flat(self._inherited(paper, name)).items():
+                yield "runs", name, key, value
+
+    @cached_property
+    def outputs(self) -> dict[str, str]:
+        """The fingerprint of every data set, run and metrics table, by its path below the results folder."""
+        found = {}
+        for paper in self.papers:
+            for name in self._blocks(paper, "data"):
+                found[f"{paper}/data/{name}.npz"] = self.fingerprint("data", paper, name)
+            for name in self.runs(paper):
+                found[f"{paper}/runs/{name}.npz"] = self.fingerprint("run", paper, name)
+                found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
+        return found
+
+
+def _settings(block: Mapping[str, Any], structural: set[str]) -> Spec:
+    return {key: value for key, value in block.items() if key not in structural}
+
+
+def _flat(block: Mapping[str, Any]) -> Spec:
+    """Return all settings of a run's or data set's block: its own, swept ones, those of measuring."""
+    own = _settings(block, RUN_KEYS | DATA_KEYS)
+    return {**own, **block.get("sweep", {}), **block.get("measure", {})}
+
+
+def _place(block: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    for part in ("sweep", "measure"):
+        if key in block.get(part, {}):
+            return part, key
+    return (key,)
+
+
+def _prose(docstring: str) -> str:
+    return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", docstring)[0].strip()

@@ -1,0 +1,18 @@
+"""What the page says besides numbers, so that it is written again when words change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.provenance import digest
+
+
+def digest_of_words(project: Project) -> str:
+    """Return a digest of captions, claims' texts, the configuration and the page's own code."""
+    words: list[object] = [project.configuration.papers]
+    for paper in project.papers:
+        words += [project.caption(paper, name) for name in project.figures(paper)]
+        words += [project.explanation(paper, name) for name in project.claims(paper)["claims"]]
+    code = sorted(file for file in Path(__file__).parent.glob("*") if file.suffix in (".py", ".html", ".css", ".js"))
+    return digest([words, [file.read_text(encoding="utf-8") for file in code]])

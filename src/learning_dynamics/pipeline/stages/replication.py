@@ -1,0 +1,110 @@
+"""Verdicts under several seeds side by side: a table, a page of Markdown, a matrix of claims against seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from learning_dynamics.claims import VERDICTS
+from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.provenance import provenance
+from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
+from learning_dynamics.pipeline.tables import read_table, write_table
+from learning_dynamics.plotting import COLOURS, WIDTH, style
+from learning_dynamics.tidy import Column
+
+COLUMNS = (
+    PAPER,
+    CLAIM,
+    Column("seed", "int", "the seed of the whole"),
+    Column("measured", "float", "the headline quantity under this seed", nullable=True),
+    Column("margin", "float", "factor by which the measurement stays inside its bound", nullable=True),
+    VERDICT,
+)
+SHADES = {
+    "reproduced": COLOURS["green"],
+    "corrected": COLOURS["sky"],
+    "contradicted": COLOURS["vermilion"],
+    "not reproduced": COLOURS["orange"],
+    "untested": COLOURS["grey"],
+}
+
+
+def execute(folders: Mapping[str, str], papers: Sequence[str], out: Path, markdown: Path, pdf: Path, png: Path) -> None:
+    """Read the claims of every seed; write table, Markdown and figure."""
+    found = pd.concat(
+        [
+            read_table(Path(folder, paper, "claims.parquet")).assign(seed=int(seed))
+            for seed, folder in folders.items()
+            for paper in papers
+        ],
+        ignore_index=True,
+    )[[column.name for column in COLUMNS]]
+    write_table(out, found, COLUMNS, provenance("replication", "all", "replication", {"seeds": list(folders)}))
+    with replacing(markdown) as partial:
+        partial.write_text(describe(found), encoding="utf-8")
+    with style():
+        figure = matrix(found)
+        with replacing(pdf) as partial:
+            figure.savefig(partial, format="pdf", metadata={"CreationDate": None})
+        with replacing(png) as partial:
+            figure.savefig(partial, format="png")
+
+
+def unsettled(found: pd.DataFrame) -> list[str]:
+    """Return the claims whose verdict depends on the seed."""
+    counts = found.groupby("claim", sort=False)["verdict"].nunique()
+    return list(counts[counts > 1].index)
+
+
+def describe(found: pd.DataFrame) -> str:
+    """Return which claims hang on the seed, and the verdict of every claim under every seed, as Markdown."""
+    wide = found.set_index(["claim", "seed"])["verdict"].unstack()  # noqa: PD010 - text, nothing to aggregate
+    wide = wide.loc[list(dict.fromkeys(found["claim"]))]
+    open_ = unsettled(found)
+    lines = [f"{len(wide)} claims under {wide.shape[1]} seeds; {len(open_)} with a verdict that depends on the seed."]
+    lines += [f"- `{claim}`: {', '.join(wide.loc[claim])}" for claim in open_]
+    lines += ["", "| claim | " + " | ".join(f"seed {seed}" for seed in wide) + " |"]
+    lines += ["|---|" + "---|" * wide.shape[1]]
+    lines += [
+        f"| `{claim}` | " + " | ".join(row) + " |" for claim, row in zip(wide.index, wide.to_numpy(), strict=True)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def matrix(found: pd.DataFrame) -> Figure:
+    """Draw claims against seeds, a column of the figure for each paper, each verdict in its colour."""
+    papers = list(dict.fromkeys(found["paper"]))
+    seeds = sorted(found["seed"].unique())
+    longest = max(found[found["paper"] == paper]["claim"].nunique() for paper in papers)
+    figure, axes = plt.subplots(
+        1, len(papers), figsize=(WIDTH * len(papers) / 2.2, 0.9 + 0.17 * longest), squeeze=False
+    )
+    open_ = set(unsettled(found))
+    for axis, paper in zip(axes[0], papers, strict=True):
+        rows = found[found["paper"] == paper]
+        claims = list(dict.fromkeys(rows["claim"]))
+        for row in rows.itertuples():
+            place = (seeds.index(row.seed), claims.index(row.claim))
+            axis.add_patch(plt.Rectangle(place, 0.92, 0.92, color=SHADES[row.verdict], lw=0))
+        axis.set(xlim=(0, len(seeds)), ylim=(longest, 0), title=paper)
+        axis.set_xticks([place + 0.46 for place in range(len(seeds))], [str(seed) for seed in seeds], rotation=90)
+        names = [claim.partition(".")[2] + (" *" if claim in open_ else "") for claim in claims]
+        axis.set_yticks([place + 0.46 for place in range(len(claims))], names, fontsize=6)
+        axis.tick_params(length=0)
+        for spine in axis.spines.values():
+            spine.set_visible(False)
+        axis.set_xlabel("seed")
+    used = [verdict for verdict in VERDICTS if (found["verdict"] == verdict).any()]
+    handles = [Patch(color=SHADES[verdict], label=verdict) for verdict in used]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure

@@ -1,0 +1,62 @@
+"""Prose with numbers in it: templates whose fields are filled from what was measured, so that no result is typed."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping
+from typing import Any
+
+from learning_dynamics.errors import ProjectError, near
+
+MATHS = re.compile(r"(\$[^$]+\$)")
+
+
+class _Fields(string.Formatter):
+    def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        # dotted names are looked up whole: nothing is called or reached into
+        if field_name not in kwargs:
+            raise ProjectError(f"the text has a field `{{{field_name}}}` that nothing fills{near(field_name, kwargs)}")
+        return kwargs[field_name], field_name
+
+
+def fill(text: str, facts: Mapping[str, Any]) -> str:
+    """Return a text with its ``{name}`` and ``{name:format}`` fields filled; mathematics between dollars is left alone.
+
+    A field that was not measured (a claim that is untested) reads as a dash.
+
+    Raises
+    ------
+    ProjectError
+        If a field has no fact, or its format does not fit.
+    """
+    parts = MATHS.split(text)
+    for place in range(0, len(parts), 2):
+        try:
+            parts[place] = _Fields().vformat(parts[place], (), {key: _Shown(value) for key, value in facts.items()})
+        except ValueError as error:
+            raise ProjectError(f"the text {text[:60]!r}... has a field that cannot be filled: {error}") from None
+    return "".join(parts)
+
+
+def fields(text: str) -> set[str]:
+    """Return the names of a text's fields."""
+    plain = "".join(MATHS.split(text)[::2])
+    return {name for _, name, _, _ in string.Formatter().parse(plain) if name}
+
+
+class _Shown:
+    """A fact as prose shows it: numbers by their format, what is missing as a dash."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __format__(self, form: str) -> str:
+        value = self.value
+        if value is None or (isinstance(value, float) and value != value):
+            return "–"
+        if isinstance(value, str):
+            return value
+        text = format(value, form)
+        mantissa, mark, exponent = text.partition("e")
+        return f"${mantissa} \\cdot 10^{{{int(exponent)}}}$" if mark and exponent.lstrip("+-").isdigit() else text
