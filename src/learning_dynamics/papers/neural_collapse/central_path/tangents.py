@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-from learning_dynamics.papers.neural_collapse.central_path import renormalised
+from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 
 Numbers = dict[str, np.ndarray | np.floating | float]
 
@@ -114,7 +114,7 @@ def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.
 def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     """Return d omega_j along the printed map's image of Z, and what Lemma 3 says of it, shape (classes - 1,).
 
-    Keys: ``measured``, by central differences; ``lemma_3``, (y_j / N - omega_j C x_j) . dx_j in aligned coordinates;
+    Keys: ``measured``, by central differences at two steps, extrapolated; ``lemma_3``, (y_j / N - omega_j C x_j) . dx_j in aligned coordinates;
     ``without_shrinking``, its first product alone, which is the slope along the orthogonal projection.
     """
     Z = central_path.centred(Z)
@@ -125,9 +125,13 @@ def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[st
     scatter = np.einsum("pj,ps,qs,qj->j", U, central_path.deviations(X, classes), Z, U) / (classes * examples)
     image = renormalised.printed_map(X, Z, classes)
     h = DIFFERENCE * np.linalg.norm(X) / np.linalg.norm(image)
-    ahead, behind = (central_path.snr_singular_values(X + sign * h * image, classes) for sign in (1, -1))
+
+    def difference(step: float) -> np.ndarray:
+        ahead, behind = (central_path.snr_singular_values(X + sign * step * image, classes) for sign in (1, -1))
+        return (ahead - behind) / (2 * step)
+
     return {
-        "measured": (ahead - behind) / (2 * h),
+        "measured": (4 * difference(h) - difference(2 * h)) / 3,
         "lemma_3": means - omega * scatter,
         "without_shrinking": means,
     }
