@@ -12,11 +12,11 @@ import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
+from learning_dynamics.tables import read_provenance
 
 from learning_dynamics.claims import as_expected
 from learning_dynamics.pipeline.config import Project, load_config
 from learning_dynamics.pipeline.sources import defining_module
-from learning_dynamics.tables import read_provenance
 from tests.pipeline.conftest import cut
 from tests.support import SCHEMA, SMOKE
 

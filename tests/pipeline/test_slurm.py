@@ -22,9 +22,9 @@ import pandas as pd
 import psutil
 import pytest
 import yaml
+from learning_dynamics.tables import read_table
 
 from learning_dynamics.pipeline.config import load_config
-from learning_dynamics.tables import read_table
 from learning_dynamics.trajectory import load_arrays
 from tests.pipeline import slurm
 from tests.pipeline.slurm import PATIENCE, Slurm, until

@@ -46,6 +46,8 @@ class Project:
             self._check_sensitivity(paper)
             for name in self._blocks(paper, "figures"):
                 self._check_figure(paper, name)
+            if "telling" in self.about(paper):
+                self._find(paper, "figures", self.about(paper)["telling"], "figure", self._where(paper, "telling"))
             for name in self._blocks(paper, "claims"):
                 self._check_claim(paper, name)
             self._check_provenance(paper)
@@ -455,7 +457,11 @@ class Project:
         if "claim" not in function.decorators:
             raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
         if "figure" in block:
-            self._find(paper, "figures", block["figure"], "figure", f"{where}.figure")
+            drawn = self._find(paper, "figures", block["figure"], "figure", f"{where}.figure")
+            if block["runs"] and not _names(block["runs"]) & _names(drawn["runs"]):
+                raise ProjectError(
+                    f"{where}.figure: `{block['figure']}` shows none of the claim's runs; name one that does, or none"
+                )
         settings = _settings(block, CLAIM_KEYS)
         function.check(settings, where)
         variants = 1
@@ -514,6 +520,10 @@ class Project:
 
 def _settings(block: Mapping[str, Any], structural: set[str]) -> Spec:
     return {key: value for key, value in block.items() if key not in structural}
+
+
+def _names(roles: Mapping[str, str | list[str]]) -> set[str]:
+    return {name for given in roles.values() for name in (given if isinstance(given, list) else [given])}
 
 
 def _flat(block: Mapping[str, Any]) -> Spec:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-
 from learning_dynamics.pipeline.stages.papers import paper_function
+
 from learning_dynamics.plotting import style
 from tests.support import SMOKE, _measured, project
 

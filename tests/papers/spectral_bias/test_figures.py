@@ -9,8 +9,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-
 from learning_dynamics.pipeline.stages.papers import paper_function
+
 from learning_dynamics.plotting import style
 from tests.support import SMOKE, _measured, project
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.tables import Column, read_provenance, read_table, write_table
+from learning_dynamics.pipeline.tables import read_provenance, read_table, write_table
+from learning_dynamics.tidy import Column
 
 COLUMNS = (
     Column("seed", "int", "ensemble member"),
@@ -15,7 +16,7 @@ COLUMNS = (
     Column("value", "float", "measured"),
     Column("predicted", "float", "theory", nullable=True),
 )
-RECORD = {"settings": {"gamma": 0.5}, "commit": "abc"}
+RECORD = {"settings": {"gamma": 0.5}, "commit": "abc", "fingerprint": "abc"}
 
 
 def table(**changes):
@@ -55,16 +56,8 @@ def test_the_same_table_gives_the_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-@pytest.mark.parametrize("kept", [0, 4, 300])
-def test_a_truncated_file_is_named_with_the_mend(tmp_path, kept):
-    path = tmp_path / "t.parquet"
-    write_table(path, table(), COLUMNS, RECORD)
-    path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(ProjectError, match=r"t\.parquet: truncated or not a parquet file .*delete it"):
-        read_table(path)
-
-
-def test_a_foreign_file_is_named_with_the_mend(tmp_path):
-    table().to_parquet(tmp_path / "foreign.parquet")
-    with pytest.raises(ProjectError, match=r"foreign\.parquet: not written by learning-dynamics"):
-        read_table(tmp_path / "foreign.parquet")
+def test_a_table_of_another_fingerprint_is_refused(tmp_path):
+    write_table(tmp_path / "t.parquet", table(), COLUMNS, RECORD)
+    assert len(read_table(tmp_path / "t.parquet", "abc")) == 2
+    with pytest.raises(ProjectError, match=r"t\.parquet: was made by other settings or other code"):
+        read_table(tmp_path / "t.parquet", "def")
