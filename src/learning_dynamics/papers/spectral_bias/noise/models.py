@@ -1,8 +1,8 @@
-"""The noise-driven process of label noise, dW = dB a^T, da = W^T dB, by the Euler-Maruyama method.
+"""The process that label noise alone drives, dW = dB a^T, da = W^T dB (Varre et al. 2023, eq. 4.1).
 
-The process is linear in (W, a): with the rows of W above a^T as one matrix M of shape (d + 1, d), it is
-dM = sum_j dB_j A_j M, where A_j swaps row j with the last (Varre et al. 2023, eq. 4.1). Paths are simulated
-in batches of a fixed size, so that working memory depends on neither their number nor the number of steps.
+It is linear in (W, a): with the rows of W above a^T as one matrix M of shape (d + 1, d), it is
+dM = sum_j dB_j A_j M, where A_j swaps row j with the last. `simulate` is the Euler-Maruyama method, in batches of a
+fixed size, so that working memory depends on neither the number of paths nor that of steps.
 """
 
 from __future__ import annotations
@@ -97,49 +97,3 @@ def _batch(
         a += change
         if count in wanted:
             yield W, a, average
-
-
-def log_growth(inputs: int, paths: int, step: float, steps: int, records: int, every: int, seed: int) -> np.ndarray:
-    """Logarithmic growth of the first column of M, and of the area of its first two, along long paths.
-
-    The columns are orthonormalised every `every` steps and the logarithms of what was divided out are
-    summed, so that nothing overflows: over time, the sums grow at the largest Lyapunov exponent, and at the
-    sum of the two largest.
-
-    Returns
-    -------
-    ndarray, shape (paths, records, 2)
-        At `records` equally spaced times, the last of them ``steps * step``; `steps` must be a multiple of
-        ``records * every``.
-    """
-    if steps % (records * every):
-        raise ValueError(f"{steps} steps are not a multiple of {records} records of {every} steps")
-    (rng,) = generators(seed, "noise_process.lyapunov", 1)
-    W = np.repeat(np.eye(inputs)[:, :2, None], paths, axis=2)
-    a = np.zeros((2, paths))
-    growth, sums = np.empty((paths, records, 2)), np.zeros((2, paths))
-    spacing = steps // records
-    for count in range(1, steps + 1):
-        dB = np.sqrt(step) * rng.standard_normal((inputs, paths))
-        change = np.einsum("jip,jp->ip", W, dB)
-        W += dB[:, None] * a[None]
-        a += change
-        if count % every == 0:
-            sums += _orthonormalise(W, a)
-        if count % spacing == 0:
-            growth[:, count // spacing - 1] = np.cumsum(sums, axis=0).T
-    return growth
-
-
-def _orthonormalise(W: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Gram-Schmidt on the two columns of [W; a], in place; return the logarithms of the lengths, shape (2, paths)."""
-    first = np.sqrt((W[:, 0] ** 2).sum(axis=0) + a[0] ** 2)
-    W[:, 0] /= first
-    a[0] /= first
-    overlap = (W[:, 0] * W[:, 1]).sum(axis=0) + a[0] * a[1]
-    W[:, 1] -= overlap * W[:, 0]
-    a[1] -= overlap * a[0]
-    second = np.sqrt((W[:, 1] ** 2).sum(axis=0) + a[1] ** 2)
-    W[:, 1] /= second
-    a[1] /= second
-    return np.log(np.stack([first, second]))

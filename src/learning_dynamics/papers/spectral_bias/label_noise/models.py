@@ -19,6 +19,7 @@ def descend(
     every: int,
     noise: float,
     rngs: list[np.random.Generator],
+    shared: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take `steps` steps of (label-noise) gradient descent on 1/2 ||X W1 W2 - Y||_F^2, for all members at once.
 
@@ -37,6 +38,8 @@ def descend(
         Standard deviation of the label noise; 0 is gradient descent.
     rngs : list of Generator
         One for each member.
+    shared : bool
+        Take the noise of all members from the first generator, one block of `NOISE_STEPS` steps after the other.
 
     Returns
     -------
@@ -52,8 +55,11 @@ def descend(
         if count % every == 0:
             recorded[0][:, count // every], recorded[1][:, count // every] = W1, W2
         if noise and count % NOISE_STEPS == 0:
-            draws = [rng.standard_normal((NOISE_STEPS, *Y.shape[1:])) for rng in rngs]
-            labels = Y + noise * np.stack(draws, axis=1)
+            if shared:
+                draws = rngs[0].standard_normal((min(NOISE_STEPS, steps + 1 - count), *Y.shape))
+            else:
+                draws = np.stack([rng.standard_normal((NOISE_STEPS, *Y.shape[1:])) for rng in rngs], axis=1)
+            labels = Y + noise * draws
         target = labels[count % NOISE_STEPS] if noise else Y
         R = XT @ (target - X @ (W1 @ W2))
         change = step * R @ np.swapaxes(W2, -1, -2)
