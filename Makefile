@@ -13,7 +13,7 @@ space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures replicate bench test lint clean
+.PHONY: help figures publish replicate bench test lint clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	snakefmt --check Snakefile workflow
 	mypy
 	snakemake --lint
+
+publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
+	python -m learning_dynamics publish
 
 clean:  ## remove what was generated: results, figures, Snakemake's records (not .venv)
 	rm -rf results figures .snakemake

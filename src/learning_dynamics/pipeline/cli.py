@@ -99,6 +99,27 @@ def parser() -> argparse.ArgumentParser:
     path(replication, "--pdf", "the .pdf to write")
     path(replication, "--png", "the .png to write")
 
+    publish = stage(
+        "publish",
+        "write docs/results from the default run's results and figures",
+        paper=False,
+        job=False,
+        spec=False,
+    )
+    publish.add_argument("--results", type=Path, default=Path("results"), metavar="PATH", help="the run's results")
+    publish.add_argument("--figures", type=Path, default=Path("figures"), metavar="PATH", help="the run's figures")
+
+    compare = stage(
+        "compare",
+        "compare a run's claims with the published ones of docs/results; exit 1 if a verdict differs",
+        paper=False,
+        job=False,
+        spec=False,
+    )
+    compare.add_argument(
+        "claims", type=Path, nargs="?", default=Path("results/claims.parquet"), help="the run's claims .parquet"
+    )
+
     check = stage(
         "check",
         "hold everything that lies under results against the configuration",
