@@ -14,11 +14,12 @@ import pytest
 
 from learning_dynamics.pipeline import cli
 from learning_dynamics.pipeline.sources import papers
+from tests.pipeline.test_adding_a_figure import applied
 from tests.support import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-KINDS = ("make", "snakemake", "python -m learning_dynamics", "python -m tests")
-PLACEHOLDERS = re.compile(r"\.\.\.|<|NAME|FILE|\bF\b")
+KINDS = ("make", "snakemake", "python -m learning_dynamics")
+PLACEHOLDERS = re.compile(r"\.\.\.|<|NAME|FILE|\bA\.yaml")
 COPIED = ("Snakefile", "Makefile", "config.yaml", "workflow", "profiles", "src")
 
 
@@ -45,7 +46,7 @@ def of(kind: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Path:
-    """A copy of the project, with the files that earlier commands would have made."""
+    """A copy of the project, with the diffs applied and the files that earlier commands would have made."""
     folder = tmp_path_factory.mktemp("docs")
     for name in COPIED:
         if (ROOT / name).is_dir():
@@ -53,8 +54,15 @@ def project(tmp_path_factory) -> Path:
         else:
             shutil.copy2(ROOT / name, folder)
     for command in of("python -m learning_dynamics"):
+        if " new " in command:
+            ended = typed(command, folder)
+            assert ended.returncode == 0, ended.stderr
+    for page in ("README.md", "CONTRIBUTING.md"):
+        applied(folder, page)
+    for command in of("python -m learning_dynamics"):
         if " sweep " in command:
-            assert typed(command, folder).returncode == 0, command
+            ended = typed(command, folder)
+            assert ended.returncode == 0, ended.stderr
     rates = folder / "results/full/neural_collapse/learning_rates.yaml"
     rates.parent.mkdir(parents=True)
     rates.write_text("changes: {}\n")
