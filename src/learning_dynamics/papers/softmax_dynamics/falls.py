@@ -127,4 +127,4 @@ def falls_within(series: np.ndarray, threshold: float, window: tuple[np.ndarray,
 
 def _first(holds: np.ndarray, *, any_class: bool) -> np.ndarray:
     reached = holds.any(axis=2) if any_class else holds.all(axis=2)
-    return np.where(reached.any(axis=1), np.argmax(reached, axis=1), holds.shape[1] - 1)
+    return np.where(np.any(reached, axis=1), np.argmax(reached, axis=1), holds.shape[1] - 1)

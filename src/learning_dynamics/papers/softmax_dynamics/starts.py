@@ -43,7 +43,14 @@ def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[s
 
 
 def flow(
-    labels: np.ndarray, initial: np.ndarray, dimension: int, loss: model.Loss, times: np.ndarray, **tolerances: float
+    labels: np.ndarray,
+    initial: np.ndarray,
+    dimension: int,
+    loss: model.Loss,
+    times: np.ndarray,
+    *,
+    rtol: float,
+    atol: float,
 ) -> np.ndarray:
     """Return packed states along gradient flow, shape (members, times, size); nan for members that do not get through.
 
@@ -51,7 +58,7 @@ def flow(
     depend on the batch.
     """
     try:
-        return ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, **tolerances)
+        return ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, rtol=rtol, atol=atol)
     except DivergenceError:
         if len(initial) == 1:
             states = np.full((1, len(times), initial.shape[1]), np.nan)
@@ -60,10 +67,10 @@ def flow(
         half = len(initial) // 2
         parts = [slice(None, half), slice(half, None)]
         return np.concatenate(
-            [flow(labels[part], initial[part], dimension, loss, times, **tolerances) for part in parts]
+            [flow(labels[part], initial[part], dimension, loss, times, rtol=rtol, atol=atol) for part in parts]
         )
 
 
 def undecided(states: np.ndarray) -> np.ndarray:
     """Return which members have states that are not finite, shape (members,)."""
-    return ~np.isfinite(states).all(axis=tuple(range(1, states.ndim)))
+    return ~np.all(np.isfinite(states.reshape(len(states), -1)), axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ def flow_error(flows: Sequence[Table]) -> float:
     return FLOW_ERROR * max(settings_of(table)["rtol"] for table in flows)
 
 
-def difference_error(simple: float) -> float:
+def difference_error(simple: Any) -> Any:
     """Return the rounding of a difference of singular values, relative to the matrix's speed, down to a relative gap.
 
     The factor covers the constant of the SVD itself.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -41,8 +43,8 @@ def invariants(curves: Table, balanced: Table, unbalanced: Table, descent: Table
     lemma.set_ylim(1e-17, 1e-5)
     lemma.legend(loc="upper right", markerscale=4, handletextpad=0.0, fontsize=7.5)
     rates = sorted(descent["learning_rate"].unique(), reverse=True)
-    for rate, colour in zip(rates, sequence(len(rates)), strict=True):
-        _worst(drift, select(descent, "drift", learning_rate=rate), colour, rf"$\eta = {rate:g}$")
+    for rate, dark in zip(rates, sequence(len(rates)), strict=True):
+        _worst(drift, select(descent, "drift", learning_rate=rate), dark, rf"$\eta = {rate:g}$")
     _worst(drift, select(balanced, "drift"), COLOURS["vermilion"], "flow")
     _worst(drift, select(unbalanced, "drift"), COLOURS["purple"], "flow, Gaussian")
     tolerance = FLOW_ERROR * settings_of(balanced)["rtol"]
@@ -67,6 +69,6 @@ def invariants(curves: Table, balanced: Table, unbalanced: Table, descent: Table
     return Drawn(figure, alt=alt)
 
 
-def _worst(axis: Axes, rows: Table, colour: object, label: str | None, **line: object) -> None:
+def _worst(axis: Axes, rows: Table, colour: object, label: str | None, **line: Any) -> None:
     worst = rows[rows["time"] > 0].groupby("time")["value"].max().clip(lower=1e-17)
     axis.plot(worst.index, worst, color=colour, label=label, lw=1.3, **line)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from learning_dynamics.measures.continuation import difference_rates, smallest_gap
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import theory
+from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -29,7 +29,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
     largest sine between v_1i and u_2i times the gap of the squared spectrum, both relative to sigma_1^2 (Theorem B.2).
     """
     f, W = trajectory.series["f"], trajectory.series["W"]
-    lived = np.isfinite(f).all(axis=(1, 2, 3)) & np.isfinite(W).all(axis=(1, 2, 3))
+    lived = ~(starts.undecided(f) | starts.undecided(W))
     f, W = np.where(lived[:, None, None, None], f, f[:, :1]), np.where(lived[:, None, None, None], W, W[:, :1])
     loss, labels = trajectory.settings["loss"], trajectory.constants["labels"][:, None]
     df, dW = model.derivatives(f, W, labels, loss)

@@ -79,14 +79,14 @@ def warmup_lowers_rank(
     scale = members(grid, skewed=True)["scale"].to_numpy()
     undecided = np.array([word is None for word in found])
 
-    def starts_with(letter: str, chosen: np.ndarray, name: str, **left_out: dict[str, int]) -> Check:
+    def starts_with(letter: str, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
         return share_of_draws(
             name,
             np.array([bool(word) and word[0] == letter for word in found[chosen]]),
             at_least=typical,
             undecided=undecided[chosen],
             because=MORE,
-            **left_out,
+            left_out=left_out,
         )
 
     def judge(letter: str) -> Judgement:

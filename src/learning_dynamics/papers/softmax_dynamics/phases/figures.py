@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Literal
 
 import matplotlib.pyplot as plt
@@ -53,14 +54,14 @@ def figure4(skewed: Table) -> Drawn:
     spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=(0, (4, 2)), lw=1.1, label=r"$\sigma_1 - \sigma_2$")
     spectrum.set(ylabel="singular values of $f$")
     band(rank, skewed, "rankme_centred", COLOURS["grey"])
-    for name, colour in (("rankme_centred", "black"), ("rankme", "vermilion")):
+    for name, tint in (("rankme_centred", "black"), ("rankme", "vermilion")):
         curve = select(rows, name)
         curve = curve[curve["time"] > 0]
-        rank.plot(curve["time"], curve["value"], color=COLOURS[colour], label=RANK_NAMES[name])
+        rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=RANK_NAMES[name])
     rank.set(ylabel="effective number of dimensions", ylim=(0.98, 2.12))
     for axis in (spectrum, rank):
-        for time, colour in zip(learned, CLASS_COLOURS, strict=False):
-            axis.axvline(time, color=colour, lw=1.0, zorder=0)
+        for time, tint in zip(learned, CLASS_COLOURS, strict=False):
+            axis.axvline(time, color=tint, lw=1.0, zorder=0)
         axis.set(xscale="log", xlabel="gradient-flow time $t$")
         axis.set_xlim(skewed.loc[skewed["time"] > 0, "time"].min(), skewed["time"].max())
     spectrum.legend(loc="upper left", handlelength=1.5)
@@ -168,7 +169,7 @@ def phases(
     )
 
 
-def _shares(table: Table, rule: object, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[float]]:
+def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[float]]:
     cells = members_of(table)
     words = shapes(table, measure, threshold)
     falls = {name: values(table, name, 0, measure, threshold) for name in ("fall", "fall_rare")}

@@ -169,7 +169,7 @@ def class_probabilities(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: 
     return np.sum(outputs * labels[:, None], axis=-2) / labels.sum(axis=1)[:, None]
 
 
-def _rates(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: str) -> tuple[np.ndarray, np.ndarray]:
+def _rates(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: model.Loss) -> tuple[np.ndarray, np.ndarray]:
     df, _ = model.derivatives(f, W, labels[:, None], loss)
     U, S, V = sorted_svd(f)
     return S, theory.singular_value_rates(U, df, V)
