@@ -194,8 +194,9 @@ def full_batches_do_not_compress(
     with momentum, weight decay, Adam or correlated inputs.
 
     All together it does in {value:.0%} of the draws; most often under {most} at {amount:g}, in {share:.0%}
-    ({share_low:.0%} to {share_high:.0%}), where the fall has a median depth of {depth:.2g}. Draws that diverge count
-    as falls.
+    ({share_low:.0%} to {share_high:.0%}), where the fall has a median depth of {depth:.2g}. Plain gradient descent
+    has {plain:.0%}; with inputs correlated between all examples it is {shared:.0%}, within classes {by_class:.0%}.
+    Draws that diverge count as falls.
     """
     rows = map_draws(variants, within, measure, threshold, control="treated")
     full = rows[rows["variant"].isin(FULL_BATCH)]
@@ -224,6 +225,9 @@ def full_batches_do_not_compress(
         "share_low": shares[top].lower,
         "share_high": shares[top].upper,
         "depth": float(deep.median()) if len(deep) else 0.0,
+        "plain": float(np.mean(full[full["variant"] == "gradient descent"]["value"] > 0)),
+        "shared": float(np.mean(full[full["variant"] == "inputs shared"]["value"] > 0)),
+        "by_class": float(np.mean(full[full["variant"] == "inputs by class"]["value"] > 0)),
     }
     return Finding(judge, FULL_BATCH, {"minibatches in their place": ("minibatch",)}, facts=facts)
 
