@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -11,8 +10,7 @@ from learning_dynamics.dynamics import ensemble
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
-
-Init = Literal["balanced", "gaussian"]
+from learning_dynamics.trajectory import Trajectory
 
 
 def log_times(start: float, horizon: float, points: int) -> np.ndarray:
@@ -74,3 +72,22 @@ def flow(
 def undecided(states: np.ndarray) -> np.ndarray:
     """Return which members have states that are not finite, shape (members,)."""
     return ~np.all(np.isfinite(states.reshape(len(states), -1)), axis=1)
+
+
+def cell_flows(
+    seed: int,
+    counts: Sequence[int],
+    dimension: int,
+    loss: model.Loss,
+    init: str,
+    scale: float,
+    seeds: int,
+    times: np.ndarray,
+    *,
+    rtol: float,
+    atol: float,
+) -> Trajectory:
+    """Return gradient flow of one cell's members: series f and W, constant labels."""
+    labels, initial = cell_states(seed, counts, dimension, init, scale, seeds)
+    states = flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
+    return Trajectory(times, factors_of(states, labels, dimension), {"labels": labels}, undecided=undecided(states))
