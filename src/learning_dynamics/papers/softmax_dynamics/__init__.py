@@ -1,6 +1,6 @@
 """Li, Agrawal, Ghosh et al. 2025, Tracing the representation geometry of language models: the toy model.
 
-- `invariants`: appendix B.4 and Theorem B.2: rates of singular values, what gradient flow conserves
+- `invariants`: eq. 12, Lemma B.1, Theorem B.2: free features, rates of singular values, what gradient flow conserves
 - `growth`: Theorem B.3 and eq. 21: how fast singular values grow, and what the largest class has to do with it
 - `phases`: section 3.3 and Figure 4: the toy itself, its warm-up and its entropy-seeking phase
 - `biases`: section 3.3: primacy bias, selection bias, the alignment of the two spaces

@@ -13,6 +13,7 @@ from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Colum
 from learning_dynamics.trajectory import Trajectory
 
 TIDY = (SEED, TIME, QUANTITY, INDEX, Column("value", "float", "measured", nullable=True), PREDICTED)
+CORRELATION = Column("correlation", "float", "of any two inputs")
 RATE = Column("learning_rate", "float", "step size of gradient descent")
 
 
@@ -87,6 +88,17 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
         "gap": smallest_gap(S),
     }
     return joined(TIDY, rows(measured, {"seed": np.arange(len(M)), "time": trajectory.time}))
+
+
+@columns(CORRELATION, *TIDY)
+def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``departure``: distance of linear features from free ones of the same start, relative to the latter."""
+    linear, free = trajectory.series["linear"], trajectory.series["free"]
+    correlation = trajectory.constants["correlation"]
+    seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
+    axes = {"seed": seeds, "time": trajectory.time}
+    departure = _norm(linear - free) / _norm(free)
+    return joined((CORRELATION, *TIDY), rows({"departure": departure}, axes, correlation=correlation))
 
 
 def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
