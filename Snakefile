@@ -15,6 +15,7 @@ from learning_dynamics.files import hold_folder
 from learning_dynamics.pipeline.cluster import check_nothing_left_behind, outlast_the_controller
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.requests import REQUESTS
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
 
 try:

@@ -47,6 +47,7 @@ def integrate(
     until: Callable[[np.ndarray], bool] | None = None,
     last_time: float = np.inf,
     max_steps: int = 100_000,
+    land: bool = False,
 ) -> Flow:
     """Integrate d(state)/dt = field(t, state) and record it at `times`.
 
@@ -68,6 +69,9 @@ def integrate(
         Give up waiting for `until` here; the final state is then the one at this time.
     max_steps : int
         Bound on the number of steps.
+    land : bool
+        Cut steps so that they end on the recorded times, where states are then the integrator's own, and not
+        interpolated between steps.
 
     Raises
     ------
@@ -77,8 +81,11 @@ def integrate(
     states = np.empty((len(times), len(initial)))
     recorded = int(np.searchsorted(times, times[0], side="right"))
     states[:recorded] = initial
-    solver = METHODS[method](field, times[0], initial, max(last_time, times[-1]), rtol=rtol, atol=atol)
+    end = float(max(last_time, times[-1]))
+    solver = METHODS[method](field, times[0], initial, end, rtol=rtol, atol=atol)
     steps = 0
+    if land and recorded < len(times):
+        solver.t_bound = float(times[recorded])
     while recorded < len(times) or (solver.status == "running" and until is not None and not until(solver.y)):
         if steps >= max_steps:
             raise DivergenceError(
@@ -98,4 +105,7 @@ def integrate(
         if passed > recorded:
             states[recorded:passed] = solver.dense_output()(times[recorded:passed]).T
             recorded = passed
+            if land and solver.t < end:
+                solver.t_bound = float(times[recorded]) if recorded < len(times) else end
+                solver.status = "running"
     return Flow(states, solver.y.copy(), float(solver.t), steps, solver.nfev)

@@ -277,8 +277,8 @@ def html(text: str) -> Markup:
                 before, opening, last = pieces[-1].rpartition("<math>")
                 pieces[-1] = f'{before}<span class="line">{opening}{last}{escape(close[0])}</span>'
                 piece = piece[close.end() :]
-            words = str(escape(_signs(piece)))
-            pieces.append(POWER.sub(lambda number: f"{_times(number)}<sup>{int(number[2])}</sup>", words))
+            escaped = str(escape(_signs(piece)))
+            pieces.append(POWER.sub(lambda number: f"{_times(number)}<sup>{int(number[2])}</sup>", escaped))
     return Markup("".join(pieces).replace("<sup>-", "<sup>−"))
 
 
@@ -296,11 +296,13 @@ def plain(text: str) -> str:
     """
     pieces = []
     for kind, piece in _parts(text):
-        words = POWER.sub(
-            lambda number: _times(number) + _raised(str(int(number[2])), SUPERSCRIPTS, "^"), _signs(piece)
-        )
-        pieces.append(to_text(piece) if kind == "maths" else words if kind == "words" else piece)
+        pieces.append(to_text(piece) if kind == "maths" else words(piece) if kind == "words" else piece)
     return " ".join("".join(pieces).split())
+
+
+def words(text: str) -> str:
+    """Return words without formulas as they are printed: signs and powers of ten by their own characters."""
+    return POWER.sub(lambda number: _times(number) + _raised(str(int(number[2])), SUPERSCRIPTS, "^"), _signs(text))
 
 
 def rst(text: str) -> str:
