@@ -11,6 +11,7 @@ from learning_dynamics.papers.spectral_bias.layers import spectra_and_loss
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
+SAMPLES, INPUTS = Column("samples", "int", "samples n of the data"), Column("inputs", "int", "inputs d")
 ERROR = Column("error", "float", "standard error of a mean over paths; 0 where the value is no mean")
 
 
@@ -26,7 +27,7 @@ def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
     return joined(label_noise_descent.columns, table)
 
 
-@columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED, ERROR)
+@columns(SEED, SAMPLES, INPUTS, TIME, QUANTITY, INDEX, VALUE, PREDICTED, ERROR)
 def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
     """Measure means over the paths of each data set (the seed).
 
@@ -62,7 +63,8 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
         found["out"].append(ratios.max(axis=0))
     axes = {"seed": np.arange(sets), "time": time}
     values = {name: np.array(given) for name, given in found.items()}
-    main = rows({"output_square": (values["mean"], values["exact"])}, axes).assign(error=values["error"].ravel())
+    shape = {"samples": X.shape[1], "inputs": inputs}
+    main = rows({"output_square": (values["mean"], values["exact"])}, axes, **shape).assign(error=values["error"].ravel())
     names = {"isotropic": "same", "all_directions": "all", "euler": "euler", "outside": "out"}
-    others = rows({quantity: values[name] for quantity, name in names.items()}, axes).assign(error=0.0)
+    others = rows({quantity: values[name] for quantity, name in names.items()}, axes, **shape).assign(error=0.0)
     return joined(label_noise_ensemble.columns, main, others)
