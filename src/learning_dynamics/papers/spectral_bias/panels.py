@@ -52,7 +52,9 @@ def marks(label: str, colour: str = "black", marker: str = ".") -> Line2D:
 
 def index_handles(count: int, symbol: str = r"\sigma") -> list[Artist]:
     """Return legend entries for the colours of singular values."""
-    return [line(rf"${symbol}_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)]  # type: ignore[arg-type]
+    return [
+        line(rf"${symbol}_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)
+    ]  # type: ignore[arg-type]
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:

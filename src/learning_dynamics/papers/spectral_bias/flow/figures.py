@@ -20,17 +20,15 @@ from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 
-def fig1a(
-    large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count
-) -> Drawn:
+def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Drawn:
     r"""The hidden layer's top singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
     Solid: singular values of $W_1$ from full-width gradient flow. Black dashes: their limits by Corollary 3.1. Grey
-    dashes: the limits that the corollary gives an orthogonal layer of the same mean square, for the Gaussian layers, to
-    which it does not apply. At small scale only the first $k$ grow and the others stay at $\sqrt{2\gamma}$, near zero; at
-    large scale the layer keeps full rank. The first three panels are the paper's; there, variance 0.01 is a large scale,
-    $\gamma = 1$. The last panel is ours: it takes 0.01 for the standard deviation, and only $k$ singular values are
-    left.
+    dashes: the limits that the corollary gives an orthogonal layer of the same mean square, for the Gaussian layers,
+    to which it does not apply. At small scale only the first $k$ grow and the others stay at $\sqrt{2\gamma}$, near
+    zero; at large scale the layer keeps full rank. The first three panels are the paper's; there, variance $0.01$ is a
+    large scale, $\gamma = 1$. The last panel is ours: it takes $0.01$ for the standard deviation, and only $k$ singular
+    values are left.
     """
     figure, axes = plt.subplots(1, 4, figsize=(WIDTH, 2.6), sharey=True)
     titles = (
@@ -62,12 +60,12 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
 
     (a) Loss (solid), distance of the predictor from $\beta_*$ (dashes) and of the parameters from their limit (dots),
     each relative to its first value or to the limit's size. From rows of unequal lengths (grey) the loss goes to zero
-    all the same, and the predictor elsewhere. (b) Relative rates at which $|R|^2$, $R = X^\top(Y - X\beta)$, falls (solid),
-    and $|Y - X\beta|^2$ (dashes), in units of $\gamma\lambda_{\min}$, on an axis that is linear between $\pm 10$; grey
-    lines at 2, the bound (C.13), which $|R|^2$ breaks where it lies below and grows where it is negative, and at 4, where
-    the residual stays above. (c) Eigenvalues of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, in units of $2\gamma$, less 1
-    (largest of all): rounding. (d) $\sigma_1$ to $\sigma_5$ of the hidden layer from balanced layers, whose rank never
-    exceeds $k$.
+    all the same, and the predictor elsewhere. (b) Relative rates at which $|R|^2$, $R = X^\top(Y - X\beta)$, falls
+    (solid), and $|Y - X\beta|^2$ (dashes), in units of $\gamma\lambda_{\min}$, on an axis that is linear between $\pm
+    10$; grey lines at 2, the bound (C.13), which $|R|^2$ breaks where it lies below and grows where it is negative,
+    and at 4, where the residual stays above. (c) Eigenvalues of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, in units
+    of $2\gamma$, less 1 (largest of all): rounding. (d) $\sigma_1$ to $\sigma_5$ of the hidden layer from balanced
+    layers, whose rank never exceeds $k$.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0))
     (losses, rates), (invariant, ranks) = axes
@@ -84,11 +82,15 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
             curve(rates, rows, colour, style, lw=1.3)
         gamma = settings_of(table)["gamma"]
         apart = select(flow, "imbalance", seed=member)
-        apart = apart.assign(value=(apart["value"] / (2 * gamma) - 1).abs()).groupby("time", as_index=False)["value"].max()
+        apart = (
+            apart.assign(value=(apart["value"] / (2 * gamma) - 1).abs()).groupby("time", as_index=False)["value"].max()
+        )
         curve(invariant, apart, colour, lw=1.3)
     for level in (2, 4):
         rates.axhline(level, color=COLOURS["grey"], lw=1.0, zorder=0)
-    losses.set(yscale="log", ylim=(1e-13, 5), xlabel="time $t$", ylabel="relative to start or limit", title="(a) convergence")
+    losses.set(
+        yscale="log", ylim=(1e-13, 5), xlabel="time $t$", ylabel="relative to start or limit", title="(a) convergence"
+    )
     rates.set(xlabel="time $t$", ylabel=r"decay rate over $\gamma\lambda_{\min}$", title="(b) Lemma C.6")
     rates.set_yscale("symlog", linthresh=10)
     invariant.set(yscale="log", ylim=(1e-17, 1e-8), xlabel="time $t$", ylabel=r"error relative to $2\gamma$")
@@ -127,7 +129,9 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
     ):
         ends = select(table, "sigma_w1", phase="limit").dropna(subset="value")
         left.plot(ends["predicted"], ends["value"], marker, ms=3.5, mfc="none", color=COLOURS[colour], label=name)
-        measured, predicted = (by_draw(table, "sigma_w1", phase="limit", column=column) for column in ("value", "predicted"))
+        measured, predicted = (
+            by_draw(table, "sigma_w1", phase="limit", column=column) for column in ("value", "predicted")
+        )
         errors = np.abs(measured - predicted).max(axis=1) / measured[:, 0]
         steps = table.groupby("seed")["steps"].first().to_numpy()
         allowed = by_draw(table, "sigma_bound", phase="limit")[:, 0] + steps * settings_of(table)["rtol"]

@@ -32,13 +32,17 @@ def jump(jump: Table) -> Drawn:
         axis.plot([0, at, at, end], [0, 0, final, final], "--", color=COLOURS["black"], lw=1.0, zorder=4)
         axis.plot(at, final / (1 + 2 * final), "o", mfc="none", color=COLOURS["vermilion"], zorder=5)
         axis.annotate(rf"$\sigma_{index}$", (end, final), (4, 0), textcoords="offset points", va="center")
-    handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, sequence(len(gammas)), strict=True)]  # type: ignore[arg-type]
+    handles = [
+        line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, sequence(len(gammas)), strict=True)
+    ]  # type: ignore[arg-type]
     handles += [
         marks("closed form", "grey"),
         line(r"limit $\gamma \to 0$", "black", "--", 1.0),
         marks("limit at the jump", "vermilion", "o"),
     ]
-    axis.set(xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, end), ylim=(0, None))
+    axis.set(
+        xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, end), ylim=(0, None)
+    )
     figure.legend(handles=handles, loc="outside right center")
     return Drawn(figure, alt="Curves that steepen into a staircase with one step for each singular value.")
 
@@ -46,10 +50,10 @@ def jump(jump: Table) -> Drawn:
 def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
     r"""Singular vectors of the predictor stand still on whitened data, and turn on others.
 
-    Left: the part of $\beta$ (solid) and of $\alpha$ (dashes) off the diagonal in the singular basis of $\beta_*$, relative
-    to their norms: rounding on whitened data. Middle, whitened data: asymmetry of the three matrices that the proof of
-    Theorem C.11 shows to be symmetric, relative to their factors. Right: what holds on any data, commutators of the Gram
-    matrices of $\beta$ with those of the layers (solid) and of $\alpha$ (dashes).
+    Left: the part of $\beta$ (solid) and of $\alpha$ (dashes) off the diagonal in the singular basis of $\beta_*$,
+    relative to their norms: rounding on whitened data. Middle, whitened data: asymmetry of the three matrices that
+    the proof of Theorem C.11 shows to be symmetric, relative to their factors. Right: what holds on any data,
+    commutators of the Gram matrices of $\beta$ with those of the layers (solid) and of $\alpha$ (dashes).
     """
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     floor = 1e-17  # exact zeros have no place on a logarithmic axis
@@ -73,4 +77,6 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
         line(rf"Gaussian data, $\gamma = {power(settings_of(gaussian)['gamma'])}$", "vermilion"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=2)
-    return Drawn(figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one.")
+    return Drawn(
+        figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one."
+    )

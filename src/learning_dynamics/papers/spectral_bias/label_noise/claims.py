@@ -83,9 +83,10 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     diagonal matrices $D$.
 
     $E|a|^2$ over many paths of the descent itself is held against the process's at the end, on {draws} data sets; it
-    grows at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$ has $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the
-    angle closes at the rate {angle:.3g}. What does not extend is the low rank of $W$ for $d > n$: what $W$ has
-    outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
+    grows at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$ has $\sqrt{d}$. Rows still align with $a$: for unequal $D$
+    the angle closes at the rate {angle:.3g}. What does not extend is the low rank of $W$ for $d > n$: what $W$ has
+    outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their
+    size.
     """
     found, wanted, spread, moved = [], {"exact": [], "isotropic": [], "all": [], "slow": []}, [], []
     for table in ensembles:
@@ -95,7 +96,9 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         wanted["exact"].append(rows["predicted"].to_numpy())
         wanted["isotropic"].append(by_draw(table, "isotropic", time=end)[:, 0])
         wanted["all"].append(by_draw(table, "all_directions", time=end)[:, 0])
-        spread.append(errors * rows["error"].to_numpy() + np.abs(by_draw(table, "euler", time=end)[:, 0] - wanted["exact"][-1]))
+        spread.append(
+            errors * rows["error"].to_numpy() + np.abs(by_draw(table, "euler", time=end)[:, 0] - wanted["exact"][-1])
+        )
         settings = settings_of(table)
         # the drift left out, over the whole time, beside sizes that it acts on
         spread[-1] = spread[-1] + settings["step"] * settings["steps"] * wanted["exact"][-1] ** 2

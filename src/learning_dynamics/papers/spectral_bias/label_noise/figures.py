@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import DASHES, index_handles, legend_below, line, marks, singular_values
+from learning_dynamics.papers.spectral_bias.panels import (
+    DASHES,
+    index_handles,
+    legend_below,
+    line,
+    marks,
+    singular_values,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
@@ -16,10 +23,11 @@ from learning_dynamics.tidy import Table, by_draw, select, settings_of
 def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     r"""The hidden layer's singular values in scalar regression: gradient descent, and with label noise.
 
-    Orthonormal data, a large initial scale. Plain descent raises one singular value, to the limit of Corollary 3.1 (black
-    dashes), and leaves the others where they started (they coincide). Label noise, drawn afresh at every step, makes them
-    decay exponentially, so that the layer ends at rank one whatever its scale at the start. It also inflates the largest,
-    to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes), where noise no longer changes $|W_1|^2 - d|W_2|^2$.
+    Orthonormal data, a large initial scale. Plain descent raises one singular value, to the limit of Corollary 3.1
+    (black dashes), and leaves the others where they started (they coincide). Label noise, drawn afresh at every step,
+    makes them decay exponentially, so that the layer ends at rank one whatever its scale at the start. It also
+    inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes), where noise no longer changes $|W_1|^2
+    - d|W_2|^2$.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = by_draw(plain, "sigma_w1", time=0.0).shape[1]
@@ -45,8 +53,9 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
     r"""The mean of $|a|^2$ over many paths of label-noise descent, beside the process of appendix D.
 
     One panel for each kind of data; colours are data sets. Dots: means over paths of the descent itself, with 95 %
-    intervals. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$, whose rate is $\sqrt{\sum_j D_j^4}$
-    with the singular values $D_j$ of $X$. Dashes: what it would be if these were all equal to their quadratic mean.
+    intervals. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$, whose rate is $\sqrt{\sum_j
+    D_j^4}$ with the singular values $D_j$ of $X$. Dashes: what it would be if these were all equal to their quadratic
+    mean.
     """
     figure, axes = plt.subplots(1, len(ensembles), figsize=(WIDTH, 2.8), sharey=True, squeeze=False)
     for axis, table in zip(axes[0], ensembles, strict=True):

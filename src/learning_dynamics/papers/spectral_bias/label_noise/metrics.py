@@ -17,7 +17,9 @@ ERROR = Column("error", "float", "standard error of a mean over paths; 0 where t
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)
 def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure (label-noise) gradient descent: the quantities of `layers.spectra_and_loss`, and ``beta_norm``, |beta_*|."""
+    """Measure (label-noise) gradient descent: the quantities of `layers.spectra_and_loss`, and ``beta_norm``,
+    |beta_*|.
+    """
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
     series = trajectory.series
     measured = spectra_and_loss(series["W1"], series["W2"], X, Y)
@@ -40,7 +42,9 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
     sets, paths, inputs = len(X), settings["paths"], X.shape[-1]
     W = trajectory.series["W1"].reshape(sets, paths, len(time), inputs, inputs)
     a = trajectory.series["W2"].reshape(sets, paths, len(time), -1)
-    found: dict[str, list[np.ndarray]] = {name: [] for name in ("mean", "error", "exact", "same", "all", "euler", "out")}
+    found: dict[str, list[np.ndarray]] = {
+        name: [] for name in ("mean", "error", "exact", "same", "all", "euler", "out")
+    }
     for member in range(sets):
         _, weights, Vt = np.linalg.svd(X[member], full_matrices=False)
         start = np.sum((Vt @ W[member, 0, 0]) ** 2, axis=1)
@@ -64,7 +68,9 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
     axes = {"seed": np.arange(sets), "time": time}
     values = {name: np.array(given) for name, given in found.items()}
     shape = {"samples": X.shape[1], "inputs": inputs}
-    main = rows({"output_square": (values["mean"], values["exact"])}, axes, **shape).assign(error=values["error"].ravel())
+    main = rows({"output_square": (values["mean"], values["exact"])}, axes, **shape).assign(
+        error=values["error"].ravel()
+    )
     names = {"isotropic": "same", "all_directions": "all", "euler": "euler", "outside": "out"}
     others = rows({quantity: values[name] for quantity, name in names.items()}, axes, **shape).assign(error=0.0)
     return joined(label_noise_ensemble.columns, main, others)

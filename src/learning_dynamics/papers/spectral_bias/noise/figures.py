@@ -19,10 +19,10 @@ PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 def fig3a(paths: Table, exponents: Table) -> Drawn:
     r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
-    $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$, with steps that shrink as the inverse square root of their
-    number. The smaller singular value decays on each path, in the long run at the almost sure rate {second:.3f} (black
-    dashes, slope only). The larger one has the rate zero (black line): it wanders, and {fallen} of these {count} paths end
-    below where they started.
+    $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$, with steps that shrink as the inverse square root of
+    their number. The smaller singular value decays on each path, in the long run at the almost sure rate {second:.3f}
+    (black dashes, slope only). The larger one has the rate zero (black line): it wanders, and {fallen} of these
+    {count} paths end below where they started.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     end = paths["time"].max()
@@ -45,9 +45,9 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
 def fig3b(paths: Table, exponents: Table) -> Drawn:
     r"""Single paths of the noise-driven process in two dimensions: norms of the commutators of $W$'s rows with $a$.
 
-    Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a`; solid: the first row, dashed: the second. A norm
-    dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the almost sure rate {rate:.3f}
-    (black dashes, slope only), but not in the mean over paths, as `ensemble` shows.
+    Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a`; solid: the first row, dashed: the second. A
+    norm dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the almost sure rate
+    {rate:.3f} (black dashes, slope only), but not in the mean over paths, as `ensemble` shows.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     end = paths["time"].max()
@@ -68,13 +68,13 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
 def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Drawn:
     r"""The noise-driven process over many paths: moments explode, typical paths align, the mean commutator stays.
 
-    Bars and shades are 95 % intervals and the bands that hold 80 % of the paths; a sample mean ends where the largest
+    Bars and shades are 95 % intervals and the bands that hold eight in ten paths; a sample mean ends where the largest
     thousandth of the paths holds more than {reliable:.0%} of it, for it is no estimate any more. (a) Second moments,
-    $d = 2$ (dots) and $d = 5$ (crosses), against the exact ones (dashes). (b) The size $|e|$ of the commutator's entry,
-    $d = 2$: its mean tends to a constant, {limit:.3f}, computed exactly (dashes), where the paper has 0; its median decays, in
-    the long run at the rate {rate:.3f} (black dashes, slope only). (c) $d = 2$: the sine of the angle between a row of $W$
-    and $a$ closes on typical paths; $\det W$ is a martingale whose mean is 1 (line) while its median falls. (d) Means of
-    powers of $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)).
+    $d = 2$ (dots) and $d = 5$ (crosses), against the exact ones (dashes). (b) The size $|e|$ of the commutator's
+    entry, $d = 2$: its mean tends to a constant, {limit:.3f}, computed exactly (dashes), where the paper has 0; its
+    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (c) $d = 2$: the sine of the
+    angle between a row of $W$ and $a$ closes on typical paths; $\det W$ is a martingale whose mean is 1 (line) while
+    its median falls. (d) Means of powers of $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)).
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     (moments, entry), (angle, powers) = axes
@@ -115,23 +115,25 @@ def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction)
         line("exact, or slope", "black", "--", 0.9),
         marks("mean", "vermilion", "o"),
         line("median", "blue"),
-        line("80 % of paths", "sky", "-", 5),
+        line("8 in 10 paths", "sky", "-", 5),
         marks(r"$\det W$, mean", "green", "s"),
         line(r"$\det W$, median", "green", ":"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
     facts = {"reliable": reliable, "limit": limit, "rate": rate}
-    return Drawn(figure, facts, alt="Means of moments rise on exact curves; the median commutator falls, its mean does not.")
+    return Drawn(
+        figure, facts, alt="Means of moments rise on exact curves; the median commutator falls, its mean does not."
+    )
 
 
 def exponents(exponents: Table, weighted: Table) -> Drawn:
     r"""Almost sure growth rates of the noise-driven process in every dimension, with 95 % intervals.
 
-    (a) Rates $\lambda_i$ of $\sigma_i(W)$, $i$ from 1 (dark) to $d$; the line is the exact $\lambda_1$. The second singular
-    value decays in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of rows with $a$,
-    $\lambda_1 + \lambda_2$, and of the angle between them, $\lambda_2 - \lambda_1$: the angle closes in every dimension,
-    while commutators decay only where dots lie below zero. Black diamonds, at $d$ = {weights}: noise of unequal weights.
-    (c) The smallest of all $d + 1$ rates, with its exact value, divided by $d$.
+    (a) Rates $\lambda_i$ of $\sigma_i(W)$, $i$ from 1 (dark) to $d$; the line is the exact $\lambda_1$. The second
+    singular value decays in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of rows with $a$,
+    $\lambda_1 + \lambda_2$, and of the angle between them, $\lambda_2 - \lambda_1$: the angle closes in every
+    dimension, while commutators decay only where dots lie below zero. Black diamonds, at $d$ = {weights}: noise of
+    unequal weights. (c) The smallest of all $d + 1$ rates, with its exact value, divided by $d$.
     """
     figure, (all_, pairs, last) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
     dimensions = sorted(exponents["inputs"].unique())
@@ -150,8 +152,8 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
         size = int(weighted.loc[weighted["quantity"] == "exponent", "index"].max()) - 1
         pairs.plot([size], one["value"], "D", ms=4, color=COLOURS["black"], mfc="none")
     smallest = rates[rates["index"] == rates["inputs"] + 1]
-    _bars(last, smallest["inputs"], smallest.assign(**{c: smallest[c] / smallest["inputs"] for c in ("value", "lower", "upper")}),
-          COLOURS["green"])  # fmt: skip
+    shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}
+    _bars(last, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
     last.plot(smallest["inputs"], smallest["predicted"] / smallest["inputs"], color=COLOURS["black"], lw=1.0, zorder=0)
     titles = ("(a) singular values of $W$", "(b) commutator and angle", "(c) smallest rate / $d$")
     for axis, title in zip((all_, pairs, last), titles, strict=True):
@@ -167,7 +169,9 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
         return ", ".join(str(inputs) for inputs in rows["inputs"]) or "none"
 
     facts = {"decay": listed(second[second["upper"] < 0]), "grow": listed(second[second["lower"] > 0]), "weights": size}
-    return Drawn(figure, facts, alt="Rates rise with the dimension; the second crosses zero; the angle's stays below it.")
+    return Drawn(
+        figure, facts, alt="Rates rise with the dimension; the second crosses zero; the angle's stays below it."
+    )
 
 
 def _bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: object) -> None:

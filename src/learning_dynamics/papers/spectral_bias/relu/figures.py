@@ -21,11 +21,11 @@ from learning_dynamics.tidy import Table, by_draw, select, settings_of
 def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     r"""The hidden layer's singular values in a ReLU student, from small and from large weights.
 
-    A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b): one draw, the first to arrive at rank 2 by a
-    second plateau of rank 1 from small weights. There singular values grow one after the other and most stay near zero;
-    from large weights all of them stay large. (c) Over all draws, how many singular values carry {share} % of $|W|^2$ at
-    the end. (d) Cosines of the two principal angles between the span of the first two singular vectors of $W$ and that of
-    the teacher's neurons: boxes hold half of the draws, whiskers 90 %; grey: spans at random.
+    A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b): one draw, the first to arrive at rank 2
+    by a second plateau of rank 1 from small weights. There singular values grow one after the other and most stay
+    near zero; from large weights all of them stay large. (c) Over all draws, how many singular values carry {share} %
+    of $|W|^2$ at the end. (d) Cosines of the two principal angles between the span of the first two singular vectors
+    of $W$ and that of the teacher's neurons: boxes hold half of the draws, whiskers nine in ten; grey: spans at random.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     member = typical_draw(small, share, loss)
@@ -42,11 +42,17 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     ranks, angles = axes[1]
     for shift, table, colour, label in roles:
         counts = np.bincount(last_ranks(table, share).astype(int), minlength=inputs + 1)[1:]
-        ranks.bar(np.arange(1, inputs + 1) + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)
+        ranks.bar(
+            np.arange(1, inputs + 1) + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label
+        )
     draws = small["seed"].nunique()
     ranks.set(xlabel="rank at the end", ylabel="share of draws", title=f"(c) {draws} draws")
     ranks.legend(loc="upper center")
-    groups = (("teacher_cosine", small, "blue", -0.25), ("teacher_cosine", large, "orange", 0.0), ("chance_cosine", small, "grey", 0.25))
+    groups = (
+        ("teacher_cosine", small, "blue", -0.25),
+        ("teacher_cosine", large, "orange", 0.0),
+        ("chance_cosine", small, "grey", 0.25),
+    )
     for quantity, table, colour, shift in groups:
         cosines = by_draw(table, quantity)
         places = np.arange(1, cosines.shape[1] + 1) + shift
@@ -58,16 +64,18 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     angles.set(xlabel="principal angle", ylabel="cosine", title="(d) teacher's directions", ylim=(0, 1.02))
     angles.set_xticks(range(1, cosines.shape[1] + 1), [str(number) for number in range(1, cosines.shape[1] + 1)])
     legend_below(figure, index_handles(inputs))
-    return Drawn(figure, {"share": share}, alt="From small weights two singular values stand out; from large ones none does.")
+    return Drawn(
+        figure, {"share": share}, alt="From small weights two singular values stand out; from large ones none does."
+    )
 
 
 def fig5a(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
-    Left: the draw of `fig2`. Shaded are plateaus, stretches on which the loss hardly falls in the logarithm of time. The
-    first is the saddle at zero, where every draw starts; the end of the next is the end of phase 1. Right: how many
-    plateaus the draws have, and, of all draws, how many have rank 1 when the second begins (hatched); {none:.0%} have no
-    second one.
+    Left: the draw of `fig2`. Shaded are plateaus, stretches on which the loss hardly falls in the logarithm of time.
+    The first is the saddle at zero, where every draw starts; the end of the next is the end of phase 1. Right: how
+    many plateaus the draws have, and, of all draws, how many have rank 1 when the second begins (hatched); {none:.0%}
+    have no second one.
     """
     figure, (axis, counted) = plt.subplots(1, 2, figsize=(WIDTH, 2.8), width_ratios=(2, 1))
     member = typical_draw(small, share, loss)
@@ -85,18 +93,22 @@ def fig5a(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     totals = np.array([(number == place).mean() for place in places])
     follow = np.array([((number == place) & (ranks == 1)).mean() for place in places])
     counted.bar(places, totals, color=COLOURS["orange"], label="all")
-    counted.bar(places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at the 2nd")
+    counted.bar(
+        places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at the 2nd"
+    )
     counted.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places, title=f"{len(draws)} draws")
     counted.set_ylim(0, 1.25 * totals.max())
     counted.legend(loc="upper right", fontsize=7.5)
-    return Drawn(figure, {"none": float((number < 2).mean())}, alt="A loss that falls in steps, with flat stretches shaded.")
+    return Drawn(
+        figure, {"none": float((number < 2).mean())}, alt="A loss that falls in steps, with flat stretches shaded."
+    )
 
 
 def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
-    The draw of `fig5a`. One singular value grows; the others wait until the loss leaves the second plateau, whose extent
-    is shaded. Of all {draws} draws, {follow} do so, and {arrived} have arrived at the end.
+    The draw of `fig5a`. One singular value grows; the others wait until the loss leaves the second plateau, whose
+    extent is shaded. Of all {draws} draws, {follow} do so, and {arrived} have arrived at the end.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, share, loss)

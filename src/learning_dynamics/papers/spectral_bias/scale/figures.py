@@ -14,11 +14,12 @@ from learning_dynamics.tidy import Table, by_draw, select, settings_of
 def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Drawn:
     r"""The loss with one output and its bound, and what a small scale costs in time.
 
-    Left: training loss of the network at several scales (solid: Gaussian data; dotted: ill-conditioned data) and the bound
-    $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ of Lemma C.8 for the former (dashes). Right: the time to a given share of the first
-    loss against the scale, for all draws (dots), each beside the line of slope $1/(2|X^\top Y|)$ through its smallest scale:
-    the time grows with the logarithm. Dashes: the time by which the bound promises that loss, which grows as
-    $\gamma^{-1/2}$. (A median of {times:.2g} times as long at the smallest scale as at the largest, against {bounds:.1g}.)
+    Left: training loss of the network at several scales (solid: Gaussian data; dotted: ill-conditioned data) and the
+    bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ of Lemma C.8 for the former (dashes). Right: the time to a given
+    share of the first loss against the scale, for all draws (dots), each beside the line of slope $1/(2|X^\top Y|)$
+    through its smallest scale: the time grows with the logarithm. Dashes: the time by which the bound promises that
+    loss, which grows as $\gamma^{-1/2}$. (A median of {times:.2g} times as long at the smallest scale as at the
+    largest, against {bounds:.1g}.)
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
@@ -53,17 +54,19 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         "times": float(np.nanmedian(found[:, 0] / found[:, -1])),
         "bounds": float(np.nanmedian(bound[:, 0] / bound[:, -1])),
     }
-    return Drawn(figure, facts, alt="Losses far below their bounds; times that hardly rise over many decades of the scale.")
+    return Drawn(
+        figure, facts, alt="Losses far below their bounds; times that hardly rise over many decades of the scale."
+    )
 
 
 def vanishing(vector: Table, scalar: Table) -> Drawn:
     r"""The limit of a vanishing scale, on all draws.
 
-    (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$: of first order in the scale,
-    below $d\gamma$ (dashes). (b) The mirror potential of the singular values of $\beta$ over $\ln(1/\gamma) |\beta|_*$
-    (crosses: as printed; dots: as the dynamics have it). Both tend to one half (line), logarithmically, and not to one
-    (dashes). (c) One output: $\sigma_2(W_1)^2/\sigma_1(W_1)^2$ is a function of $\gamma/|\beta_*|$ alone
-    (line), and the worst column's sine with $\beta$ (triangles) falls as $\gamma^{1/2}$.
+    (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$: of first order in the
+    scale, below $d\gamma$ (dashes). (b) The mirror potential of the singular values of $\beta$ over $\ln(1/\gamma)
+    |\beta|_*$ (crosses: as printed; dots: as the dynamics have it). Both tend to one half (line), logarithmically,
+    and not to one (dashes). (c) One output: $\sigma_2(W_1)^2/\sigma_1(W_1)^2$ is a function of $\gamma/|\beta_*|$
+    alone (line), and the worst column's sine with $\beta$ (triangles) falls as $\gamma^{1/2}$.
     """
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     gamma = by_draw(vector, "parameters", column="gamma")
@@ -72,7 +75,13 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     floor = 1e-12
     norms.plot(gamma.ravel(), np.maximum(excess, floor).ravel(), ".", color=COLOURS["blue"], ms=4)
     norms.plot(np.sort(gamma[0]), inputs * np.sort(gamma[0]), "--", color=COLOURS["black"], lw=1.0)
-    norms.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=r"$\frac{1}{2}|\theta|^2 - \|\beta_*\|_*$", title="(a)")
+    norms.set(
+        xscale="log",
+        yscale="log",
+        xlabel=r"scale $\gamma$",
+        ylabel=r"$\frac{1}{2}|\theta|^2 - \|\beta_*\|_*$",
+        title="(a)",
+    )
     small = gamma < 0.1
     unit = np.log(1 / np.where(small, gamma, 0.1)) * by_draw(vector, "nuclear_norm")
     for quantity, marker, colour in (("printed_potential", "x", "vermilion"), ("potential", ".", "blue")):
@@ -80,7 +89,9 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
         constants.plot(gamma[small], shown, marker, color=COLOURS[colour], ms=4)
     constants.axhline(0.5, color=COLOURS["black"], lw=1.0, zorder=0)
     constants.axhline(1.0, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
-    constants.set(xscale="log", xlabel=r"scale $\gamma$", ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$", title="(b)")
+    constants.set(
+        xscale="log", xlabel=r"scale $\gamma$", ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$", title="(b)"
+    )
     size = by_draw(scalar, "beta_norm")
     relative = by_draw(scalar, "beta_norm", column="gamma") / size
     second, first = (by_draw(scalar, "sigma_w1", index=number) for number in (2, 1))
@@ -88,5 +99,9 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     grid = np.geomspace(relative.min(), relative.max(), 200)
     columns.plot(grid, 2 * grid / (grid + np.hypot(grid, 1)), color=COLOURS["black"], lw=1.0, zorder=0)
     columns.plot(relative.ravel(), by_draw(scalar, "misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")
-    columns.set(xscale="log", yscale="log", xlabel=r"$\gamma / |\beta_*|$", ylabel="ratio, sine", title="(c) one output")
-    return Drawn(figure, alt="Excess norms on a line of slope one; potentials that tend to one half; a crossover on one curve.")
+    columns.set(
+        xscale="log", yscale="log", xlabel=r"$\gamma / |\beta_*|$", ylabel="ratio, sine", title="(c) one output"
+    )
+    return Drawn(
+        figure, alt="Excess norms on a line of slope one; potentials that tend to one half; a crossover on one curve."
+    )
