@@ -12,7 +12,7 @@ from learning_dynamics.papers.spectral_bias.descent import metrics, runs
 
 
 def measured(data, **given):
-    settings = {"gamma": 0.01, "step": 0.05, "steps": 50} | given
+    settings = {"gamma": 0.01, "step": 0.05, "steps": 400} | given
     trajectory = runs.linear_descent(data, **settings)
     trajectory.settings = settings
     return trajectory, metrics.linear_descent(trajectory)

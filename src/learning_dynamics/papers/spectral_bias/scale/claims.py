@@ -29,6 +29,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
     gamma = by_draw(flow, "time_to_loss", column="gamma")[0]
     time, bound = by_draw(flow, "time_to_loss"), by_draw(flow, "time_to_loss", column="predicted")
     growth = by_draw(flow, "growth")[:, 0]
+    size = by_draw(flow, "beta_norm")[:, 0]
     slopes = _slopes(gamma, time, largest)
 
     def judge(predicted: np.ndarray) -> Judgement:
@@ -37,8 +38,8 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
                 r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
                 slopes,
                 predicted,
-                tolerance=10 * largest,
-                because="terms of the order of the largest scale",
+                tolerance=30 * largest * np.maximum(1.0, 1 / size) + 1e-6,
+                because=r"terms of the order of $\gamma / |\beta_*|$, and the crossing found between records",
                 resolution=0.1,
             ),
             every_draw(
