@@ -44,9 +44,9 @@ def line(label: str, colour: str = "black", style: object = "-", width: float = 
     return Line2D([], [], color=COLOURS.get(colour, colour), ls=style, lw=width, label=label)
 
 
-def marks(label: str, colour: str = "black", marker: str = ".") -> Line2D:
+def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool = False) -> Line2D:
     """Return a legend's entry for markers."""
-    fill = "none" if marker == "o" else COLOURS[colour]
+    fill = "none" if hollow else COLOURS[colour]
     return Line2D([], [], ls="", marker=marker, color=COLOURS[colour], mfc=fill, label=label)
 
 

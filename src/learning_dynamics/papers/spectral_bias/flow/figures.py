@@ -89,7 +89,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     for level in (2, 4):
         rates.axhline(level, color=COLOURS["grey"], lw=1.0, zorder=0)
     losses.set(
-        yscale="log", ylim=(1e-13, 5), xlabel="time $t$", ylabel="relative to start or limit", title="(a) convergence"
+        yscale="log", ylim=(1e-5, 3), xlabel="time $t$", ylabel="relative to start or limit", title="(a) convergence"
     )
     rates.set(xlabel="time $t$", ylabel=r"decay rate over $\gamma\lambda_{\min}$", title="(b) Lemma C.6")
     rates.set_yscale("symlog", linthresh=10)

@@ -38,7 +38,7 @@ def jump(jump: Table) -> Drawn:
     handles += [
         marks("closed form", "grey"),
         line(r"limit $\gamma \to 0$", "black", "--", 1.0),
-        marks("limit at the jump", "vermilion", "o"),
+        marks("limit at the jump", "vermilion", "o", hollow=True),
     ]
     axis.set(
         xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, end), ylim=(0, None)

@@ -50,25 +50,34 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
 
 
 def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
-    r"""The mean of $|a|^2$ over many paths of label-noise descent, beside the process of appendix D.
+    r"""Means over many paths of label-noise descent, beside the process of appendix D.
 
-    One panel for each kind of data; colours are data sets. Dots: means over paths of the descent itself, with 95 %
-    intervals. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$, whose rate is $\sqrt{\sum_j
-    D_j^4}$ with the singular values $D_j$ of $X$. Dashes: what it would be if these were all equal to their quadratic
-    mean.
+    One column for each kind of data, at its first data set. Top: the mean of $|a|^2$; bottom: by how much the mean
+    square of each row of $V^\top W$ has grown ($X = U D V^\top$; darker for larger $D_j$). Dots: the descent itself,
+    with 95 % intervals. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$. Dashes: what it would
+    be if all $D_j$ were their quadratic mean, which raises all rows alike.
     """
-    figure, axes = plt.subplots(1, len(ensembles), figsize=(WIDTH, 2.8), sharey=True, squeeze=False)
-    for axis, table in zip(axes[0], ensembles, strict=True):
-        draws = sorted(table["seed"].unique())
-        for seed, colour in zip(draws, sequence(len(draws)), strict=True):
-            rows = select(table, "output_square", seed=seed).iloc[1:]
-            axis.errorbar(rows["time"], rows["value"], 1.96 * rows["error"], fmt="o", ms=3, lw=0.8, color=colour)
-            axis.plot(rows["time"], rows["predicted"], color=colour, lw=1.2)
-            even = select(table, "isotropic", seed=seed).iloc[1:]
-            axis.plot(even["time"], even["value"], "--", color=colour, lw=1.0)
-        axis.set(yscale="log", xlabel=r"time $(\eta\delta)^2 t$")
-        axis.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")
+    figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
+    for (top, bottom), table in zip(axes.T, ensembles, strict=True):
+        for axis, quantity in ((top, "output_square"), (bottom, "row_growth")):
+            rows = select(table, quantity, seed=0)
+            even = select(table, f"{quantity}_isotropic", seed=0)
+            rows, even = rows[rows["time"] > 0], even[even["time"] > 0]
+            indices = sorted(rows["index"].unique())
+            for index, colour in zip(indices, sequence(len(indices)), strict=True):
+                one = rows[rows["index"] == index]
+                # keeps the bar on a logarithmic axis
+                low = np.minimum(1.96 * one["error"], 0.9 * one["value"].clip(lower=1e-12))
+                bars = [low, 1.96 * one["error"]]
+                axis.errorbar(one["time"], one["value"], bars, fmt="o", ms=3, lw=0.8, color=colour)
+                axis.plot(one["time"], one["predicted"], color=colour, lw=1.2)
+            flat = even[even["index"] == even["index"].min()]
+            axis.plot(flat["time"], flat["value"], "--", color=COLOURS["black"], lw=1.0)
+            axis.set(yscale="log")
+        bottom.set(xlabel=r"time $(\eta\delta)^2 t$")
+        top.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")
     axes[0, 0].set_ylabel(r"mean of $|a|^2$")
-    handles = [marks("descent", marker="."), line("process, appendix D"), line("equal $D_j$", style="--", width=1.0)]
+    axes[1, 0].set_ylabel("growth of rows' mean squares")
+    handles = [marks("descent"), line("process, appendix D"), line("equal $D_j$", style="--", width=1.0)]
     legend_below(figure, handles)
-    return Drawn(figure, alt="Dots on the solid lines, away from the dashed ones.")
+    return Drawn(figure, alt="Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line.")

@@ -102,7 +102,7 @@ def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction)
         rows = select(five, quantity, statistic="mean")
         curve(powers, rows, colour, lw=1.4)
         powers.annotate(f"power {quantity.split('_')[-1]}", (rows["time"].iloc[-1], rows["value"].iloc[-1]),
-                        (2, -2), textcoords="offset points", va="top", ha="right", fontsize=8)  # fmt: skip
+                        (-2, 3), textcoords="offset points", va="bottom", ha="right", fontsize=8)  # fmt: skip
     titles = ("(a) second moments", "(b) commutator $|e|$, $d = 2$", r"(c) angle and $\det W$, $d = 2$", "(d) $d = 5$")
     labels = (r"$E|w_i|^2$, $E a_i^2$", "$|e|$", "sine, determinant", r"mean of $|W|^p$")
     for axis, title, label in zip(axes.flat, titles, labels, strict=True):

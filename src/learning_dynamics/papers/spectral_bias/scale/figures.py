@@ -45,8 +45,8 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         right.plot(scale[draw][shown], expected[shown], color=colour, lw=0.9)
         right.plot(scale[draw], bound[draw], "--", color=colour, lw=0.9)
     share = settings_of(times)["loss_share"]
-    right.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
-    right.set_ylim(0.3 * np.nanmin(found), 300 * np.nanmax(found))
+    right.set(xscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
+    right.set_ylim(0, 1.6 * np.nanmax(found))
     handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]  # type: ignore[arg-type]
     handles += [line("ill-conditioned", "black", ":"), line("bound", "black", "--", 1.0)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
