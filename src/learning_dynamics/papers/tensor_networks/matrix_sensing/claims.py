@@ -20,11 +20,11 @@ RIVALS = {
 }
 
 
-def _limits(table: Table, prediction: str, name: str, **where: object) -> Check:
+def _limits(table: Table, prediction: str, name: str, factor: float = 1.0, **where: object) -> Check:
     return equal_on_every_draw(
         name,
         by_draw(table, "entry", draw=DRAW, **where),
-        by_draw(table, prediction, draw=DRAW, column="predicted", **where),
+        factor * by_draw(table, prediction, draw=DRAW, column="predicted", **where),
         tolerance=FLOW_ERROR * settings_of(table)["rtol"],
         because="the integrator's tolerance, amplified at most a hundredfold",
     )
@@ -49,9 +49,10 @@ def corollary_7(eigen: Table) -> Finding:
         return float(np.max(np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)))
 
     return Finding(
-        lambda predicted: Judgement(_limits(eigen, predicted, name)),
-        "entry",
-        rivals=RIVALS,
+        lambda prediction: Judgement(_limits(eigen, prediction[0], name, prediction[1])),
+        ("entry", 1.0),
+        rivals={phrase: (rival, 1.0) for phrase, rival in RIVALS.items()},
+        scaled=lambda prediction, factor: (prediction[0], factor),
         facts={
             "frobenius": max(far("frobenius", scales[-1], depth) for depth in depths),
             "nuclear": far("nuclear", scales[0], depths[0]),
@@ -65,7 +66,7 @@ def corollary_7(eigen: Table) -> Finding:
     scope="the same sensors in the basis they are given in; three layers; three floating-point formats",
     origin="ours",
 )
-def corollary_7_generic_basis(generic: Table, rounding: Table, *, start: Positive, tolerance: Positive) -> Finding:
+def corollary_7_generic_basis(generic: Table, rounding: Table, *, start: Positive, tolerance: Positive, least: Positive) -> Finding:
     r"""Followed in a generic basis, the limit of Corollary 7 is reached at any scale with two layers, and at scales that
     are not small with three; from a small scale with three layers rounding leaves the matrices that commute with the
     sensors, and the flow ends elsewhere: the departure is proportional to the unit roundoff of the format.
@@ -84,7 +85,7 @@ def corollary_7_generic_basis(generic: Table, rounding: Table, *, start: Positiv
         first, second = (
             by_draw(rounding, "off_diagonal", draw="seed", scale=smallest, precision=name) for name in (coarse, fine)
         )
-        grown = (first < start) & (first > 2.0 ** (6 - BITS[coarse]) * smallest)
+        grown = (first < start) & (first > 0) & (second > 0)
         ratio = np.where(grown, np.log2(first) - np.log2(second), np.nan)
         shifts.append(np.array([np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in ratio]))
         expected.append(float(BITS[fine] - BITS[coarse]))
@@ -109,10 +110,8 @@ def corollary_7_generic_basis(generic: Table, rounding: Table, *, start: Positiv
             for (coarse, fine), shift, bit in zip(pairs, shifts, bits, strict=True)
         ]
         flat = _limits(generic, limit, "two layers, any scale: error of the limit", depth=2)
-        scales = [scale for scale in sorted(generic["scale"].unique()) if scale > small]
-        rest = _limits(
-            generic, limit, "the most layers, all scales but the smallest: error of the limit", depth=deep, scale=scales
-        )
+        scales = [scale for scale in sorted(generic["scale"].unique()) if scale >= least]
+        rest = _limits(generic, limit, "the most layers, scales of order one: error of the limit", depth=deep, scale=scales)
         return Judgement(checks[-1], *checks[:-1], flat, rest)
 
     bits = np.array(expected)

@@ -110,7 +110,8 @@ def _predictions(
 def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the functions of Lemma 5.1.
 
-    Quantities: ``q`` and ``h``, predicted in closed form; ``reached``, the time at which |q| passes the bound
+    Quantities: ``q`` and ``h``, predicted in closed form; ``time_of_h``, the time at which h takes its
+    value, predicted by the inverse; ``reached``, the time at which |q| passes the bound
     of the configuration, predicted likewise.
     """
     settings = trajectory.settings
@@ -121,7 +122,12 @@ def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
             times = trajectory.time * trajectory.constants["reached"][position]
             p, q = trajectory.series["state"][position].T
             position += 1
-            found = {"q": (q, norm_like.depth_q(times, depth)), "h": (p ** (depth - 1) * q, norm_like.depth_h(times, depth))}
+            h = p ** (depth - 1) * q
+            found = {
+                "q": (q, norm_like.depth_q(times, depth)),
+                "h": (h, norm_like.depth_h(times, depth)),
+                "time_of_h": (times, norm_like.depth_h_inverse(h, depth)),
+            }
             tables.append(rows(found, {"time": times}, depth=depth, sign=sign))
             end = norm_like.depth_time(np.array([sign * settings["last"]]), depth)
             tables.append(rows({"reached": (times[-1:], end)}, {"time": times[-1:]}, depth=depth, sign=sign))
