@@ -22,6 +22,7 @@ NEEDED = {
     "figure": ("kind", "runs", "settings"),
     "claims": ("claims", "sensitivity"),
 }
+LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
 
 
 def parser() -> argparse.ArgumentParser:
@@ -62,10 +63,12 @@ def parser() -> argparse.ArgumentParser:
     path(metrics, "--out", "the .parquet to write")
     made(metrics)
 
-    figure = stage("figure", "draw a figure: parquet in, PDF and PNG out")
-    path(figure, "--metrics", "folder of the runs' .parquet")
-    path(figure, "--pdf", "the .pdf to write")
-    path(figure, "--png", "the .png to write")
+    figure = stage("figure", "draw a figure, also for a talk or a thesis: parquet in, PDF and PNG out", spec=False)
+    figure.add_argument("--spec", type=json.loads, help="what to do, as JSON; by default what the configuration says")
+    figure.add_argument("--style", choices=LOOKS, default="paper", dest="look", help="what it is drawn for")
+    path(figure, "--metrics", "folder of the runs' .parquet", required=False)
+    path(figure, "--pdf", "the .pdf to write; by default figures/<style>/<paper>/<name>.pdf", required=False)
+    path(figure, "--png", "the .png to write", required=False)
     made(figure, source=False)
 
     claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
@@ -191,7 +194,7 @@ def _execute(stage: str, options: dict[str, Any]) -> int | None:
         if minutes is not None:
             bound_time(minutes)
         for key in NEEDED[stage]:
-            if key not in options["spec"]:
+            if options["spec"] is not None and key not in options["spec"]:
                 raise ProjectError(f"--spec: `{key}` is missing; copy the command from Snakemake's log")
     return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options)
 
