@@ -502,12 +502,18 @@ class Project:
                     raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
 
     def _check_provenance(self, paper: str) -> None:
-        for kind, given in self._blocks(paper, "provenance").items():
-            where = self._where(paper, "provenance", kind)
+        shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
+        for kind in self._blocks(paper, "provenance"):
             functions = self._functions_of(paper, kind)
             if not functions:
-                raise ProjectError(f"{where}: no kind of run or source of data has this name")
-            self._check_reasons(where, given, functions)
+                raise ProjectError(
+                    f"{self._where(paper, 'provenance', kind)}: no kind of run or source of data is so called"
+                )
+            shared += functions
+        for kind, given in self._blocks(paper, "provenance").items():
+            self._check_reasons(
+                self._where(paper, "provenance", kind), given, [*self._functions_of(paper, kind), *shared]
+            )
         for name, block in self._blocks(paper, "data").items():
             where = self._where(paper, "data", name)
             functions = [self._function(data_module(paper, block["source"]), block["source"], where)]
