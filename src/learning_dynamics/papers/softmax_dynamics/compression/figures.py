@@ -39,7 +39,7 @@ def compression_map(
     seeds.
     """
     figure = plt.figure(figsize=(WIDTH, 8.6))
-    top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])
+    top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])  # type: ignore[misc]
     left, right = top.subplots(1, 2, width_ratios=[3.4, 1.0])
     _cells(left, skews, within, measure, threshold)
     image = _cells(right, classes, within, measure, threshold)
