@@ -15,10 +15,10 @@ def one_entry(aligned: Table, entry: Table) -> Drawn:
     r"""One measurement of a $2 \times 2$ matrix: the smaller singular value against the larger, by depth.
 
     Top: a measurement aligned with the matrix, from a multiple of the identity; dots: gradient flow of the layers;
-    lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on. Axes are
-    linear. Bottom: one observed entry, from random balanced layers, one line for each of {draws} draws: the smaller
-    singular value levels off at every depth. At depth 1 it first touches zero in the draws whose determinant changes
-    sign (thin lines); deeper balanced layers keep the sign.
+    lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on. Axes
+    are linear. Bottom: one observed entry, from random balanced layers, one line for each of {draws} draws: the
+    smaller singular value levels off at every depth. At depth 1 it first touches zero in the draws whose determinant
+    changes sign (thin lines); deeper balanced layers keep the sign.
     """
     depths = sorted(aligned["depth"].unique())
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
