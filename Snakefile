@@ -1,5 +1,6 @@
 # One generic rule for each stage; what each job is to do comes from the configuration, looked up by paper and name.
 import functools
+import hashlib
 import json
 import os
 import shlex
@@ -13,9 +14,9 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder
 from learning_dynamics.pipeline.cluster import check_nothing_left_behind, outlast_the_controller
 from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.project import Project, sweep_members
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.requests import REQUESTS
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
-
 
 try:
     CONFIGURATION = load([Path(file) for file in workflow.configfiles], config, ROOT)

@@ -1,69 +1,137 @@
-"""What tests share: the project's configuration, and runs measured in-process at smoke scale."""
+"""What tests share: the project's configuration, and runs measured in-process at smoke scale, once for all tests."""
 
 from __future__ import annotations
 
+import fcntl
 import functools
+import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.claims import evaluate
-from learning_dynamics.pipeline.config import Project, load_config
+from learning_dynamics.claims import Evaluation
+from learning_dynamics.pipeline.config import ROOT, load, read_yaml
+from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.stages import data, metrics, run
-from learning_dynamics.pipeline.stages.papers import paper_function
+from learning_dynamics.pipeline.stages.claims import judged
+from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.stages.tables import load_tables
+from learning_dynamics.pipeline.sweeps import sweep_members
 
-ROOT = Path(__file__).resolve().parent.parent
-SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
-SMOKE = (ROOT / "config.yaml", ROOT / "workflow/config/smoke.yaml")
+__all__ = ["PAPERS", "ROOT", "SMOKE", "claim_tables", "evaluation", "measured", "project", "scaled", "smoke", "verdict"]
 
-Tables = dict[str, pd.DataFrame]
+SMOKE = ROOT / "workflow/config/smoke.yaml"
+PAPERS: list[str] = read_yaml(ROOT / "config.yaml")["papers"]
+
+Tables = dict[str, Any]  # by role: a table, or a list of tables
 
 
-def project(*files: Path) -> Project:
-    return Project(load_config(*(files or (ROOT / "config.yaml",))), SCHEMA)
+def project(*overlays: Path, papers: list[str] | None = None, **given: Any) -> Project:
+    """Return the shipped configuration with overlays, restricted to some papers."""
+    return Project(load(overlays, {**given, **({"papers": papers} if papers else {})}))
 
 
 @functools.cache
-def _measured(paper: str, name: str) -> pd.DataFrame:
-    """Metrics of one run at smoke scale, made once in each test process."""
-    smoke = project(*SMOKE)
-    spec = smoke.run(paper, name)
+def smoke(paper: str) -> Project:
+    """Return one paper at smoke scale."""
+    return project(SMOKE, papers=[paper])
+
+
+# one folder for all processes of a test run (see conftest); files in it are named by what they are made from
+SHARED = "LEARNING_DYNAMICS_TESTS"
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one process at a time make a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.with_suffix(".lock"), "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def made(whose: Project, paper: str, member: str) -> Path:
+    """Return the metrics file of one run, made once in a test run: simulated and measured in this process."""
+    folder = Path(os.environ[SHARED], paper)
+    out = folder / whose.fingerprint("metrics", paper, member) / f"{member}.parquet"
+    trajectory = folder / f"{whose.fingerprint('run', paper, member)}.npz"
+    with _alone(out):
+        if not out.exists():
+            source, name = None, whose.run_data(paper, member)
+            if name is not None:
+                source = folder / f"{whose.fingerprint('data', paper, name)}.npz"
+                with _alone(source):
+                    if not source.exists():
+                        data.execute(paper, name, whose.data(paper, name), source)
+            with _alone(trajectory):
+                if not trajectory.exists():
+                    run.execute(paper, member, whose.run(paper, member), source, trajectory)
+            metrics.execute(paper, member, trajectory, out, whose.measure(paper, member))
+    return out
+
+
+def tables_of(whose: Project, paper: str, roles: Mapping[str, Any]) -> Tables:
+    """Return fresh tables by role, sweeps joined, as a figure's or claim's function is given them."""
+    runs = [one for given in roles.values() for one in (given if isinstance(given, list) else [given])]
     with tempfile.TemporaryDirectory() as folder:
-        made = None
-        if spec["data"]:
-            made = Path(folder, "data.npz")
-            data.execute(paper, spec["data"], smoke.data(paper, spec["data"]), made)
-        run.execute(paper, name, spec, made, Path(folder, "run.npz"))
-        metrics.execute(paper, name, Path(folder, "run.npz"), Path(folder, f"{name}.parquet"))
-        return load_tables(Path(folder), {name: None})[name]
+        for spec in runs:
+            for member, _ in sweep_members(spec["name"], spec["sweep"]):
+                link = Path(folder, f"{member}.parquet")
+                if not link.exists():
+                    link.symlink_to(made(whose, paper, member))
+        return load_tables(Path(folder), _unchecked(roles))
+
+
+def _unchecked(roles: Mapping[str, Any]) -> dict[str, Any]:
+    def one(spec: Mapping[str, Any]) -> dict[str, Any]:
+        return {"name": spec["name"], "sweep": spec["sweep"]}
+
+    return {
+        role: [one(spec) for spec in given] if isinstance(given, list) else one(given) for role, given in roles.items()
+    }
+
+
+def measured(paper: str, name: str) -> pd.DataFrame:
+    """Return a fresh copy of the metrics of one run at smoke scale, sweeps joined."""
+    whose = smoke(paper)
+    return tables_of(whose, paper, whose._roles(paper, {"run": name}))["run"]
 
 
 def claim_tables(paper: str, claim: str) -> Tables:
-    """Return fresh copies of the smoke-scale tables that a claim reads."""
-    runs = project(*SMOKE).claims(paper)["claims"][claim]["runs"]
-    assert not any(runs.values()), "swept runs: build the tables in the test"
-    return {name: _measured(paper, name).copy() for name in runs}
+    """Return fresh copies of the smoke-scale tables that a claim reads, by role."""
+    whose = smoke(paper)
+    return tables_of(whose, paper, whose.claim(paper, claim)["runs"])
 
 
-def verdict(paper: str, claim: str, tables: Tables) -> str:
-    """Return the verdict of a claim on given tables, with the configuration's settings."""
-    settings = project(*SMOKE).claims(paper)["claims"][claim]["settings"]
-    return evaluate(paper_function(paper, "claims", claim), tables, settings)["verdict"]
+def evaluation(paper: str, claim: str, tables: Mapping[str, Any], **settings: Any) -> Evaluation:
+    """Return what a claim says of given tables, with the configuration's settings where none are given."""
+    spec = smoke(paper).claim(paper, claim)
+    function = paper_function(paper, "claims", spec["kind"])
+    return judged(claim, function, tables, spec["settings"] | settings)
+
+
+def verdict(paper: str, claim: str, tables: Mapping[str, Any], **settings: Any) -> str:
+    """Return the verdict of a claim on given tables."""
+    return evaluation(paper, claim, tables, **settings).verdict
 
 
 def scaled(quantity: str, factor: float, **where: object) -> Callable[[Tables], Tables]:
     """Return an alteration of tables: multiply the values of a quantity, in the rows where columns match."""
 
     def alter(tables: Tables) -> Tables:
-        for table in tables.values():
-            rows = table["quantity"] == quantity
-            for column, value in where.items():
-                rows &= table[column] == value
-            assert rows.any(), f"no rows of {quantity!r} where {where}"
-            table.loc[rows, "value"] *= factor
+        found = False
+        for given in tables.values():
+            for table in given if isinstance(given, list) else [given]:
+                rows = table["quantity"] == quantity
+                for column, value in where.items():
+                    rows &= table[column] == value if column in table else False
+                table.loc[rows, "value"] *= factor
+                found |= bool(rows.any())
+        assert found, f"no rows of {quantity!r} where {where}"
         return tables
 
     return alter

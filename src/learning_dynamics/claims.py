@@ -43,7 +43,7 @@ class Check:
         Factor by which the value stays inside its bound: above 1 inside, below 1 beyond it; nan where bounds have
         no natural unit.
     predicted : float
-        What the prediction says of the quantity; nan where it names no number.
+        What the prediction says of the quantity; nan where it names no number. A criterion's bound is not it.
     draws, draws_for, draws_against, draws_undecided : int
         How many draws there are, and what each says by itself.
     left_out : str
@@ -134,7 +134,8 @@ def every_draw(
         f"{sign} {bound[worst]:.4g} on every draw" + (f" ({because})" if because else ""),
         interval=f"worst of {measured.size} draws" if measured.size > 1 else "one number",
         margin=_factor(float(bound[worst]), float(shown[worst]), upper),
-        predicted=predicted,
+        # a bound is no prediction, whoever passes it as one
+        predicted=predicted if predicted != bound[worst] or predicted == 0 else np.nan,
         draws=measured.size,
         draws_for=int(good.sum()),
         draws_against=against,
@@ -173,10 +174,10 @@ def equal_on_every_draw(
     draws = len(measured)
     errors = np.abs(measured - predicted).reshape(draws, -1).max(axis=1)
     if relative_to is None:
-        relative_to = np.nanmax(np.abs(measured.reshape(draws, -1)), axis=1)
+        relative_to = np.where(np.isfinite(measured), np.abs(measured), 0.0).reshape(draws, -1).max(axis=1)
     unit = np.broadcast_to(np.asarray(relative_to, dtype=float), (draws,))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        errors = errors / np.where(unit > 0, unit, 1.0)
+    # an error in units of nothing finite says nothing
+    errors = np.where(np.isfinite(unit), errors / np.where(np.isfinite(unit) & (unit > 0), unit, 1.0), np.nan)
     check = every_draw(
         name, errors, at_most=tolerance, because=because, undecided=undecided, left_out=left_out, predicted=0.0
     )
@@ -191,12 +192,12 @@ def equal_on_every_draw(
 
 def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies below a bound; undecided while its interval covers the bound."""
-    return _ordered(name, _estimate(estimate), bound, True, because, counts)
+    return _counting(_ordered(name, _estimate(estimate), bound, True, because, counts))
 
 
 def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies above a bound; undecided while its interval covers the bound."""
-    return _ordered(name, _estimate(estimate), bound, False, because, counts)
+    return _counting(_ordered(name, _estimate(estimate), bound, False, because, counts))
 
 
 def equal(
@@ -224,9 +225,11 @@ def equal(
     criterion = f"prediction {predicted:.4g} within {allowed:.2g}" + (f" ({because})" if because else "")
     state: State = "holds" if low <= predicted <= high else "fails"
     margin = allowed / abs(found.value - predicted) if found.value != predicted else np.inf
-    check = _check(name, state, found, criterion, margin, predicted, counts)
+    check = _counting(_check(name, state, found, criterion, margin, predicted, counts))
     if not np.isfinite(found.value) or not np.isfinite(predicted):
         return check.but_undecided("not finite")
+    if not np.isfinite(allowed):
+        return check.but_undecided("the interval contains everything")
     if allowed > resolution:
         return check.but_undecided(f"errors of {allowed:.2g} hide differences of {resolution:.2g}")
     return check
@@ -247,14 +250,17 @@ def share_of_draws(
     Parameters
     ----------
     holds : array_like of bool, shape (draws,)
-        Of each draw, whether it is so.
+        Of each draw, whether it is so; of numbers, nan is undecided.
     at_least, at_most : float
         Exactly one bound on the share; the 95 % Wilson interval must lie on its side.
     """
     if (at_most is None) == (at_least is None):
         raise ValueError(f"{name}: give one of at_most and at_least")
-    holds = np.atleast_1d(np.asarray(holds, dtype=bool))
-    open_ = np.zeros(holds.shape, bool) if undecided is None else np.asarray(undecided, dtype=bool)
+    given = np.atleast_1d(np.asarray(holds))
+    open_ = np.isnan(given) if np.issubdtype(given.dtype, np.floating) else np.zeros(given.shape, bool)
+    if undecided is not None:
+        open_ = open_ | np.asarray(undecided, dtype=bool)
+    holds = given.astype(bool)
     yes, no = int((holds & ~open_).sum()), int((~holds & ~open_).sum())
     found = share(yes if at_least is not None else yes + int(open_.sum()), holds.size)
     counts = {
@@ -273,6 +279,13 @@ def at_optimum(check: Check, *optima: Optimum) -> Check:
     check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]))
     at_edge = any(one.at_edge for one in optima)
     return check.but_undecided("the best lies at the edge of its grid") if at_edge else check
+
+
+def _counting(check: Check) -> Check:
+    """Return a check on an estimate, undecided where draws that the estimate leaves out cannot be judged."""
+    if check.state == "holds" and check.draws_undecided:
+        return check.but_undecided(f"{check.draws_undecided} of its draws cannot be judged")
+    return check
 
 
 def _estimate(found: Estimate | float) -> Estimate:
@@ -415,8 +428,10 @@ def claim(
     Raises
     ------
     ValueError
-        If an empirical statement has a correction.
+        If an empirical statement has a correction, or the scope is empty.
     """
+    if not scope.strip():
+        raise ValueError(f"{reference}: say for what it was tested (scope)")
     if empirical and correction:
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
@@ -455,10 +470,11 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
         finding = function(**tables, **settings)
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
-    printed = finding.judge(finding.printed)
+    members = _members(tables)
+    printed = _of_all_members(finding.judge(finding.printed), members)
     corrected = None
     if finding.corrected is not None and printed.state == "fails":
-        corrected = finding.judge(finding.corrected)
+        corrected = _of_all_members(finding.judge(finding.corrected), members)
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
     standing = "corrected" if verdict == "corrected" else "printed"
     rivals = {}
@@ -468,6 +484,9 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
             rivals[name] = _verdict(about, "fails", state)
         else:
             rivals[name] = _verdict(about, state, corrected.state if corrected and state == "fails" else None)
+    for name, prediction in finding.rivals.items():
+        if _says_nothing(prediction):
+            rivals[name] = verdict  # nothing is refused by refusing it
     survivors = [name for name, same in rivals.items() if same == verdict]
     reason = [finding.reason] if verdict != "reproduced" and finding.reason else []
     if not finding.rivals:
@@ -482,6 +501,32 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
         refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
     return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts)
+
+
+def _says_nothing(prediction: Any) -> bool:
+    """Return whether a prediction is numbers of which none is finite."""
+    if not isinstance(prediction, int | float | np.ndarray):
+        return False
+    return np.issubdtype(np.asarray(prediction).dtype, np.number) and not np.isfinite(prediction).any()
+
+
+def _members(tables: Mapping[str, Any]) -> int:
+    """Return the number of ensemble members that every table has; 0 where tables have no seeds."""
+    each = [table for given in tables.values() for table in (given if isinstance(given, list | tuple) else [given])]
+    counts = [table["seed"].nunique() for table in each if "seed" in getattr(table, "columns", ())]
+    return min(counts, default=0)
+
+
+def _of_all_members(judgement: Judgement, members: int) -> Judgement:
+    """Return a judgement that says so where fewer draws are judged than there are, and no reason is given."""
+
+    def told(check: Check) -> Check:
+        by_draw = check.interval.startswith(("worst of", "share", "mean", "median"))
+        if check.left_out or not by_draw or not 1 < check.draws < members:
+            return check
+        return replace(check, left_out=f"{check.draws} judged of an ensemble of {members}: no reason given")
+
+    return Judgement(*map(told, (judgement.headline, *judgement.parts)))
 
 
 def _verdict(about: About, printed: State, corrected: State | None) -> str:

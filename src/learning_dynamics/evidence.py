@@ -53,9 +53,14 @@ def mean(values: Sequence[float] | np.ndarray) -> Estimate:
 
 
 def median(values: Sequence[float] | np.ndarray) -> Estimate:
-    """Median over draws, interval by order statistics; infinite where there are too few draws for the level."""
+    """Median over draws, interval by order statistics; infinite where there are too few draws for the level.
+
+    A draw that is nan has no place in the order: the median is nan then, and its interval infinite.
+    """
     ordered = np.sort(np.asarray(values, dtype=float))
     count = len(ordered)
+    if np.isnan(ordered).any():
+        return Estimate(np.nan, -np.inf, np.inf, count, "median (order statistics)")
     # the interval between the r-th smallest and largest covers the median with 1 - 2 P(Bin(n, 1/2) < r)
     rank = int(stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) if count else 0
     while rank > 0 and 2 * stats.binom.cdf(rank - 1, count, 0.5) > 1 - LEVEL:
@@ -113,11 +118,19 @@ def optimum(
     """Choose the best setting of a grid, and say where on the grid it lies.
 
     Values that are not finite (a diverging learning rate) are never best, and bound the grid on their side: an
-    optimum beside one of them is not at an edge.
+    optimum beside one of them is not at an edge. A best value that an end of the grid shares is at its edge.
+
+    Raises
+    ------
+    ValueError
+        If there are no settings, or not one value for each.
     """
+    if len(grid) == 0 or len(grid) != len(values):
+        raise ValueError(f"no settings to choose from, or not one value for each: {len(grid)} and {len(values)}")
     grid, values = np.asarray(grid, dtype=float), np.asarray(values, dtype=float)
     order = np.argsort(grid)
     grid, values = grid[order], values[order]
     score = np.where(np.isfinite(values), values if best == "least" else -values, np.inf)
     place = int(np.argmin(score))
-    return Optimum(tuple(grid), float(grid[place]), float(values[place]), place in (0, len(grid) - 1))
+    at_edge = score[place] in (score[0], score[-1])
+    return Optimum(tuple(grid), float(grid[place]), float(values[place]), bool(at_edge))

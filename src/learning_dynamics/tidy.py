@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -134,3 +135,19 @@ def by_draw(
 def settings_of(table: pd.DataFrame) -> dict[str, Any]:
     """Return the settings that a table was made with."""
     return table.attrs["settings"]
+
+
+def ascending(setting: str, **tables: pd.DataFrame) -> None:
+    """Refuse tables whose roles are swapped: a setting must grow from each role to the next.
+
+    Raises
+    ------
+    ProjectError
+        It names two roles, and the setting of each.
+    """
+    values = [(role, settings_of(table)[setting]) for role, table in tables.items()]
+    for (below, less), (above, more) in itertools.pairwise(values):
+        if not less < more:
+            raise ProjectError(
+                f"roles `{below}` and `{above}`: {setting} is {less} and {more}, and must grow; swap the runs"
+            )

@@ -1,26 +1,30 @@
-"""A copy of the project in which Snakemake really runs."""
+"""A copy of the project in which Snakemake really runs: all five papers, or one small made-up paper of two topics."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.config import load_config
-from tests.support import ROOT, SMOKE
+from learning_dynamics.pipeline import sources
+from learning_dynamics.pipeline.config import load, merge, read_yaml
+from learning_dynamics.pipeline.project import Project
+from tests.support import ROOT, SHARED
 
 PROJECT = ("Snakefile", "config.yaml", "workflow", "profiles", "src")
 OVERLAY = ("--configfile", "workflow/config/smoke.yaml")
-# enough of two papers to see what an edit, a mistake or a kill does
-CUT = {"spectral_bias": ("fig1a", "fig4"), "deep_linear": ("line_integral",)}
+TOY = Path(__file__).parent / "toy"
+PAPER = "src/learning_dynamics/papers/toy"
 
 
 @dataclass
@@ -29,21 +33,37 @@ class Workspace:
 
     folder: Path
     overlay: tuple[str, ...] = ()
+    variables: dict[str, str] = field(default_factory=dict)
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, *self.overlay]
 
     @property
     def environment(self) -> dict[str, str]:
-        # as a person's shell: none of the test runner's variables
-        return {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV"))}
+        # as a person's shell: none of the test runner's variables, nor of what is imported from where
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV", "PYTHONPATH"))}
+        return kept | self.variables
+
+    def run(self, *command: str) -> subprocess.CompletedProcess:
+        return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
-        ended = subprocess.run(
-            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True
-        )
+        ended = self.run(*self.command(*arguments))
         assert not check or ended.returncode == 0, ended.stdout + ended.stderr
         return ended
+
+    def stage(self, *arguments: str) -> subprocess.CompletedProcess:
+        """Run ``python -m learning_dynamics`` of this folder."""
+        command = [sys.executable, "-m", "learning_dynamics", *arguments]
+        environment = self.environment | {"PYTHONPATH": str(self.folder / "src")}
+        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        """Start Snakemake in a process group of its own."""
+        return subprocess.Popen(
+            self.command(*arguments), cwd=self.folder, env=self.environment, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
 
     def would_run(self, *targets: str) -> set[str]:
         """Return the first output of every job that a run would execute (localrules without output left out)."""
@@ -51,25 +71,28 @@ class Workspace:
         return {match.split(",")[0].strip() for match in re.findall(r"^    output: (.*)$", planned, re.MULTILINE)}
 
     def read(self, path: str) -> str:
-        return (self.folder / path).read_text()
+        return (self.folder / path).read_text(encoding="utf-8")
+
+    def write(self, path: str, text: str) -> None:
+        (self.folder / path).write_text(text, encoding="utf-8")
 
     def edit(self, path: str, old: str, new: str) -> None:
         text = self.read(path)
         assert old in text
-        (self.folder / path).write_text(text.replace(old, new))
+        self.write(path, text.replace(old, new))
 
-    def configure(self, *path: str, value: Any) -> None:
-        """Set one value of config.yaml."""
-        config = load_config(self.folder / "config.yaml")
+    def configure(self, *path: str, value: Any, file: str = "workflow/config/toy.yaml") -> None:
+        """Set one value of a configuration file."""
+        config = read_yaml(self.folder / file)
         block = config
         for key in path[:-1]:
-            block = block[key]
+            block = block.setdefault(key, {})
         block[path[-1]] = value
-        (self.folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+        self.write(file, yaml.safe_dump(config, sort_keys=False))
 
     def copy(self, folder: Path) -> Workspace:
         shutil.copytree(self.folder, folder, symlinks=True)  # keeps modification times
-        return Workspace(folder, self.overlay)
+        return Workspace(folder, self.overlay, dict(self.variables))
 
 
 def fresh(folder: Path) -> Workspace:
@@ -83,52 +106,87 @@ def fresh(folder: Path) -> Workspace:
     return Workspace(folder, OVERLAY)
 
 
-def cut(folder: Path) -> Workspace:
-    """Return the project with a configuration at smoke scale that is cut down to a few figures."""
+def toy(folder: Path) -> Workspace:
+    """Return the project with one paper: the skeleton that `new` writes, and a topic with data and a resume point."""
     workspace = fresh(folder)
-    config = load_config(*SMOKE)
-    config["papers"] = {paper: _cut_paper(config["papers"][paper], figures) for paper, figures in CUT.items()}
-    config["papers"]["spectral_bias"]["sensitivity"] = [
-        {"run": "small_scale", "setting": "width", "values": [24], "claims": ["corollary_3_1"]}
-    ]
-    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    return Workspace(workspace.folder)
+    ended = workspace.stage("new", "toy")
+    assert ended.returncode == 0, ended.stderr
+    shutil.rmtree(folder / "tests")
+    shutil.copy(TOY / "starts.py", folder / PAPER)
+    shutil.copytree(TOY / "growth", folder / PAPER / "growth", ignore=shutil.ignore_patterns("__pycache__"))
+    config = read_yaml(folder / "workflow/config/toy.yaml")
+    merge(config, read_yaml(TOY / "toy.yaml"), "", {})
+    workspace.write("workflow/config/toy.yaml", yaml.safe_dump(config, sort_keys=False))
+    workspace.write("config.yaml", "seed: 2023\npapers: [toy]\nreplicated: [toy]\n")
+    return Workspace(folder)
 
 
-def _cut_paper(paper: dict[str, Any], figures: tuple[str, ...]) -> dict[str, Any]:
-    runs = {run for figure in figures for run in paper["figures"][figure]["runs"]}
-    needed = runs | {paper["runs"][run]["like"] for run in runs if "like" in paper["runs"][run]}
-    claims = {
-        name: block
-        for name, block in paper["claims"].items()
-        if block["runs"] and set(block["runs"]) <= runs and block.get("figure") in figures
-    }
-    assert claims
-    return paper | {
-        "runs": {name: block for name, block in paper["runs"].items() if name in needed},
-        "figures": {name: paper["figures"][name] for name in figures},
-        "claims": claims,
-        "sensitivity": [],
-    }
+def once(name: str, make: Callable[[Path], Workspace]) -> Workspace:
+    """Return a workspace that all processes of a test run share, built by the first that asks."""
+    home = Path(os.environ[SHARED], name)
+    home.mkdir(parents=True, exist_ok=True)
+    with open(home / "lock", "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (home / "built").exists():
+            shutil.rmtree(home / "project", ignore_errors=True)
+            make(home / "project").snakemake()
+            (home / "built").touch()
+    return Workspace(home / "project", OVERLAY if make is fresh else ())
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory) -> Workspace:
+def whole() -> Workspace:
     """Every figure of every paper, the page and the verdicts at smoke scale, built once; not to be changed."""
-    workspace = fresh(tmp_path_factory.mktemp("whole") / "project")
-    workspace.snakemake()
-    return workspace
+    return once("whole", fresh)
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory) -> Workspace:
-    """The project cut down to a few figures, built once; not to be changed."""
-    workspace = cut(tmp_path_factory.mktemp("built") / "project")
-    workspace.snakemake()
-    return workspace
+def built() -> Workspace:
+    """The made-up paper, built once; not to be changed."""
+    return once("toy", toy)
 
 
 @pytest.fixture
 def workspace(built, tmp_path) -> Workspace:
-    """A copy of the built project, to be changed freely."""
+    """A copy of the built made-up paper, to be changed freely."""
     return built.copy(tmp_path / "project")
+
+
+@pytest.fixture
+def clean(tmp_path) -> Workspace:
+    """The made-up paper before anything is built."""
+    return toy(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def sources_of_toy(tmp_path_factory) -> Path:
+    """The made-up paper's project folder, to be read only."""
+    return toy(tmp_path_factory.mktemp("sources") / "project").folder
+
+
+@pytest.fixture
+def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
+    """Return a function: the made-up paper's project with its configuration changed at one place."""
+    monkeypatch.setattr(sources, "SOURCE_ROOT", sources_of_toy / "src")
+    sources.science.cache_clear()
+    shutil.copytree(sources_of_toy / "workflow/config", tmp_path / "workflow/config")
+    (tmp_path / "config.yaml").write_text("seed: 2023\npapers: [toy]\nreplicated: [toy]\n")
+    file = tmp_path / "workflow/config/toy.yaml"
+
+    def change(path: str = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any) -> Project:
+        """Set (or, with a value of ..., delete) what a dotted path of keys names, and load."""
+        if path:
+            config = read_yaml(file)
+            block: Any = config
+            *keys, last = path.split(".")
+            for key in keys:
+                block = block[int(key)] if isinstance(block, list) else block.setdefault(key, {})
+            if value is ...:
+                del block[last]
+            else:
+                block[last] = value
+            file.write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        return Project(load(files, given, root=tmp_path))
+
+    yield change
+    sources.science.cache_clear()

@@ -1,4 +1,4 @@
-"""The import scan, and what each stage depends on."""
+"""The import scan, and the digests of what each job calls."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import sources
-from learning_dynamics.pipeline.sources import SOURCE_ROOT, source_files, stage_modules
+from learning_dynamics.pipeline.sources import (
+    NOT_SCIENCE,
+    data_module,
+    modules_behind,
+    papers,
+    part_module,
+    science,
+    syntax_digest,
+    topics,
+)
 
-CALLED = {"data": "regression.gaussian", "run": "linear_flow", "metrics": "linear_flow", "figure": "fig1a"}
-
-
-def names(stage, paper="spectral_bias"):
-    modules = stage_modules(stage, paper, CALLED.get(stage, ""))
-    return {path.relative_to(SOURCE_ROOT).as_posix() for path in source_files(modules)}
+PREFIX = "learning_dynamics"
 
 
 def package(root, **files):
+    """Write modules of a package, ``a__b`` in folder a; every folder gets an __init__."""
     for name, text in files.items():
-        path = root / "learning_dynamics" / f"{name.replace('___', '/_').replace('__', '/')}.py"
+        path = root / PREFIX / f"{name.replace('__', '/')}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         for folder in path.relative_to(root).parents[:-1]:
@@ -33,73 +38,119 @@ def test_imports_are_followed_transitively_in_every_form(tmp_path):
         sub__c="from . import d\n",
         sub__d="from ..e import x\n",
         e="x = 1\n",
+        errors="",
         unused="",
     )
-    found = {
-        path.relative_to(tmp_path / "learning_dynamics").as_posix()
-        for path in source_files(("learning_dynamics.a",), tmp_path)
-    }
-    assert found == {"__init__.py", "a.py", "b.py", "sub/__init__.py", "sub/c.py", "sub/d.py", "e.py"}
+    found = {name.removeprefix(f"{PREFIX}.") for name in modules_behind(f"{PREFIX}.a", tmp_path)}
+    assert found == {PREFIX, "a", "b", "sub", "sub.c", "sub.d", "e"}
 
 
-def test_a_simulation_depends_on_no_metric_figure_or_claim():
-    run = names("run")
-    assert any(name.startswith("learning_dynamics/papers/spectral_bias/runs") for name in run)
-    for part in ("metrics", "figures", "claims", "theory"):
-        assert not any(name.startswith(f"learning_dynamics/papers/spectral_bias/{part}") for name in run)
-    assert not any("plotting" in name or "measures" in name for name in run)
+BASE = '''"""Words."""
+import numpy as np
 
 
-def test_metrics_depend_on_no_simulation():
-    metrics = names("metrics")
-    assert "learning_dynamics/papers/spectral_bias/theory.py" in metrics
-    assert not any(name.startswith("learning_dynamics/papers/spectral_bias/runs") for name in metrics)
+def flow(x, *, rate: float = 1.0) -> float:
+    """Words."""
+    if rate < 0:
+        raise ValueError(f"rate is {rate}")
+    return x * np.exp(-rate)  # a remark
+'''
 
 
-def test_figures_depend_on_the_style_sheet_and_no_simulation():
-    figure = names("figure")
-    assert "learning_dynamics/plotting/project.mplstyle" in figure
-    for part in ("runs", "metrics", "claims"):
-        assert not any(name.startswith(f"learning_dynamics/papers/spectral_bias/{part}") for name in figure)
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# a remark", "# another"),
+        ('"""Words."""\nimport', '"""Other words, longer."""\nimport'),
+        ('    """Words."""\n', ""),
+        ('f"rate is {rate}"', '"negative"'),
+        ("-> float", "-> int"),
+        ("rate: float", "rate: int"),
+        ("x * np.exp(-rate)", "(x\n            * np.exp( -rate ))"),
+        ("import numpy as np\n", "from __future__ import annotations\n\nimport numpy as np\n"),
+    ],
+)
+def test_words_and_formatting_do_not_change_a_digest(tmp_path, old, new):
+    (tmp_path / "a.py").write_text(BASE)
+    assert old in BASE
+    (tmp_path / "b.py").write_text(BASE.replace(old, new))
+    assert syntax_digest(tmp_path / "a.py") == syntax_digest(tmp_path / "b.py")
 
 
-def test_the_page_depends_on_its_template():
-    assert "learning_dynamics/report/page.html" in names("report")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("-rate)", "-rate / 2)"),
+        ("rate: float = 1.0", "rate: float = 2.0"),
+        ("rate < 0", "rate <= 0"),
+        ("ValueError", "KeyError"),
+    ],
+)
+def test_a_formula_changes_it(tmp_path, old, new):
+    (tmp_path / "a.py").write_text(BASE)
+    assert old in BASE
+    (tmp_path / "b.py").write_text(BASE.replace(old, new))
+    assert syntax_digest(tmp_path / "a.py") != syntax_digest(tmp_path / "b.py")
 
 
-def test_data_depend_on_their_own_module_alone():
-    data = names("data")
-    assert "learning_dynamics/datasets/regression.py" in data
-    assert not any("papers/spectral_bias" in name for name in data)
+def test_a_file_of_words_has_no_digest(tmp_path):
+    (tmp_path / "a.py").write_text('"""Words alone."""\n')
+    assert syntax_digest(tmp_path / "a.py") == ""
 
 
 @pytest.fixture
-def folder_of_topics(tmp_path, monkeypatch):
-    """A paper whose runs are a folder of topics, in place of the project's sources."""
+def toy_sources(tmp_path, monkeypatch):
     package(
         tmp_path,
-        papers__toy__runs__flow="from learning_dynamics.papers.toy.runs._shared import x\ndef flow(): ...\n",
-        papers__toy__runs__noise="def noise(): ...\ndef _private(): ...\n",
-        papers__toy__runs___shared="x = 1\ndef shared(): ...\n",
-        stages__run="",
+        papers__toy__theory="K = 1\n",
+        papers__toy__data="def made(): ...\n",
+        papers__toy__flow__runs="from learning_dynamics.dynamics import step\ndef flow(): ...\n",
+        papers__toy__flow__metrics="from learning_dynamics.papers.toy.theory import K\ndef flow(): ...\n",
+        papers__toy__noise__runs="def noise(): ...\n",
+        dynamics__step="x = 1\n",
+        datasets__regression="def gaussian(): ...\n",
     )
     monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
-    monkeypatch.setattr(sources.module_path, "__defaults__", (tmp_path,))
-    return "learning_dynamics.papers.toy.runs"
+    science.cache_clear()
+    yield
+    science.cache_clear()
 
 
-def test_a_part_may_be_a_folder_of_topics(folder_of_topics):
-    assert sources.papers() == ["toy"]
-    assert sources.part_modules("toy", "runs") == [f"{folder_of_topics}.flow", f"{folder_of_topics}.noise"]
-    assert sources.part_modules("toy", "metrics") == []
+def test_papers_and_topics_are_folders(toy_sources):
+    assert papers() == ["toy"]
+    assert topics("toy") == ["flow", "noise"]
 
 
-def test_a_job_depends_on_the_topic_that_defines_its_function_alone(folder_of_topics):
-    assert stage_modules("run", "toy", "flow") == ("learning_dynamics.pipeline.stages.run", f"{folder_of_topics}.flow")
-    assert stage_modules("run", "toy", "noise")[1] == f"{folder_of_topics}.noise"
+def test_a_kind_names_its_topic(toy_sources):
+    assert part_module("toy", "runs", "flow.flow") == f"{PREFIX}.papers.toy.flow.runs"
+    for kind, message in {
+        "flow": "write topic.function; topics of toy are: flow, noise",
+        "flwo.flow": "did you mean `flow`",
+        "noise.x-y": "write topic.function",
+    }.items():
+        with pytest.raises(ProjectError, match=message):
+            part_module("toy", "runs", kind)
+    with pytest.raises(ProjectError, match=r"papers/toy/noise/metrics\.py is not there"):
+        part_module("toy", "metrics", "noise.noise")
 
 
-@pytest.mark.parametrize("name", ["_private", "shared", "flaw"])
-def test_only_public_functions_of_topics_are_found(folder_of_topics, name):
-    with pytest.raises(ProjectError, match=f"papers/toy/runs: no function `{name}`"):
-        sources.defining_module("toy", "runs", name)
+def test_data_come_from_the_paper_or_the_library(toy_sources):
+    assert data_module("toy", "data.made") == f"{PREFIX}.papers.toy.data"
+    assert data_module("toy", "regression.gaussian") == f"{PREFIX}.datasets.regression"
+    with pytest.raises(ProjectError, match="no module `regresion`"):
+        data_module("toy", "regresion.gaussian")
+
+
+def test_a_job_depends_on_the_science_of_its_topic_alone(toy_sources):
+    assert set(science(part_module("toy", "runs", "flow.flow"))) == {"papers.toy.flow.runs", "dynamics.step"}
+    assert set(science(part_module("toy", "metrics", "flow.flow"))) == {"papers.toy.flow.metrics", "papers.toy.theory"}
+    assert set(science(part_module("toy", "runs", "noise.noise"))) == {"papers.toy.noise.runs"}
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_no_science_rests_on_the_pipeline_or_on_words(paper):
+    for topic in topics(paper):
+        for part in sources.PARTS.values():
+            module = f"{PREFIX}.papers.{paper}.{topic}.{part}"
+            if sources.module_path(module) is not None:
+                assert not [name for name in modules_behind(module) if name.startswith(NOT_SCIENCE)]

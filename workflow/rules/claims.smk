@@ -12,8 +12,8 @@ rule claims:
     benchmark:
         "{results}/{paper}/benchmarks/claims.tsv"
     resources:
-        mem_mb=lambda wc, attempt: 2000 * attempt,
-        runtime=lambda wc, attempt: 10 * attempt,
+        mem_mb=resource("claims", "mem_mb"),
+        runtime=resource("claims", "runtime"),
     params:
         spec=lambda wc: compact(project_of(wc.results).claims(wc.paper)),
         science=science_of("claims"),

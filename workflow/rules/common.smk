@@ -55,12 +55,14 @@ def made_of(stage):
     return options
 
 
-def resource(stage, key, default):
+def resource(stage, key):
     """Return a resource function: what a job asks for, memory and time growing with each attempt."""
 
     def amount(wildcards, attempt):
-        given = project.resources(stage, wildcards.paper, wildcards.name).get(key, default)
-        return given * attempt if key in ("mem_mb", "runtime") else given
+        configured = stage in ("data", "run", "metrics")
+        given = project.resources(stage, wildcards.paper, wildcards.name) if configured else {}
+        asked = given.get(key, REQUESTS[stage].get(key, 0))
+        return asked * attempt if key in ("mem_mb", "runtime") else asked
 
     return amount
 

@@ -7,8 +7,8 @@ rule data:
     benchmark:
         "{results}/{paper}/benchmarks/data/{name}.tsv"
     resources:
-        mem_mb=resource("data", "mem_mb", 1000),
-        runtime=resource("data", "runtime", 30),
+        mem_mb=resource("data", "mem_mb"),
+        runtime=resource("data", "runtime"),
     params:
         spec=spec_of("data"),
         science=science_of("data"),

@@ -10,9 +10,9 @@ rule metrics:
         "{results}/{paper}/benchmarks/metrics/{name}.tsv"
     threads: threads_of("metrics")
     resources:
-        mem_mb=resource("metrics", "mem_mb", 2000),
-        runtime=resource("metrics", "runtime", 30),
-        gpu=resource("metrics", "gpu", 0),
+        mem_mb=resource("metrics", "mem_mb"),
+        runtime=resource("metrics", "runtime"),
+        gpu=resource("metrics", "gpu"),
     params:
         spec=spec_of("metrics"),
         science=science_of("metrics"),

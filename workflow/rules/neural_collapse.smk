@@ -21,7 +21,9 @@ rule learning_rates:
     """For each swept run the learning rate with the best test error at the end, as a configuration to lay over."""
     input:
         metrics=lambda wc: [
-            f"{RESULTS}/neural_collapse/metrics/{name}.parquet" for members in rate_sweeps().values() for name in members
+            f"{RESULTS}/neural_collapse/metrics/{name}.parquet"
+            for members in rate_sweeps().values()
+            for name in members
         ],
     output:
         f"{RESULTS}/neural_collapse/learning_rates.yaml",

@@ -1,3 +1,13 @@
+# What is read: the page, the verdicts, the captions of Snakemake's own report.
+from learning_dynamics.pipeline.report.captions import Captions
+
+
+def seeds_shown():
+    """The verdicts under other seeds, if they are there: no input, for the page waits for nobody to repeat a paper."""
+    path = Path(RESULTS, "replication.parquet")
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:20] if path.is_file() else None
+
+
 rule page:
     """The page to read, and all papers' claims in one table."""
     input:
@@ -18,6 +28,7 @@ rule page:
     params:
         config=compact({"files": [str(file) for file in workflow.configfiles], "given": config}),
         words=words(),
+        seeds=seeds_shown(),
         results=RESULTS,
         figures=FIGURES,
     shell:
@@ -43,3 +54,7 @@ rule verdicts:
         runtime=5,
     shell:
         "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"
+
+
+# read by workflow/report/figure.rst when the report is written
+config["captions"] = Captions(project, Path(FIGURES))

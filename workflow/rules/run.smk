@@ -10,9 +10,9 @@ rule run:
         "{results}/{paper}/benchmarks/runs/{name}.tsv"
     threads: threads_of("run")
     resources:
-        mem_mb=resource("run", "mem_mb", 2000),
-        runtime=resource("run", "runtime", 60),
-        gpu=resource("run", "gpu", 0),
+        mem_mb=resource("run", "mem_mb"),
+        runtime=resource("run", "runtime"),
+        gpu=resource("run", "gpu"),
     params:
         spec=spec_of("run"),
         science=science_of("run"),

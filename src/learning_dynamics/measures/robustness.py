@@ -14,6 +14,7 @@ def deepfool(
     *,
     overshoot: float = 0.02,
     iterations: int = 50,
+    batch: int = 1024,
 ) -> tuple[Tensor, Tensor]:
     """Return small perturbations that change the network's decisions, by DeepFool in the l2 norm.
 
@@ -30,6 +31,8 @@ def deepfool(
         Share by which perturbations are lengthened to cross the boundary rather than to touch it.
     iterations : int
         After these an image counts as not fooled.
+    batch : int
+        How many images go through the network at once.
 
     Returns
     -------
@@ -37,6 +40,10 @@ def deepfool(
     fooled : Tensor of bool, shape (images,)
         Whether the decision did change.
     """
+    if len(images) > batch:
+        parts = [deepfool(network, part, overshoot=overshoot, iterations=iterations) for part in images.split(batch)]
+        perturbations, fooled = zip(*parts, strict=True)
+        return torch.cat(perturbations), torch.cat(fooled)
     perturbations = torch.zeros_like(images)
     with torch.no_grad():
         decided = network(images).argmax(dim=1)
@@ -76,8 +83,20 @@ def _step_to_nearest_face(outputs: Tensor, images: Tensor, decided: Tensor) -> T
 
 
 @torch.no_grad()
+def decisions(network: Callable[[Tensor], Tensor], images: Tensor, *, batch: int) -> Tensor:
+    """Return the class that a network decides for, shape (images,), `batch` images at a time."""
+    return torch.cat([network(part).argmax(dim=1) for part in images.split(batch)])
+
+
+@torch.no_grad()
 def crossing_distances(
-    network: Callable[[Tensor], Tensor], images: Tensor, others: Tensor, *, halvings: int = 20
+    network: Callable[[Tensor], Tensor],
+    images: Tensor,
+    others: Tensor,
+    decided: Tensor,
+    *,
+    batch: int = 1024,
+    halvings: int = 20,
 ) -> Tensor:
     """Return how far each image is from a change of decision on the way to the nearest other image that has one.
 
@@ -88,21 +107,41 @@ def crossing_distances(
     Parameters
     ----------
     images, others : Tensor, shape (images, ...) and (others, ...)
+    decided : Tensor of int, shape (others,)
+        What the network decides for the others; see `decisions`.
+    batch : int
+        How many images are held against each other or go through the network at once.
 
     Returns
     -------
     Tensor, shape (images,)
         Euclidean distances; infinite where all others are decided alike.
     """
-    decided = network(images).argmax(dim=1)
-    distances = torch.cdist(images.flatten(1).double(), others.flatten(1).double())
-    distances[decided[:, None] == network(others).argmax(dim=1)] = torch.inf
-    away, nearest = distances.min(dim=1)
-    low, high = torch.zeros_like(away), torch.ones_like(away)
-    targets = others[nearest]
+    found = []
+    for part in images.split(batch):
+        own = decisions(network, part, batch=batch)
+        away = torch.full((len(part),), torch.inf, dtype=torch.float64, device=images.device)
+        nearest = torch.zeros(len(part), dtype=torch.int64, device=images.device)
+        for start in range(0, len(others), batch):
+            against = slice(start, start + batch)
+            distances = torch.cdist(part.flatten(1).double(), others[against].flatten(1).double())
+            distances[own[:, None] == decided[against]] = torch.inf
+            closer, place = distances.min(dim=1)
+            nearest = torch.where(closer < away, start + place, nearest)
+            away = torch.minimum(away, closer)
+        found.append(away * _crossing(network, part, others[nearest], own, halvings))
+    return torch.cat(found)
+
+
+def _crossing(
+    network: Callable[[Tensor], Tensor], images: Tensor, targets: Tensor, decided: Tensor, halvings: int
+) -> Tensor:
+    """Return the share of the way to its target, shape (images,), after which an image is decided differently."""
+    low = torch.zeros(len(images), dtype=torch.float64, device=images.device)
+    high = torch.ones_like(low)
     for _ in range(halvings):
         middle = (low + high) / 2
         share = middle.to(images.dtype).reshape(-1, *[1] * (images.dim() - 1))
         same = network(images + share * (targets - images)).argmax(dim=1) == decided
         low, high = torch.where(same, middle, low), torch.where(same, high, middle)
-    return away * high
+    return high

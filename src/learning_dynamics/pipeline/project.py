@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from learning_dynamics.pipeline.config import Block, Configuration
 from learning_dynamics.pipeline.provenance import digest, fingerprint
 from learning_dynamics.pipeline.signatures import Signature, signatures
 from learning_dynamics.pipeline.sources import PARTS, data_module, module_path, part_module, science
+from learning_dynamics.pipeline.sweeps import sweep_members
 
 Spec = dict[str, Any]
 RUN_KEYS = {"kind", "data", "like", "sweep", "provenance", "resources", "measure", "measure_resources"}
@@ -22,22 +23,6 @@ CLAIM_KEYS = {"kind", "runs", "figure", "expected", "vary"}
 MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
 MOST_MEMBERS = 1_000_000
 MOST_VARIANTS = 500
-
-
-def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> list[tuple[str, Spec]]:
-    """Return the runs that a (swept) run stands for: pairs of run name and the settings that differ.
-
-    A run that is not swept stands for itself. Members are the product of the swept values, the last
-    setting varying fastest.
-    """
-    if not sweep:
-        return [(name, {})]
-    members = []
-    for values in itertools.product(*sweep.values()):
-        differing = dict(zip(sweep, values, strict=True))
-        suffix = "".join(f"--{key}-{value}" for key, value in differing.items())
-        members.append((name + suffix, differing))
-    return members
 
 
 class Project:
@@ -59,11 +44,13 @@ class Project:
                 self.data(paper, name)
             for name in self._blocks(paper, "runs"):
                 self._take_in(paper, name, self._inherited(paper, name).get("sweep"))
-            self._check_sensitivity(paper)
             for name in self._blocks(paper, "figures"):
                 self._check_figure(paper, name)
+            if "telling" in self.about(paper):
+                self._find(paper, "figures", self.about(paper)["telling"], "figure", self._where(paper, "telling"))
             for name in self._blocks(paper, "claims"):
                 self._check_claim(paper, name)
+            self._check_sensitivity(paper)
             self._check_provenance(paper)
 
     # -- what there is ------------------------------------------------------------------------------
@@ -89,6 +76,10 @@ class Project:
         """The members of each swept run."""
         found = {name: self._inherited(paper, name).get("sweep") for name in self._blocks(paper, "runs")}
         return {name: [member for member, _ in sweep_members(name, sweep)] for name, sweep in found.items() if sweep}
+
+    def described(self, paper: str, name: str) -> Spec:
+        """What a job that reads a run's metrics is told of it: name, sweep if there is one, fingerprint."""
+        return self._roles(paper, {"run": name})["run"]
 
     # -- what jobs are to do ------------------------------------------------------------------------
 
@@ -383,7 +374,7 @@ class Project:
         settings = _settings(block, RUN_KEYS)
         if function.takes_seed:
             settings.setdefault("seed", self.seed)
-        self._check_settings(paper, name, function, settings)
+        self._check_settings(paper, name, function, settings, differing)
         if ("data" in function.arguments) != ("data" in block):
             mend = "add `data:`" if "data" in function.arguments else "remove `data:`"
             raise ProjectError(f"{where}.data: kind `{block['kind']}` does not agree; {mend}")
@@ -392,10 +383,16 @@ class Project:
         metrics = self._signature(paper, "metrics", block["kind"], name, f"{where}.kind")
         if "columns" not in metrics.decorators:
             raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
-        self._check_settings(paper, name, metrics, block.get("measure", {}), "measure")
+        self._check_settings(paper, name, metrics, block.get("measure", {}), differing, "measure")
 
     def _check_settings(
-        self, paper: str, name: str, function: Signature, settings: Mapping[str, Any], part: str = ""
+        self,
+        paper: str,
+        name: str,
+        function: Signature,
+        settings: Mapping[str, Any],
+        swept: Mapping[str, Any],
+        part: str = "",
     ) -> None:
         """Check settings; an error names the run that has the faulty key, not one that inherits it."""
         where = self._where(paper, "runs", name) + (f".{part}" if part else "")
@@ -406,11 +403,11 @@ class Project:
             if not message.startswith(where + "."):
                 raise
             key = message[len(where) + 1 :].split(":")[0].split(".")[0]
-            for owner, block in self._ancestry(paper, name):
-                if key in (block.get("measure", {}) if part else block) and owner != name:
-                    mended = self._where(paper, "runs", owner) + (f".{part}" if part else "")
-                    raise ProjectError(mended + message[len(where) :]) from None
-            raise
+            blocks = [(owner, block.get(part, {}) if part else block) for owner, block in self._ancestry(paper, name)]
+            setters = (owner for owner, block in blocks if key in block)
+            owner = name if key in swept else next(setters, name)
+            mended = self._where(paper, "runs", owner) + (f".{part}" if part else "")
+            raise ProjectError(mended + message[len(where) :]) from None
 
     def _roles(self, paper: str, runs: Mapping[str, str | list[str]]) -> Spec:
         def described(name: str) -> Spec:
@@ -471,7 +468,11 @@ class Project:
         if "claim" not in function.decorators:
             raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
         if "figure" in block:
-            self._find(paper, "figures", block["figure"], "figure", f"{where}.figure")
+            drawn = self._find(paper, "figures", block["figure"], "figure", f"{where}.figure")
+            if block["runs"] and not _names(block["runs"]) & _names(drawn["runs"]):
+                raise ProjectError(
+                    f"{where}.figure: `{block['figure']}` shows none of the claim's runs; name one that does, or none"
+                )
         settings = _settings(block, CLAIM_KEYS)
         function.check(settings, where)
         variants = 1
@@ -499,12 +500,47 @@ class Project:
                     raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
 
     def _check_provenance(self, paper: str) -> None:
+        for kind, given in self._blocks(paper, "provenance").items():
+            where = self._where(paper, "provenance", kind)
+            functions = self._functions_of(paper, kind)
+            if not functions:
+                raise ProjectError(f"{where}: no kind of run or source of data has this name")
+            self._check_reasons(where, given, functions)
+        for name, block in self._blocks(paper, "data").items():
+            where = self._where(paper, "data", name)
+            functions = [self._function(data_module(paper, block["source"]), block["source"], where)]
+            self._check_reasons(f"{where}.provenance", block.get("provenance", {}), functions)
+        for name, block in self._blocks(paper, "runs").items():
+            functions = self._functions_of(paper, self._inherited(paper, name)["kind"])
+            where = f"{self._where(paper, 'runs', name)}.provenance"
+            self._check_reasons(where, block.get("provenance", {}), functions)
         for section, name, key, _ in self._set(paper):
             if self.provenance(paper, section, name, key) is None:
                 raise ProjectError(
                     f"{self._where(paper, section, name)}.{key}: where does it come from? say so beside it under "
                     "`provenance` (stated, code, inferred, or {chosen: why}), or for all of its kind"
                 )
+
+    @staticmethod
+    def _check_reasons(where: str, given: Mapping[str, Any], functions: Sequence[Signature]) -> None:
+        known = set().union(*(function.settings for function in functions))
+        for key in given:
+            if key not in known:
+                raise ProjectError(f"{where}.{key}: no setting of `{functions[0].name}`{near(key, known)}")
+
+    @staticmethod
+    def _functions_of(paper: str, kind: str) -> list[Signature]:
+        """Return the functions of a kind of run, or of a source of data, that there are."""
+        found = []
+        for part in ("runs", "metrics"):
+            with suppress(ProjectError):
+                found.append(part_module(paper, part, kind))
+        if not found:
+            with suppress(ProjectError):
+                found.append(data_module(paper, kind))
+        paths = [path for module in found if (path := module_path(module)) is not None]
+        name = kind.rpartition(".")[2]
+        return [signatures(path)[name] for path in paths if name in signatures(path)]
 
     def _set(self, paper: str) -> Iterator[tuple[str, str, str, Any]]:
         """Yield section, name, key and value of every setting of data sets and runs."""
@@ -530,6 +566,10 @@ class Project:
 
 def _settings(block: Mapping[str, Any], structural: set[str]) -> Spec:
     return {key: value for key, value in block.items() if key not in structural}
+
+
+def _names(roles: Mapping[str, str | list[str]]) -> set[str]:
+    return {name for given in roles.values() for name in (given if isinstance(given, list) else [given])}
 
 
 def _flat(block: Mapping[str, Any]) -> Spec:

@@ -85,7 +85,7 @@ def science(module: str) -> Mapping[str, str]:
     return found
 
 
-def modules_behind(module: str, root: Path = SOURCE_ROOT) -> dict[str, Path]:
+def modules_behind(module: str, root: Path | None = None) -> dict[str, Path]:
     """Return the modules of science that importing `module` reads, transitively, with their files, sorted by name."""
     found: dict[str, Path] = {}
     waiting, seen = [module], set()
@@ -109,9 +109,9 @@ def syntax_digest(path: Path) -> str:
     return _syntax_digest(path, *_stamp(path))
 
 
-def module_path(module: str, root: Path = SOURCE_ROOT) -> Path | None:
+def module_path(module: str, root: Path | None = None) -> Path | None:
     """Return the file of a module of this package, or None."""
-    base = root.joinpath(*module.split("."))
+    base = (root or SOURCE_ROOT).joinpath(*module.split("."))
     for candidate in (base / "__init__.py", base.with_name(base.name + ".py")):
         if candidate.is_file():
             return candidate

@@ -10,10 +10,10 @@ import sys
 
 import numpy as np
 import pytest
+from learning_dynamics.tables import read_table
 
 from learning_dynamics.papers.neural_collapse import accuracies, selection, throughput
 from learning_dynamics.pipeline.stages import data, metrics, run
-from learning_dynamics.tables import read_table
 from tests.datasets import original_formats as formats
 from tests.papers.test_neural_collapse_training_claims import made_up
 from tests.support import ROOT, project

@@ -6,9 +6,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from learning_dynamics.pipeline.stages.papers import paper_function
 
 from learning_dynamics.papers.tensor_networks.architecture_styles import NETWORKS
-from learning_dynamics.pipeline.stages.papers import paper_function
 from learning_dynamics.plotting import style
 from tests.support import SMOKE, _measured, project
 

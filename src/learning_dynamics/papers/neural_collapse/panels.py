@@ -1,9 +1,9 @@
-"""Panels over epochs of training: a grid of networks and data sets, bands over seeds, the zero-error line."""
+"""Panels over epochs of training: a grid of networks and data sets, bands over seeds, and lines where errors end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,15 +11,19 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, ScalarFormatter
 
-from learning_dynamics.papers.neural_collapse.epochs import by_seed, zero_error_epochs
-from learning_dynamics.plotting.style import COLOURS, WIDTH
+from learning_dynamics.papers.neural_collapse.trainings import by_seed, zero_error_epochs
+from learning_dynamics.plotting import COLOURS, WIDTH
+from learning_dynamics.tidy import Table, settings_of
 
+Line = dict[str, Any]
+Panels = dict[tuple[str, str], Axes]
 NETWORKS = {"vgg": "VGG", "resnet": "ResNet", "densenet": "DenseNet"}
 DATA_SETS = {
     "digits": "digits",
     "digits32": "digits, 32 × 32",
+    "mnist_sample": "MNIST (5000)",
     "synthetic": "synthetic",
     "mnist": "MNIST",
     "fashion_mnist": "FashionMNIST",
@@ -28,47 +32,37 @@ DATA_SETS = {
     "stl10": "STL10",
 }
 LOSSES = {"mse": "MSE", "ce": "CE"}
-ZERO_ERROR = COLOURS["vermilion"]
+LOSS_COLOURS = {"mse": COLOURS["blue"], "ce": COLOURS["orange"]}
+DASHED = (0, (4, 2))
 
 
-class Cell(NamedTuple):
-    """Which training a run is; runs are named ``<data set>_<network>_<loss>``."""
-
-    data: str
-    network: str
-    loss: str
-
-    @classmethod
-    def of(cls, run: str) -> Cell:
-        """Read a run's name."""
-        data, network, loss = run.rsplit("_", 2)
-        return cls(data, network, loss)
-
-    @property
-    def title(self) -> str:
-        """The panel's title."""
-        return f"{DATA_SETS.get(self.data, self.data)}, {NETWORKS.get(self.network, self.network)}"
+def place_of(table: Table) -> tuple[str, str]:
+    """Return the panel of a training: its data set and network family."""
+    return str(table["data"].iloc[0]), settings_of(table)["network"]
 
 
-def training_grid(
-    runs: Iterable[str], *, height: float = 2.1, **sharing: Any
-) -> tuple[Figure, dict[tuple[str, str], Axes]]:
+def title_of(place: tuple[str, str]) -> str:
+    """Return a panel's title."""
+    return f"{DATA_SETS.get(place[0], place[0])}, {NETWORKS[place[1]]}"
+
+
+def training_grid(trainings: Sequence[Table], *, height: float = 2.1, **sharing: Any) -> tuple[Figure, Panels]:
     """Return a figure with one panel for each data set and network, by (data set, network).
 
     Rows are networks and columns data sets; with a single data set its networks stand side by side.
     """
-    cells = [Cell.of(run) for run in runs]
-    data_sets = list(dict.fromkeys(cell.data for cell in cells))
-    networks = [network for network in NETWORKS if any(cell.network == network for cell in cells)]
+    found = {place_of(table) for table in trainings}
+    data_sets = list(dict.fromkeys(str(table["data"].iloc[0]) for table in trainings))
+    networks = [network for network in NETWORKS if any(place[1] == network for place in found)]
     if len(data_sets) == 1:
         shape, places = (1, len(networks)), [(data_sets[0], network) for network in networks]
     else:
         shape = (len(networks), len(data_sets))
         places = [(data, network) for network in networks for data in data_sets]
-    figure, axes = plt.subplots(*shape, figsize=(WIDTH, 0.35 + height * shape[0]), squeeze=False, **sharing)
+    figure, axes = plt.subplots(*shape, figsize=(WIDTH, 0.5 + height * shape[0]), squeeze=False, **sharing)
     panels = dict(zip(places, axes.ravel(), strict=True))
-    for (data, network), axis in panels.items():
-        axis.set_title(Cell(data, network, "").title)
+    for place, axis in panels.items():
+        axis.set_title(title_of(place))
     for axis in axes[-1]:
         axis.set_xlabel("epoch")
     return figure, panels
@@ -84,60 +78,73 @@ def band(axis: Axes, values: pd.DataFrame, **drawn: Any) -> None:
         middle = values.mean(axis=1)
     (line,) = axis.plot(values.index, middle, **drawn)
     axis.fill_between(
-        values.index, values.min(axis=1), values.max(axis=1), color=line.get_color(), alpha=0.2, linewidth=0
+        values.index, values.min(axis=1), values.max(axis=1), color=line.get_color(), alpha=0.15, linewidth=0
     )
 
 
-def zero_error_line(axis: Axes, table: pd.DataFrame, **drawn: Any) -> None:
-    """Mark where training errors end: a line at the median over seeds."""
+def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
+    """Mark where training errors end, the median over seeds, and where the learning rate drops."""
+    settings = settings_of(table)
     epoch = zero_error_epochs(table).median()
     if np.isfinite(epoch):
-        axis.axvline(epoch, **{"color": ZERO_ERROR, "lw": 1.0, "zorder": 1, **drawn})
+        dashes = "-" if settings["loss"] == "mse" else DASHED
+        label = f"zero train error, {LOSSES[settings['loss']]}"
+        axis.axvline(epoch, color=COLOURS["vermilion"], lw=0.9, ls=dashes, zorder=1, label=label)
+    if drops:
+        for drop in settings["drops"]:
+            axis.axvline(
+                round(drop * settings["epochs"]), color=COLOURS["grey"], lw=0.8, ls=(0, (1, 1.5)), zorder=0.5,
+                label="learning rate drops",
+            )  # fmt: skip
 
 
 def curves(
-    tables: Mapping[str, pd.DataFrame],
-    quantities: Iterable[Mapping[str, Any]],
+    trainings: Sequence[Table],
+    lines: Iterable[Line],
     *,
     ylabel: str,
-    log: bool = True,
+    scale: str = "log",
     height: float = 2.1,
     sharey: bool = True,
-) -> tuple[Figure, dict[tuple[str, str], Axes]]:
+) -> tuple[Figure, Panels]:
     """Draw quantities against epochs in a training grid, with a legend below.
 
-    Each of `quantities` has ``quantity`` and ``label``, and may have ``split``, ``loss`` (draw it for runs of
-    that loss alone) and line properties.
+    Each of `lines` has ``quantity`` and ``label``, and may have ``split``, ``loss`` (draw it for trainings with
+    that loss alone) and line properties. `scale` is log, linear or symlog.
     """
-    figure, panels = training_grid(tables, height=height, sharex=True, sharey=sharey)
-    losses = {Cell.of(run).loss for run in tables}
-    for (data, network), axis in panels.items():
+    figure, panels = training_grid(trainings, height=height, sharex=True, sharey=sharey)
+    for place, axis in panels.items():
         axis.set_xscale("log")
-        axis.set_yscale("log" if log else "linear")
-        if log:
-            # labels at 2 and 5 where the range is too small for powers of ten alone
-            axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
-        for run, table in tables.items():
-            cell = Cell.of(run)
-            if (cell.data, cell.network) != (data, network):
+        axis.set_yscale("log" if scale == "log" else scale, **({"linthresh": 1e-3} if scale == "symlog" else {}))
+        drops = True
+        for table in trainings:
+            if place_of(table) != place:
                 continue
-            for wanted in quantities:
-                if wanted.get("loss", cell.loss) != cell.loss:
+            loss = settings_of(table)["loss"]
+            for line in lines:
+                if line.get("loss", loss) != loss:
                     continue
-                drawn = {key: value for key, value in wanted.items() if key not in ("quantity", "split", "loss")}
-                values = by_seed(table, wanted["quantity"], wanted.get("split", "train")).dropna(how="all")
-                band(axis, values, **drawn)
-            style: dict[str, Any] = {"label": "zero train error"}
-            if len(losses) > 1:
-                colour = {"mse": COLOURS["blue"], "ce": COLOURS["orange"]}[cell.loss]
-                style = {"label": f"zero train error, {LOSSES[cell.loss]}", "color": colour, "ls": (0, (1, 1))}
-            zero_error_line(axis, table, **style)
+                drawn = {key: value for key, value in line.items() if key not in ("quantity", "split", "loss")}
+                band(axis, by_seed(table, line["quantity"], line.get("split", "train")), **drawn)
+            mark_epochs(axis, table, drops=drops)
+            drops = False
+        axis.xaxis.set_major_formatter(ScalarFormatter())
+        if scale == "log":
+            _readable(axis)
     for axis in figure.axes:
-        place = axis.get_subplotspec()
-        if place is not None and place.is_first_col():
+        place_in_grid = axis.get_subplotspec()
+        if place_in_grid is not None and place_in_grid.is_first_col():
             axis.set_ylabel(ylabel)
     shared_legend(figure)
     return figure, panels
+
+
+def under_both_losses(quantity: str, split: str = "train", **drawn: Any) -> list[Line]:
+    """Return lines of one quantity under MSE and under cross-entropy."""
+    return [
+        {"quantity": quantity, "split": split, "loss": loss, "label": LOSSES[loss], "color": LOSS_COLOURS[loss], **drawn}
+        for loss in LOSSES
+    ]
 
 
 def shared_legend(figure: Figure, columns: int = 4, **drawn: Any) -> None:
@@ -149,3 +156,15 @@ def shared_legend(figure: Figure, columns: int = 4, **drawn: Any) -> None:
     figure.legend(
         list(entries.values()), list(entries), loc="outside lower center", ncols=min(columns, len(entries)), **drawn
     )
+
+
+def _readable(axis: Axes) -> None:
+    """Label a logarithmic axis at 2 and 5 too where it covers less than two decades."""
+    low, high = axis.get_ylim()
+    axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    if np.log10(high / low) < 2:
+        plain = FuncFormatter(lambda value, _: f"{value:g}")
+        axis.yaxis.set_major_formatter(plain)
+        axis.yaxis.set_minor_formatter(plain)
+    else:
+        axis.yaxis.set_minor_formatter(NullFormatter())

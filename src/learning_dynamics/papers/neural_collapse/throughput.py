@@ -17,7 +17,8 @@ from learning_dynamics.files import replacing
 from learning_dynamics.measures.throughput import attainable, images_per_second, operations_per_image
 from learning_dynamics.papers.neural_collapse.training.models import build
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.tables import Column, write_table
+from learning_dynamics.pipeline.tables import write_table
+from learning_dynamics.tidy import Column
 
 COLUMNS = (
     Column("run", "str", "run of the configuration whose network, batch and precision are timed"),

@@ -1,69 +1,110 @@
-"""What is read from many trainings at once: falls, extremes, and means over seeds."""
+"""What claims and figures read from trainings' tables: quantities along epochs, where train errors end, chance levels.
+
+A draw is one training: one network, one data set, one loss, one seed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from learning_dynamics.claims import Check, Untested, all_of, at_least
-from learning_dynamics.papers.neural_collapse.epochs import at_zero_error_and_end, by_seed, zero_error_epochs
-from learning_dynamics.tables import Tables
+from learning_dynamics.claims import Untested
+from learning_dynamics.tidy import Table, select, settings_of
 
-
-def trained_with(tables: Tables, loss: str) -> dict[str, pd.DataFrame]:
-    """Trainings under a loss, mse or ce, by run."""
-    return {run: table for run, table in tables.items() if table.attrs["settings"]["loss"] == loss}
+Draws = np.ndarray  # one number for each training: those of the first table, then of the second, ...
 
 
-def paired(tables: Tables) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
-    """Trainings of the same data set and network under MSE and under cross-entropy."""
-    mse, ce = trained_with(tables, "mse"), trained_with(tables, "ce")
-    names = {run.rpartition("_")[0]: table for run, table in ce.items()}
-    pairs = [(table, names[run.rpartition("_")[0]]) for run, table in mse.items() if run.rpartition("_")[0] in names]
-    if not pairs:
-        raise Untested("needs the same network trained under both losses; name such runs in the configuration")
-    return pairs
+def by_seed(table: Table, quantity: str, split: str = "train") -> pd.DataFrame:
+    """Return a scalar quantity with the epochs at which it was measured as rows and seeds as columns."""
+    return select(table, quantity, split=split, index=0).pivot(index="epoch", columns="seed", values="value")
 
 
-def members(tables: Tables) -> int:
-    """Number of seeds over all trainings."""
-    return sum(table["seed"].nunique() for table in tables.values())
+def zero_error_epochs(table: Table) -> pd.Series:
+    """Return for each seed the first measured epoch without an error on the train images; nan if there is none."""
+    none = by_seed(table, "error") == 0
+    return none.idxmax().where(none.any()).astype(float)
 
 
-def falls_after_zero_error(table: pd.DataFrame, quantity: str, split: str = "train") -> pd.Series:
-    """How many times smaller a quantity is at the end than at the first epoch without a train error, by seed."""
-    start, end = at_zero_error_and_end(by_seed(table, quantity, split), table)
-    return start / end
+def first_drop(table: Table) -> int:
+    """Return the last epoch at the full learning rate."""
+    settings = settings_of(table)
+    return round(settings["drops"][0] * settings["epochs"])
 
 
-def least_median(networks: Iterable[pd.Series]) -> float:
-    """The smallest, over networks, of the median over seeds; nan, which decides nothing, if a seed has no value."""
-    return float(np.min([series.median(skipna=False) for series in networks]))
+def at_zero_error(values: pd.DataFrame, table: Table) -> pd.Series:
+    """Return a quantity, by seed, at the first epoch at which it was measured and no train error is left; else nan."""
+    found = pd.Series(np.nan, index=values.columns)
+    for seed, epoch in zero_error_epochs(table).items():
+        later = values.index[values.index >= epoch]
+        if len(later):
+            found[seed] = values.loc[later[0], seed]
+    return found
 
 
-def never_without_error(tables: Tables) -> str:
+def over_trainings(trainings: Sequence[Table], read: Callable[[Table], pd.Series | np.ndarray]) -> Draws:
+    """Return what `read` finds in each table, a number for each seed, one table after the other."""
+    return np.concatenate([np.asarray(read(table), dtype=float) for table in trainings])
+
+
+def at_first_epoch(trainings: Sequence[Table], quantity: str, split: str = "train") -> Draws:
+    """Return a quantity at the first epoch at which it was measured."""
+    return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[0])
+
+
+def when_errors_end(trainings: Sequence[Table], quantity: str, split: str = "train") -> Draws:
+    """Return a quantity where train errors have ended; nan for trainings that keep some."""
+    return over_trainings(trainings, lambda table: at_zero_error(by_seed(table, quantity, split), table))
+
+
+def at_the_end(trainings: Sequence[Table], quantity: str, split: str = "train") -> Draws:
+    """Return a quantity at the last epoch."""
+    return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[-1])
+
+
+def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list[Table]]:
+    """Return trainings of the same network on the same data under both losses, in the same order.
+
+    Raises
+    ------
+    Untested
+        If a training of one kind has none of the other.
+    """
+    partners = {_network(table): table for table in ce}
+    if not partners or set(partners) != {_network(table) for table in mse}:
+        raise Untested("needs the same networks trained under both losses; name such runs in the configuration")
+    return list(mse), [partners[_network(table)] for table in mse]
+
+
+def names(trainings: Sequence[Table]) -> list[str]:
+    """Return what each training is called, one for each draw."""
+    return [f"{'-'.join(_network(table))}, seed {seed}" for table in trainings for seed in by_seed(table, "error")]
+
+
+def not_without_error(trainings: Sequence[Table]) -> str:
     """Say how many trainings keep train errors to the end; empty if none does."""
-    missing = sum(int(zero_error_epochs(table).isna().sum()) for table in tables.values())
+    missing = int(np.isnan(over_trainings(trainings, zero_error_epochs)).sum())
     return f"{missing} trainings never classify every train image correctly" if missing else ""
 
 
-def above_zero(networks: Iterable[pd.Series], *, together: bool = False) -> Check:
-    """Hold the mean over seeds of each network above zero; over all trainings where that is asked for, or one each.
+def chance_level(trainings: Sequence[Table], quantity: str) -> Draws:
+    """Return what a quantity of NC2 or NC3 is for independent Gaussian vectors in as many dimensions P.
 
-    The measurement's uncertainty is the half-width of the mean's 95 % interval by Student's distribution.
+    To leading order in 1/P: norms have a relative standard deviation of 1/sqrt(2 P), cosines one of 1/sqrt(P), so that
+    their mean distance from the simplex's angle is sqrt(2/(pi P)); two matrices without relation are at squared
+    distance 2.
     """
-    groups = list(networks)
-    if together or min(len(group) for group in groups) < 2:
-        groups, over = [pd.concat(groups)], "all trainings"
-    else:
-        over = "seeds, for each network"
-    checks = []
-    for group in groups:
-        spread = stats.t.ppf(0.975, len(group) - 1) * group.std(ddof=1) / np.sqrt(len(group)) if len(group) > 1 else 0.0
-        mean = float(group.mean(skipna=False))
-        interval = float(spread) if np.isfinite(mean) else 0.0
-        checks.append(at_least(mean, 0.0, uncertainty=interval, because=f"95 % interval over {over}"))
-    return all_of(*checks)
+    features = at_the_end(trainings, "features")
+    kind = quantity.removesuffix("_means").removesuffix("_classifiers")
+    levels = {
+        "equinorm": 1 / np.sqrt(2 * features),
+        "equiangular": 1 / np.sqrt(features),
+        "maximal_angle": np.sqrt(2 / (np.pi * features)),
+        "self_duality": np.full(features.shape, 2.0),
+    }
+    return levels[kind]
+
+
+def _network(table: Table) -> tuple[str, str]:
+    return str(table["data"].iloc[0]), settings_of(table)["network"]

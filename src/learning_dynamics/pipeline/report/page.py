@@ -1,48 +1,73 @@
-"""Fill the page's template from the configuration, the claims and the drawn figures."""
+"""Fill the page's template: an article that needs no other file, read from what `contents` gathered."""
 
 from __future__ import annotations
 
-import base64
-import json
+import math
 import os
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pandas as pd
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from learning_dynamics.claims import VERDICTS
-from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.records import as_expected
-from learning_dynamics.pipeline.stages.figure import read_record
-from learning_dynamics.pipeline.templates import fill
+from learning_dynamics.pipeline import maths
+from learning_dynamics.pipeline.config import ROOT
+from learning_dynamics.pipeline.report.contents import Paper, Row, counted
+from learning_dynamics.pipeline.report.pictures import compressed, specification_curve
+
+TELLING = 460  # CSS pixels: the width at most of a paper's most telling figure, at the page's beginning
+MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
+MOST_DIGITS = 5  # of a measurement with an interval
+MEANINGS = {
+    "reproduced": "the criterion holds, and every rival fails it",
+    "corrected": "it fails as printed, and the stated correction holds",
+    "contradicted": "it fails",
+    "not reproduced": "it does not show at this scale, or the measurement cannot decide",
+    "untested": "something that it needs is not there",
+}
 
 
-def render(
-    project: Project,
-    found: Mapping[str, Mapping[str, pd.DataFrame]],
-    figures: Path,
-    folder: Path,
-    record: Mapping[str, Any],
-) -> str:
-    """Return the page as one HTML text that needs no other file.
+def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> str:
+    """Return the page as one HTML text.
 
     Parameters
     ----------
-    project : Project
-        The configuration.
-    found : mapping of paper to mapping of table to DataFrame
-        As in ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet``.
-    figures : path
-        Holds ``<paper>/<figure>.png``.
+    papers : sequence of Paper
+        What there is to tell.
     folder : path
-        Where the page will lie; links to data are relative to it.
+        Where the page will lie; links to data and code are relative to it.
     record : mapping
-        Provenance, for the page's foot.
+        Provenance for the page's foot, with ``checked`` and ``stale``: how many outputs were held against the
+        configuration, and what is wrong with them.
     """
+    claims = [claim for paper in papers for claim in paper.claims]
+    every = [claim for paper in papers for claim in paper.every]
+    seeds = sorted({seed for claim in every for seed in claim["seeds"]})
+    return (
+        _environment(folder)
+        .get_template("page.html")
+        .render(
+            papers=papers,
+            claims=claims,
+            every=every,
+            counts=counted(claims),
+            observations=len(every) - len(claims),
+            verdicts=[verdict for verdict in VERDICTS if any(claim["verdict"] == verdict for claim in every)],
+            meanings=MEANINGS,
+            unexpected=[claim for claim in every if not claim["as_expected"]],
+            seeds=seeds,
+            repeated=sum(bool(claim["seeds"]) for claim in every),
+            unsettled=[claim for claim in every if len(set(claim["seeds"].values())) > 1],
+            figures=sum(len(topic.exhibits) for paper in papers for topic in paper.topics),
+            record=record,
+        )
+    )
+
+
+def _environment(folder: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -50,88 +75,61 @@ def render(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.globals |= {
+        "curve": specification_curve,
+        "picture": compressed,
+        "telling_width": TELLING,
+        "measured": measured,
+        "shown_variants": _shown_variants,
+    }
     environment.filters |= {
-        "paragraphs": _paragraphs,
-        "number": _number,
+        "prose": maths.html,
+        "plain": maths.plain,
+        "paragraphs": maths.paragraphs,
+        "number": number,
+        "factor": _factor,
         "slug": lambda verdict: verdict.replace(" ", "-"),
+        "link": lambda path: os.path.relpath(path, folder),
+        "code": lambda path: os.path.relpath(ROOT / path, folder.resolve()),
+        "there": lambda path: Path(path).is_file(),
+        "name": lambda path: Path(path).name,
+        "known": lambda value: value is not None and not pd.isna(value),
     }
-    papers = [_paper(project, paper, found[paper], figures, folder) for paper in project.papers]
-    every = [claim for paper in papers for claim in paper["claims"]]
-    counts = {verdict: sum(claim["verdict"] == verdict for claim in every) for verdict in VERDICTS}
-    unexpected = [claim for claim in every if not as_expected(claim["verdict"], claim["expected"])]
-    return environment.get_template("page.html").render(
-        papers=papers, counts=counts, unexpected=unexpected, total=len(every), record=record
+    return environment
+
+
+def number(value: Any, digits: int = 4) -> Markup:
+    """Return a number in so many digits, its power of ten raised; a dash where there is none."""
+    return Markup("–") if value is None or pd.isna(value) else maths.html(f"{value:.{digits}g}")
+
+
+def measured(row: Row) -> Markup:
+    """Return a measurement with its interval, rounded to where the interval begins to say something."""
+    value, lower, upper = row["measured"], row["lower"], row["upper"]
+    if pd.isna(lower) or pd.isna(value):
+        return number(value)
+    magnitude, width = max(abs(value), abs(lower), abs(upper)), abs(upper - lower)
+    digits = MOST_DIGITS
+    if width > 0:
+        digits = min(digits, max(2, 2 + math.ceil(math.log10(magnitude / width))))
+    shown = [number(one, digits) for one in (value, lower, upper)]
+    if len(set(shown)) == 1:
+        return shown[0]
+    return Markup('{} <span class="interval">[{}, {}]</span>').format(*shown)
+
+
+def _factor(margin: Any) -> str:
+    """Return how far inside its bound a measurement lies, in words."""
+    if margin is None or pd.isna(margin):
+        return ""
+    if margin < 1:
+        return f"outside its bound by a factor {1 / margin:.2g}"
+    return (
+        f"inside its bound by a factor {margin:.2g}" if margin < 1e4 else "inside its bound by more than a factor 10000"
     )
 
 
-def _paper(
-    project: Project, paper: str, found: Mapping[str, pd.DataFrame], figures: Path, folder: Path
-) -> dict[str, Any]:
-    block = project.about(paper)
-    rows = [_claim(project, paper, row, folder) for row in found["claims"].to_dict("records")]
-    told = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
-    drawn = []
-    for name in project.figures(paper):
-        drawing = read_record(figures / paper / f"{name}.png")
-        heading, _, caption = fill(project.caption(paper, name), drawing["facts"]).partition("\n\n")
-        drawn.append(
-            {
-                "name": name,
-                "title": " ".join(heading.split()),
-                "caption": caption,
-                "image": base64.b64encode((figures / paper / f"{name}.png").read_bytes()).decode(),
-                "pdf": os.path.relpath(figures / paper / f"{name}.pdf", folder),
-                "claims": [row for row in rows if row["figure"] == name],
-            }
-        )
-    return {
-        "name": paper,
-        "title": block["title"],
-        "citation": block["citation"],
-        "summary": fill(block.get("summary", ""), told),
-        "figures": drawn,
-        "claims": rows,
-        "loose": [row for row in rows if row["figure"] not in project.figures(paper)],
-        "chosen": _grouped(project.chosen(paper)),
-        "sensitivity": found["sensitivity"].to_dict("records"),
-    }
-
-
-def _claim(project: Project, paper: str, row: dict[str, Any], folder: Path) -> dict[str, Any]:
-    evidence = [path for path in row["evidence"].split(", ") if path]
-    name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
-    return row | {
-        "id": name,
-        "facts": facts,
-        "rivals": json.loads(row["rivals"]),
-        "explanation": fill(project.explanation(paper, name), facts) if facts else "",
-        "links": [{"name": Path(path).name, "href": os.path.relpath(path, folder)} for path in evidence],
-    }
-
-
-def _grouped(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Join rows that differ only in the run or data set that uses the setting."""
-    groups: dict[tuple[str, ...], dict[str, Any]] = {}
-    for row in rows:
-        key = (row["setting"], str(row["value"]), row["origin"], row["reason"])
-        if key in groups:
-            groups[key]["name"] += f", {row['name']}"
-        else:
-            groups[key] = dict(row)
-    return sorted(groups.values(), key=lambda row: row["setting"])
-
-
-def _paragraphs(text: str) -> Markup:
-    """Return plain paragraphs as HTML; text between backquotes becomes code."""
-    paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()) if part.strip())
-    return Markup("").join(
-        Markup("<p>{}</p>").format(Markup(re.sub(r"`+([^`]+)`+", r"<code>\1</code>", str(escape(part)))))
-        for part in paragraphs
-    )
-
-
-def _number(value: Any) -> Markup:
-    if value is None or pd.isna(value):
-        return Markup("–")
-    mantissa, _, exponent = f"{value:.4g}".partition("e")
-    return Markup("{} · 10<sup>{}</sup>").format(mantissa, int(exponent)) if exponent else Markup(mantissa)
+def _shown_variants(claim: Row) -> list[Row]:
+    """Return the variants to list: those with another verdict first, ours at the top."""
+    rows = sorted(claim["variants"], key=lambda row: (not row["ours"], row["verdict"] == claim["verdict"]))
+    return rows[:MOST_VARIANTS]

@@ -13,22 +13,35 @@ from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.report import page
+from learning_dynamics.pipeline.report.contents import gather
 from learning_dynamics.pipeline.stages.check import stale
 from learning_dynamics.pipeline.stages.claims import TABLES
 from learning_dynamics.pipeline.tables import read_table, write_table
 
 
 def execute(config: Path, results: Path, figures: Path, out: Path, claims: Path) -> None:
-    """Read every paper's claims and figures; write the page and the joined claims."""
+    """Read every paper's claims and figures, and verdicts under other seeds if there are; write page and claims."""
     which = json.loads(config.read_text(encoding="utf-8"))
     project = Project(load([Path(file) for file in which["files"]], which["given"]))
-    found = {
-        paper: {name: read_table(results / paper / f"{name}.parquet") for name in TABLES} for paper in project.papers
-    }
+    found = found_in(project, results)
     record = provenance("report", "all", "page", {"papers": project.papers})
     checked, wrong = stale(project, results)
-    html = page.render(project, found, figures, out.parent, record | {"checked": checked, "stale": wrong})
+    papers = gather(project, found, figures, which, seeds_in(results))
+    html = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong})
     joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     write_table(claims, joined, COLUMNS, record)
     with replacing(out) as partial:
         partial.write_text(html, encoding="utf-8")
+
+
+def found_in(project: Project, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
+    """Return every paper's tables of claims, parts, variants and sensitivity."""
+    return {
+        paper: {name: read_table(results / paper / f"{name}.parquet") for name in TABLES} for paper in project.papers
+    }
+
+
+def seeds_in(results: Path) -> pd.DataFrame | None:
+    """Return the verdicts under several seeds, if they are there."""
+    replication = results / "replication.parquet"
+    return read_table(replication) if replication.is_file() else None

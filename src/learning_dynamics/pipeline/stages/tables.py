@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.project import sweep_members
 from learning_dynamics.pipeline.provenance import check_made_from, digest
+from learning_dynamics.pipeline.sweeps import sweep_members
 from learning_dynamics.pipeline.tables import read_arrow, read_table
 
 # what a figure's or claim's job is told of a run: its name, its sweep if it has one, the fingerprint of its metrics

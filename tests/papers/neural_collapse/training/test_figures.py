@@ -6,10 +6,10 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from learning_dynamics.pipeline.stages.papers import paper_function
 
 from learning_dynamics.papers.neural_collapse.collapse import figures as collapse
 from learning_dynamics.papers.neural_collapse.generalisation import figures as generalisation
-from learning_dynamics.pipeline.stages.papers import paper_function
 from learning_dynamics.plotting import style
 from tests.papers.test_neural_collapse_training_claims import EPOCHS, made_up
 from tests.support import _measured

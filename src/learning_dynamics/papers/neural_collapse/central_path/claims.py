@@ -2,251 +2,472 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
-from learning_dynamics.claims import Check, Outcome, all_of, at_most, claim, equal
-from learning_dynamics.papers.neural_collapse.central_path.rows import (
+from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
-    LIMIT,
-    MEMBER,
     ROUNDING,
-    draws,
+    by_size,
+    decades_back,
     integration_error,
-    largest_of,
+    largest,
+    largest_relative_error,
     left_at_end,
-    measured,
-    per_decade,
-    relative_error,
+    over_sizes,
+    times_of,
 )
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.neural_collapse.trainings import at_the_end, by_seed, over_trainings
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
+
+BOTH = ("orthogonal", "printed")
+FLOWS = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
+FREE = "Gaussian features of three sizes, within-class covariance of full rank"
 
 
-@claim("Lemma 1", "largest relative error of L, L_NC1 and L_NC2/3 from the SNR singular values")
-def lemma_1(tables: Tables) -> Outcome:
-    """Without weight decay the least-squares loss and both its parts depend on the SNR singular values alone.
+class Dynamics(NamedTuple):
+    """A prediction of the SNR singular values: their speed, and their course from a start."""
 
-    L = ½ Σ 1/(ω² + C), L_NC1 = ½ Σ ω²/(C + ω²)², L_NC2/3 = ½ Σ C/(C + ω²)². Measured on raw features with any
-    global mean, by the decomposition in extended coordinates, and along both flows until ω² reaches 10⁴ to 10⁹.
-    There the class means' scores are one-hot labels to within C/ω², so that rounding limits what can be seen of
-    L_NC2/3: errors are counted in units of the factor 1 + ω²/C by which it grows.
-    """
-    features, flows = tables["central_path_features"], tables["central_path_flows"]
-    quantities = ("loss", "loss_nc1", "loss_nc23")
-    at_draws = max(relative_error(measured(features, quantity)) for quantity in quantities)
-    total = measured(flows, "loss").set_index([*MEMBER, "flow", "time"])
-    growth = (total.index.get_level_values("classes") - 1) / (2 * total.index.get_level_values("classes"))
-    amplified = 1 + growth / total["value"]
-    along = 0.0
-    for quantity in quantities:
-        rows = measured(flows, quantity).set_index([*MEMBER, "flow", "time"])
-        along = max(along, float(((rows["value"] / rows["predicted"] - 1).abs() / amplified).max()))
-    check = all_of(
-        equal(at_draws, 0.0, ROUNDING, because="rounding"),
-        equal(along, 0.0, ROUNDING, because="rounding, in units of 1 + ω²/C"),
+    speed: Callable[[np.ndarray, int, int], np.ndarray]
+    course: Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
+    asymptote: Callable[[np.ndarray, int, int], np.ndarray]
+    exponent: float
+
+
+PAPER = Dynamics(theory.snr_velocity, theory.snr_closed_form, lambda t, C, N: theory.snr_asymptote(t, N), 0.25)
+ALGORITHM = Dynamics(theory.algorithm_velocity, theory.algorithm_closed_form, theory.algorithm_asymptote, 0.5)
+# a factor that a slip would change: C in the place of C N in the algorithm's equation, N / 2 in that of N / 4
+PAPER_SLIPPED = Dynamics(
+    lambda omega, C, N: theory.snr_velocity(omega, C, 2 * N),
+    lambda start, t, C, N: theory.snr_closed_form(start, t / 2, C, N),
+    lambda t, C, N: theory.snr_asymptote(t / 2, N),
+    0.25,
+)
+
+
+def _slowed(dynamics: Dynamics, factor: float) -> Dynamics:
+    """Return dynamics whose clock runs faster by a factor: the smallest that is refused is how sharp a claim is."""
+    return Dynamics(
+        lambda omega, C, N: factor * dynamics.speed(omega, C, N),
+        lambda start, t, C, N: dynamics.course(start, factor * t, C, N),
+        lambda t, C, N: dynamics.asymptote(factor * t, C, N),
+        dynamics.exponent,
     )
-    return Outcome(check, draws(features, flows))
+
+
+def _along(flows: Table, flow: str, dynamics: Dynamics) -> Check:
+    return equal_on_every_draw(
+        f"$\\omega_j(t)$ along the flow, {flow} map, relative error",
+        largest_relative_error(flows, "omega", flow, dynamics.course), 0.0, relative_to=1.0,
+        tolerance=integration_error(flows), resolution=1e-3,
+        because="the integrator's error: its tolerance times a calibrated 20",
+    )  # fmt: skip
+
+
+def _speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
+    errors = []
+    for (C, N, _, speed), (*_, omega) in zip(
+        by_size(features, "speed", flow), by_size(features, "omega"), strict=True
+    ):
+        errors.append(np.abs(speed / dynamics.speed(omega, C, N) - 1).max(axis=(1, 2)))
+    return equal_on_every_draw(
+        f"$d\\omega_j/dt$ on fresh draws, {flow} map, relative error", np.concatenate(errors), 0.0, relative_to=1.0,
+        tolerance=DIFFERENCE_ERROR, resolution=1e-3, because="error of central differences",
+    )  # fmt: skip
+
+
+@claim("Lemma 1", scope=FREE + ", any global mean; and along both flows; no weight decay")
+def lemma_1(features: Table, flows: Table) -> Finding:
+    r"""Without weight decay the least-squares loss and both its parts depend on the SNR singular values alone:
+    $L = \frac12\sum_j 1/(\omega_j^2+C)$, $L_{NC1} = \frac12\sum_j \omega_j^2/(C+\omega_j^2)^2$,
+    $L_{NC2/3} = \frac{1}{2C}\sum_j(\omega_j^2/(\omega_j^2+C)-1)^2$, sums over all $C$ of them, of which one is zero.
+
+    Far along the flows the class means' scores are one-hot labels to within $C/\omega^2$, so that rounding limits what
+    can be seen of $L_{NC2/3}$: errors are counted there in units of the factor $1+\omega^2/C$ by which it grows.
+    """
+    parts = {
+        "loss": theory.spectral_loss,
+        "loss_nc1": theory.spectral_variability_loss,
+        "loss_nc23": theory.spectral_geometry_loss,
+    }
+
+    def judge(formula: Callable[[str, np.ndarray, int], np.ndarray]) -> Judgement:
+        checks = []
+        for quantity in parts:
+            at_draws, along = [], []
+            for (C, _, _, loss), (*_, omega) in zip(
+                by_size(features, quantity), by_size(features, "omega"), strict=True
+            ):
+                at_draws.append(np.abs(loss[..., 0] / formula(quantity, omega, C) - 1).max(axis=1))
+            for flow in BOTH:
+                for (C, _, _, loss), (*_, omega) in zip(
+                    by_size(flows, quantity, flow), by_size(flows, "omega", flow), strict=True
+                ):
+                    amplified = 1 + omega[..., 0] ** 2 / C
+                    along.append((np.abs(loss[..., 0] / formula(quantity, omega, C) - 1) / amplified).max(axis=1))
+            given = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
+            checks += [
+                equal_on_every_draw(f"{quantity} of raw features, relative error", np.concatenate(at_draws), 0.0,
+                                    because="rounding", **given),
+                equal_on_every_draw(f"{quantity} along both flows, relative error", np.concatenate(along), 0.0,
+                                    because="rounding, in units of $1+\\omega^2/C$", **given),
+            ]  # fmt: skip
+        return Judgement(*checks)
+
+    def printed(quantity: str, omega: np.ndarray, C: int) -> np.ndarray:
+        # the singular value that is zero adds nothing but to the third
+        return parts[quantity](omega, C)
+
+    rivals = {
+        "one in the place of $C$": lambda quantity, omega, C: parts[quantity](omega, 1),
+        "$C-1$ in the place of $C$": lambda quantity, omega, C: parts[quantity](omega, C - 1),
+    }
+    return Finding(
+        judge, printed=printed, rivals=rivals,
+        scaled=lambda formula, factor: lambda quantity, omega, C: factor * formula(quantity, omega, C),
+    )  # fmt: skip
 
 
 @claim(
     "Proposition 2, Lemma 5",
-    "largest relative error of ω_j(t) along the flow, and of dω_j/dt on fresh draws",
+    scope=FLOWS + "; speeds on fresh draws",
     correction="The closed form holds for Riemannian gradient flow, whose tangent map is the orthogonal projection "
-    "Z − (CN/2)(XCZᵀ + ZCXᵀ)XC. Under the map that Proposition 4 prints, dω/dt = ω / (CN(C + ω²)), and therefore "
-    "½ω² + C log ω = t/(CN) + const.",
+    r"$Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$. Under the map that Proposition 4 prints, "
+    r"$\dot\omega = \omega / (CN(C + \omega^2))$, and therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
 )
-def proposition_2(tables: Tables) -> Outcome:
-    """Under continually renormalised gradient flow the SNR singular values obey dω/dt = ω / (N(C + ω²)²).
+def proposition_2(features: Table, flows: Table) -> Finding:
+    r"""Under continually renormalised gradient flow, on the central path from zero global mean, the SNR singular values
+    obey $\dot\omega = \omega / (N(C + \omega^2)^2)$: $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$.
 
-    Integrated, C²N log ω + CN ω² + (N/4) ω⁴ = a + t. To check by hand, write a row of the features in aligned
-    coordinates as ω y + n, with y a row of labels and n deviations from class means. The same row of −∇L is α y − β
-    n with α = ω / (N(C + ω²)²) and β = ωα/C. The orthogonal projection removes β n, which is normal to the
-    manifold, and leaves dω/dt = α: the paper's equation. The printed map subtracts −β(ω y + n) instead, which also
-    restores n but carries the means along: dω/dt = α + βω = α(1 + ω²/C), faster by a factor that grows without
-    bound.
-
-    In words: signal to noise grows by moving class means apart and by shrinking the scatter about them.
-    Renormalising after a plain step turns the shrinking into growth of the means; the orthogonal projection throws
-    it away. Deviations stand still in both flows; only the clock of each ω differs. Measured by integrating both
-    flows in the full feature space over eleven decades of time, and by central differences on fresh draws.
+    To check by hand, write a row of the features in aligned coordinates as $\omega y + n$, with $y$ a row of labels and
+    $n$ deviations from class means. The same row of $-\nabla L$ is $\alpha y - \beta n$ with
+    $\alpha = \omega / (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal projection removes $\beta n$, which
+    is normal to the manifold, and leaves $\dot\omega = \alpha$: the paper's equation. The printed map subtracts
+    $-\beta(\omega y + n)$ instead, which also restores $n$ but carries the means along:
+    $\dot\omega = \alpha + \beta\omega = \alpha(1 + \omega^2/C)$, faster by a factor that grows without bound (on fresh draws
+    by up to {faster:.3g}).
     """
-    features, flows = tables["central_path_features"], tables["central_path_flows"]
 
-    def checks(flow: str, column: str) -> list[Check]:
-        along = relative_error(measured(flows, "omega", flow), column)
-        speed = relative_error(measured(features, "speed", flow), column)
-        return [
-            equal(along, 0.0, integration_error(flows), because="error of the integrator"),
-            equal(speed, 0.0, DIFFERENCE_ERROR, because="error of central differences"),
-        ]
+    def judge(pairs: Sequence[tuple[str, Dynamics]]) -> Judgement:
+        found = [check(table, flow, dynamics) for flow, dynamics in pairs
+                 for check, table in ((_along, flows), (_speed, features))]  # fmt: skip
+        return Judgement(*found)
 
-    speed = {flow: measured(features, "speed", flow) for flow in ("orthogonal", "printed")}
-    reason = (
-        "measured on the flow of the map that the paper prints. On fresh draws its dω/dt differs from the paper's by "
-        f"up to {relative_error(speed['printed']):.3g} times the latter, and from the correction's by "
-        f"{relative_error(speed['printed'], 'corrected'):.1g}; that of the orthogonal projection differs from the "
-        f"paper's by {relative_error(speed['orthogonal']):.1g}"
-    )
-    return Outcome(
-        all_of(*checks("printed", "predicted")),
-        draws(features, flows),
-        corrected=all_of(*checks("orthogonal", "predicted"), *checks("printed", "corrected")),
-        reason=reason,
-    )
+    corrected = [("orthogonal", PAPER), ("printed", ALGORITHM)]
+    ratios = [
+        (speed / theory.snr_velocity(omega, C, N)).max()
+        for (C, N, _, speed), (*_, omega) in zip(
+            by_size(features, "speed", "printed"), by_size(features, "omega"), strict=True
+        )
+    ]
+    rivals = {
+        "the paper's equation for both maps": [("orthogonal", PAPER), ("printed", PAPER)],
+        "the algorithm's equation for both maps": [("orthogonal", ALGORITHM), ("printed", ALGORITHM)],
+        "$c_3 = N/2$": [("orthogonal", PAPER_SLIPPED), ("printed", ALGORITHM)],
+    }
+    return Finding(
+        judge, printed=[("printed", PAPER)], corrected=corrected, rivals=rivals, facts={"faster": float(max(ratios))},
+        reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
+        scaled=lambda pairs, factor: [(flow, _slowed(dynamics, factor)) for flow, dynamics in pairs],
+    )  # fmt: skip
 
 
-@claim("Corollary 1 (1)", "ω_j / (4t/N)^¼ at the last time, and the exponent over the last decade")
-def corollary_1_growth(tables: Tables) -> Outcome:
-    """Singular values that follow equation 9 grow without bound, as (4t/N)^¼.
+def _asymptote_checks(flows: Table, flow: str, dynamics: Dynamics, next_order: Callable[..., np.ndarray]) -> list[Check]:
+    """Hold the ratio to an asymptote at the last time, and the exponent over the last decade, to their next order."""
+    times = times_of(flows)
+    last, before = decades_back(flows, 2)
+    ratios, exponents, allowed, allowed_before = [], [], [], []
+    for C, N, _, omega in by_size(flows, "omega", flow):
+        ratios.append(np.abs(omega[:, last] / dynamics.asymptote(times[last], C, N) - 1).max(axis=1))
+        slope = np.log(omega[:, last] / omega[:, before]) / np.log(times[last] / times[before])
+        exponents.append(np.abs(slope - dynamics.exponent).max(axis=1))
+        allowed.append(next_order(omega[:, last], C).max(axis=1))
+        allowed_before.append(next_order(omega[:, before], C).max(axis=1))
+    because = "next order of the expansion, doubled"
+    return [
+        equal_on_every_draw("$\\omega_j$ over its asymptote at the last time, less one", np.concatenate(ratios), 0.0,
+                            tolerance=np.concatenate(allowed), relative_to=1.0, because=because, resolution=0.05),
+        equal_on_every_draw(f"exponent over the last decade, less {dynamics.exponent:g}", np.concatenate(exponents),
+                            0.0, tolerance=np.concatenate(allowed_before), relative_to=1.0, because=because),
+    ]  # fmt: skip
 
-    Measured on the flow that follows equation 9, that of the orthogonal projection. The ratio to the asymptote is 1
-    − C/ω² to the next order, which sets the tolerance, and the exponent is ¼ to the same order. The flow of the
-    printed map, and the algorithm that it is the limit of, grow faster, as (2t/(CN))^½: see
-    `described_algorithm_rate`.
+
+def _paper_next_order(omega: np.ndarray, C: int) -> np.ndarray:
+    return 2 * C / omega**2
+
+
+def _algorithm_next_order(omega: np.ndarray, C: int) -> np.ndarray:
+    return 2 * C * np.log(omega) / omega**2
+
+
+@claim("Corollary 1 (1)", scope="singular values that follow equation 9: the flow of the orthogonal projection, " + FLOWS)
+def corollary_1_growth(flows: Table) -> Finding:
+    r"""Singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
+
+    The ratio to the asymptote is $1 - C/\omega^2$ to the next order, which sets the tolerance, and the exponent is
+    $\frac14$ to the same order. The flow of the printed map, and the algorithm that it is the limit of, grow faster:
+    see `described_algorithm_rate`.
     """
-    flows = tables["central_path_flows"]
-    late = per_decade(flows, "omega", "orthogonal")
-    time, before = late.columns[:2]
-    size = late.index.to_frame()
-    ratio = late[time] / (4 * time / size["examples"]) ** 0.25
-    exponent = np.log(late[time] / late[before]) / np.log(time / before)
-    checks = []
-    for row in late.index:
-        classes = size.loc[row, "classes"]
-        checks.append(equal(ratio[row], 1.0, 2 * classes / late.loc[row, time] ** 2, because="next order, doubled"))
-        left = classes / late.loc[row, before] ** 2
-        checks.append(equal(exponent[row], 0.25, left, because="next order, doubled"))
-    return Outcome(all_of(*checks), draws(flows))
+
+    def judge(dynamics: Dynamics) -> Judgement:
+        return Judgement(*_asymptote_checks(flows, "orthogonal", dynamics, _paper_next_order))
+
+    rivals = {"the algorithm's square root": ALGORITHM, "$c_3 = N/2$": PAPER_SLIPPED}
+    return Finding(judge, printed=PAPER, rivals=rivals, scaled=_slowed)
 
 
-@claim("Corollary 1 (2)", "largest share left of ω_max/ω_min − 1 at the last time, and after a decade of time")
-def corollary_1_equality(tables: Tables) -> Outcome:
-    """The non-zero SNR singular values become equal: ω_max / ω_min tends to one.
+@claim("Corollary 1 (2)", scope="both flows, " + FLOWS)
+def corollary_1_equality(flows: Table, *, left: Positive) -> Finding:
+    r"""The non-zero SNR singular values become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
-    This holds for both flows, and for the same reason: every ω runs on the same curve, late ones behind by a fixed
-    time, which matters less and less. What is left falls as 1/t under either equation, a tenth per decade.
+    Every $\omega$ runs on the same curve, late ones behind by a fixed time, so that what is left of
+    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ under either equation: over the last decade by a factor that the next
+    order leaves within a tenth of 10. The limit itself is judged by that law and by what is left at the last time.
     """
-    flows = tables["central_path_flows"]
-    checks = []
-    for flow in ("orthogonal", "printed"):
-        checks.append(at_most(left_at_end(flows, "excess", flow), LIMIT, because="a ten-thousandth of its start"))
-        late = per_decade(flows, "excess", flow)
-        # over the last five decades, as far as the integrator's error leaves the excess visible
-        later, earlier = late.iloc[:, 0:5].to_numpy(), late.iloc[:, 1:6].to_numpy()
-        visible = later > 10 * integration_error(flows)
-        falls = np.max(later / earlier, where=visible, initial=0.0)
-        checks.append(at_most(float(falls), 0.2, because="1/t gives 0.1"))
-    return Outcome(all_of(*checks), draws(flows))
+    times = times_of(flows)
+    last, before = decades_back(flows, 2)
+
+    def exponent(values: np.ndarray, *_: int) -> np.ndarray:
+        return np.log(values[:, last, 0] / values[:, before, 0]) / np.log(times[last] / times[before])
+
+    def judge(said: float) -> Judgement:
+        checks = []
+        for flow in BOTH:
+            over_integrator = over_sizes(flows, "excess", flow, lambda values, *_: values[:, last, 0])
+            visible = over_integrator > integration_error(flows)
+            # where the excess has fallen below the integrator's error it is told by the decade before: not at all
+            tolerance = np.where(visible, 0.05 + integration_error(flows) / over_integrator, 0.05)
+            checks.append(equal_on_every_draw(
+                f"exponent of the excess in t, {flow} map", over_sizes(flows, "excess", flow, exponent), said,
+                tolerance=tolerance, relative_to=1.0, because="next order, and the integrator's error in the excess",
+            ))  # fmt: skip
+            checks.append(every_draw(
+                f"share of the excess that is left at the last time, {flow} map", left_at_end(flows, "excess", flow),
+                at_most=left if said < 0 else 0.0, because="a ten-thousandth of its start",
+            ))  # fmt: skip
+        return Judgement(*checks)
+
+    return Finding(judge, printed=-1.0, rivals={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0})
 
 
-@claim("Corollary 2, eqs. 10 and 11", "largest share left of the distances from the limits and of NC1 to NC4")
-def corollary_2(tables: Tables) -> Outcome:
-    """SNR/ω_max tends to U₀V₀ᵀ, the renormalised features to its copies for every example, and neural collapse follows.
+@claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + FLOWS)
+def corollary_2(flows: Table, *, left: Positive) -> Finding:
+    r"""$\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the renormalised features tend to its copies for every example,
+    and neural collapse follows on the renormalised features.
 
-    Held against both flows. Equation 10: what is left is the spread of the singular values. Equation 11: the
-    deviations never move, and only ω_max grows, so that the distance is √(CP)/ω_max; it is checked to fall like
-    that, and reaches a few hundredths at the end of the slower flow. Then NC1: tr(Σ_B⁺Σ_W)
-    is C Σ 1/ω² (the last line of the paper's derivation lets the factor C go, without consequence) and has fallen
-    below a hundredth of its start. The norms and angles of class means, the duality of classifier and class means
-    and the nearest class mean's labels agree with NC2 to NC4.
+    Equation 10: what is left is the spread of the singular values. Equation 11: the deviations never move and only
+    $\omega_{\max}$ grows, so that the distance is $\sqrt{CP}/\omega_{\max}$. The norms and angles of class means, the
+    duality of classifier and class means and the nearest class mean's labels agree with NC2 to NC4; NC1 is
+    $C\sum_j 1/\omega_j^2$ there (see `appendix_d_6`).
     """
-    flows = tables["central_path_flows"]
-    checks = []
-    for flow in ("orthogonal", "printed"):
-        for quantity in ("snr_limit", "nc2_norms", "nc2_angles", "nc3"):
-            left = left_at_end(flows, quantity, flow)
-            checks.append(at_most(left, LIMIT, because=f"a ten-thousandth of its start: {quantity}"))
-        labelled = per_decade(flows, "nc4", flow).iloc[:, 0].reset_index()
-        examples = labelled.iloc[:, -1] * labelled["classes"] * labelled["examples"]
-        checks.append(equal(float(examples.max()), 0.0, 0.5, because="whole examples that NC4 fails for"))
-        rows = measured(flows, "omega", flow)
-        largest = rows[rows["index"] == 1].set_index([*MEMBER, "time"])["value"]
-        distance = measured(flows, "features_limit", flow).set_index([*MEMBER, "time"])["value"]
-        size = distance.index.to_frame()
-        last = size["time"] == size["time"].max()
-        ratio = distance * largest / np.sqrt(size["classes"] * size["features"])
-        checks.append(equal(float((ratio[last] - 1).abs().max()), 0.0, LIMIT, because="1/t: eq. 11"))
-        trace = relative_error(measured(flows, "nc1", flow))
-        checks.append(equal(trace, 0.0, integration_error(flows), because="error of the integrator: nc1"))
-        checks.append(at_most(left_at_end(flows, "nc1", flow), 1e-2, because="a hundredth of its start, as 1/ω²: nc1"))
-    return Outcome(all_of(*checks), draws(flows))
+
+    def judge(limit: str) -> Judgement:
+        checks = []
+        for flow in BOTH:
+            names = {"snr_limit": "distance of eq. 10", "nc2_norms": "spread of norms", "nc2_angles": "angles",
+                     "nc3": "self-duality"}  # fmt: skip
+            for quantity, said in names.items():
+                shares = left_at_end(flows, quantity, flow)
+                checks.append(every_draw(
+                    f"share of the {said} that is left, {flow} map", shares if limit == "collapse" else 1 / shares,
+                    at_most=left, because="a ten-thousandth of its start: distances fall as 1/t or faster",
+                ))  # fmt: skip
+            errors, differing = [], over_sizes(flows, "nc4", flow, lambda v, C, N, P: C * N * v[:, -1, 0])
+            for (C, _, P, omega), (*_, distance) in zip(
+                by_size(flows, "omega", flow), by_size(flows, "features_limit", flow), strict=True
+            ):
+                said = np.sqrt(C * P) / omega[:, -1, 0] if limit == "collapse" else 1.0
+                errors.append(np.abs(distance[:, -1, 0] / said - 1))
+            checks += [
+                every_draw(f"distance of eq. 11 over $\\sqrt{{CP}}/\\omega_{{\\max}}$, less one, {flow} map",
+                           np.concatenate(errors), at_most=left, because="the spread of singular values, as 1/t"),
+                every_draw(f"examples that NC4 fails for, {flow} map", differing, at_most=0.5,
+                           because="whole examples"),
+            ]  # fmt: skip
+        return Judgement(*checks)
+
+    return Finding(judge, printed="collapse", rivals={"features that stay where they started": "none"})
 
 
-@claim("Lemma 6", "largest part of the SNR matrix outside of its first singular vectors, relative")
-def lemma_6(tables: Tables) -> Outcome:
-    """The singular vectors of the SNR matrix do not change in time.
+@claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes")
+def lemma_6(flows: Table, descent: Table) -> Finding:
+    r"""The singular vectors of the SNR matrix do not change in time.
 
     They do not under either flow, nor under the discrete algorithm at any step size: in aligned coordinates the
-    gradient scales means and deviations row by row, and so does renormalisation.
+    gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
+    flow without projection, lacks a factor $1/N$ in its last line, without consequence.
     """
-    flows, descent = tables["central_path_flows"], tables["central_path_descent"]
-    count = descent.attrs["settings"]["horizon"] / min(descent.attrs["settings"]["steps"])
-    rounding = np.finfo(float).eps * count
-    check = all_of(
-        equal(largest_of(flows, "vectors"), 0.0, integration_error(flows), because="error of the integrator"),
-        equal(largest_of(descent, "vectors"), 0.0, rounding, because="rounding: ε for each step"),
-    )
-    return Outcome(check, draws(flows, descent))
+    count = settings_of(descent)["horizon"] / min(settings_of(descent)["steps"])
+
+    def judge(quantity: str) -> Judgement:
+        return Judgement(
+            equal_on_every_draw(
+                "part of the SNR matrix outside of its first singular vectors, along the flows",
+                largest(flows, quantity), 0.0, tolerance=integration_error(flows), relative_to=1.0, resolution=1e-3,
+                because="error of the integrator",
+            ),
+            equal_on_every_draw(
+                "the same along descent", largest(descent, "vectors"), 0.0, relative_to=1.0, resolution=1e-3,
+                tolerance=float(np.finfo(float).eps) * count, because="rounding: one unit for each step",
+            ),
+        )  # fmt: skip
+
+    return Finding(judge, printed="vectors", rivals={"singular values that do not change either": "snr_limit"})
 
 
 @claim(
-    "Appendix D.1, Lemma 2, section D.3",
-    "relative error of ω_j after gradient descent with renormalisation, step size extrapolated to zero",
-    correction="In the limit of small steps the described algorithm obeys dω/dt = ω / (CN(C + ω²)): ω grows as "
-    "(2t/(CN))^½ instead of (4t/N)^¼. A step of size η takes ω to (ω + ηα) / (1 − ηωα/C) "
-    "exactly, with α = ω / (N(C + ω²)²).",
+    "Appendix D.1, section D.3",
+    scope="three sizes, zero global mean; three step sizes, extrapolated to zero",
+    correction=r"In the limit of small steps the described algorithm obeys $\dot\omega = \omega/(CN(C + \omega^2))$: "
+    r"$\omega$ grows as $(2t/(CN))^{1/2}$ instead of $(4t/N)^{1/4}$. A step of size $\eta$ takes $\omega$ to "
+    r"$(\omega + \eta\alpha)/(1 - \eta\omega\alpha/C)$ exactly, with $\alpha = \omega/(N(C + \omega^2)^2)$.",
 )
-def described_algorithm_rate(tables: Tables) -> Outcome:
-    """Gradient descent with renormalisation after each step follows, as steps become small, the closed form of
+def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> Finding:
+    r"""Gradient descent with renormalisation after each step follows, as steps become small, the closed form of
     Proposition 2.
 
     Section D.3 calls the flow the continuous analogue of this algorithm, and its Lemma 2 shows that a step is the
     printed tangent map to first order. It is, and therefore the algorithm is not described by Proposition 2, which
     belongs to the orthogonal projection. The gradient shrinks deviations as well as moving means; renormalisation
     expands both, and what the deviations lost the means gain. The algorithm is run as described, in the full
-    feature space, at three step sizes; their results extrapolate to zero step size, and the last two extrapolations
-    differ by the tolerance. Its iterates also agree to rounding with the exact map of one step, and the limit's
-    square-root law is seen in the flow of the printed map. Collapse holds, and sooner: the same singular values
-    reach a given size in the square root of the time.
+    feature space; its iterates agree to rounding with the exact map of one step. Collapse holds, and sooner.
     """
-    features, flows, descent = (tables[f"central_path_{name}"] for name in ("features", "flows", "descent"))
-    omega = measured(descent, "omega")
-    omega = omega[omega["time"] == omega["time"].max()]
-    wide = omega.pivot_table(index=[*MEMBER, "index"], columns="step", values="value")
-    fine, middle, coarse = (wide[step] for step in sorted(wide.columns)[:3])
-    steps = sorted(wide.columns)[:3]
-    limit = fine + (fine - middle) * steps[0] / (steps[1] - steps[0])
-    cruder = middle + (middle - coarse) * steps[1] / (steps[2] - steps[1])
-    left = float((cruder / limit - 1).abs().max())
-    theory_rows = omega[omega["step"] == steps[0]].set_index([*MEMBER, "index"])
+    steps = sorted(settings_of(descent)["steps"])[:3]
+    count = settings_of(descent)["horizon"] / steps[0]
+    time = times_of(descent)[-1]
 
-    def extrapolated(column: str) -> Check:
-        error = float((limit / theory_rows[column] - 1).abs().max())
-        return equal(error, 0.0, left, resolution=1e-3, because="difference of two extrapolations")
+    def judge(dynamics: Dynamics) -> Judgement:
+        errors, left = [], []
+        finest = [descent[descent["step"] == step] for step in steps]
+        for (C, N, _, fine), (*_, middle), (*_, coarse) in zip(
+            *(by_size(table, "omega") for table in finest), strict=True
+        ):
+            ends = [values[:, -1] for values in (fine, middle, coarse)]
+            limit = ends[0] + (ends[0] - ends[1]) * steps[0] / (steps[1] - steps[0])
+            cruder = ends[1] + (ends[1] - ends[2]) * steps[1] / (steps[2] - steps[1])
+            left.append(np.abs(cruder / limit - 1).max(axis=1))
+            errors.append(np.abs(limit / dynamics.course(fine[:, 0], time, C, N) - 1).max(axis=1))
+        exact = []
+        for (*_, omega), (*_, said) in zip(
+            by_size(finest[0], "omega"), by_size(finest[0], "omega--one_step"), strict=True
+        ):
+            exact.append(np.abs(omega / said - 1).max(axis=(1, 2)))
+        return Judgement(
+            equal_on_every_draw(
+                "$\\omega_j$ at the last time, steps extrapolated to zero, relative error", np.concatenate(errors), 0.0,
+                tolerance=np.concatenate(left), relative_to=1.0, resolution=1e-3,
+                because="difference of two extrapolations",
+            ),
+            _speed(features, "descent", dynamics),
+            equal_on_every_draw(
+                "iterates less the exact map of one step, relative", np.concatenate(exact), 0.0, relative_to=1.0,
+                tolerance=float(np.finfo(float).eps) * count, because="rounding: one unit for each step",
+            ),
+            *_asymptote_checks(flows, "printed", dynamics, _algorithm_next_order),
+        )  # fmt: skip
 
-    speed = measured(features, "speed", "descent")
-    exact = relative_error(measured(descent, "omega_exact"))
-    count = descent.attrs["settings"]["horizon"] / steps[0]
-    late = per_decade(flows, "omega", "printed")
-    time, before = late.columns[:2]
-    size = late.index.to_frame()
-    growth = late[time] / np.sqrt(2 * time / (size["classes"] * size["examples"]))
-    next_order = 2 * size["classes"] * np.log(late[before]) / late[before] ** 2
-    exponent = np.log(late[time] / late[before]) / np.log(time / before)
-    because = "next order: C log ω / ω², doubled"
-    reason = (
-        f"one step's dω/dt differs from Lemma 5 by up to {relative_error(speed):.3g} times the latter, and from the "
-        f"correction by {relative_error(speed, 'corrected'):.1g}; in the limit of small steps ω grows with the "
-        f"exponent {exponent.mean():.5f} over the last decade to t = {time:.0e}"
-    )
-    return Outcome(
-        extrapolated("predicted"),
-        draws(descent),
-        corrected=all_of(
-            extrapolated("corrected"),
-            equal(relative_error(speed, "corrected"), 0.0, DIFFERENCE_ERROR, because="error of central differences"),
-            equal(exact, 0.0, np.finfo(float).eps * count, because="rounding: ε for each step"),
-            *(equal(growth[row], 1.0, next_order[row], because=because) for row in late.index),
-            *(equal(exponent[row], 0.5, next_order[row], because=because) for row in late.index),
-        ),
-        reason=reason,
-    )
+    rivals = {"the paper's closed form": PAPER, "an algorithm twice as slow": _slowed(ALGORITHM, 0.5)}
+    return Finding(judge, printed=PAPER, corrected=ALGORITHM, rivals=rivals, scaled=_slowed,
+                   reason="the algorithm's singular values leave the printed closed form")  # fmt: skip
+
+
+@claim(
+    "Appendix D.6, proof of Corollary 2 (NC1)",
+    scope=FREE + ", raw and renormalised; both flows; last-layer features of trained networks",
+    correction=r"$\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j 1/\omega_j^2$ where class means span an invariant "
+    r"subspace of $\Sigma_W$, as where it is the identity; elsewhere the trace is larger.",
+)
+def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> Finding:
+    r"""The trace that measures variability collapse is a function of the SNR singular values:
+    $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = \sum_j 1/\omega_j^2$ for any features with $\Sigma_W$ of full rank.
+
+    The last line of the derivation drops a factor $C$, without consequence for the limit. A line before it takes the
+    pseudo-inverse of a product for the product of inverses in reverse order, which holds where the class means span an
+    invariant subspace of $\Sigma_W$. With class means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by Schur's
+    complement. On raw features the trace is up to {raw:.3g} times $C\sum_j1/\omega_j^2$, at the end of training
+    {network:.3g} times in the median network. So NC1 follows on the renormalised features, where it is proved; on others
+    it asks that $\Sigma_W$ be well conditioned too.
+    """
+
+    def ratios(quantity: str, table: Table, flow: str | None, factor: bool) -> np.ndarray:
+        found = []
+        for (C, _, _, trace), (*_, omega) in zip(
+            by_size(table, quantity, flow), by_size(table, "omega", flow), strict=True
+        ):
+            said = theory.trace_bound(omega, C) / (1 if factor else C)
+            found.append(np.abs(trace[..., 0] / said - 1).max(axis=1))
+        return np.concatenate(found)
+
+    def signed(table: Table) -> np.ndarray:
+        trace = np.concatenate([values[:, 0, 0] for *_, values in by_size(table, "trace")])
+        said = np.concatenate([theory.trace_bound(values[:, 0], C) for C, _, _, values in by_size(table, "omega")])
+        return trace / said
+
+    def on_network(table: Table) -> np.ndarray:
+        last = table["epoch"].max()
+        omega = by_draw(select(table, epoch=last), "snr")
+        classes = omega.shape[1] + 1
+        return classes * by_seed(table, "nc1").iloc[-1].to_numpy() / theory.trace_bound(omega, classes)
+
+    raw, networks = signed(features), over_trainings(trainings, on_network)
+
+    def judge(said: tuple[bool, bool]) -> Judgement:
+        factor, bound = said
+        given = {"relative_to": 1.0, "resolution": 1e-3}
+        checks = [
+            equal_on_every_draw("renormalised features: trace over the sum, less one",
+                                ratios("trace_renormalised", features, None, factor), 0.0, tolerance=ROUNDING,
+                                because="rounding", **given),
+            *(equal_on_every_draw(f"along the flow, {flow} map: trace over the sum, less one",
+                                  ratios("trace", flows, flow, factor), 0.0, tolerance=integration_error(flows),
+                                  because="error of the integrator", **given) for flow in BOTH),
+        ]  # fmt: skip
+        classes = features.groupby(["classes", "examples", "features", "seed"])["classes"].first().to_numpy()
+        scale = 1.0 if factor else classes
+        if bound:
+            because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
+            checks += [
+                every_draw("raw features: trace over the sum", raw * scale, at_least=1 - ROUNDING, because=because),
+                every_draw("trained networks: trace over the sum", networks, at_least=1 - 1e-6,
+                           because=because + " of float32 features"),
+                every_draw("raw features: largest trace over the sum", [raw.max()], at_least=1.01,
+                           because="equality is not general"),
+            ]  # fmt: skip
+        else:
+            checks.append(equal_on_every_draw("raw features: trace over the sum, less one", raw * scale - 1, 0.0,
+                                              tolerance=ROUNDING, because="rounding", **given))  # fmt: skip
+        return Judgement(*checks)
+
+    return Finding(
+        judge, printed=(False, False), corrected=(True, True),
+        rivals={"$C\\sum_j1/\\omega_j^2$ for any features": (True, False), "a bound without $C$": (False, True)},
+        facts={"raw": float(raw.max()), "network": float(np.median(networks))},
+        reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
+    )  # fmt: skip
+
+
+@claim("Section 3.2, footnote 12", scope="small networks of three families on 8 x 8 digits, last epoch", empirical=True)
+def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
+    r"""The within-class covariance of last-layer features keeps full rank in training, so that $\Sigma_W^{-1/2}$ exists.
+
+    Rank counts directions whose variance is above the square of float32's rounding times the features' mean square. What
+    lacks are dead units, in the median training {dead:.2g} of all.
+    """
+    rank, count = at_the_end(trainings, "rank"), at_the_end(trainings, "features")
+    means = over_trainings(trainings, lambda table: by_draw(table, "snr", draw=["seed", "epoch"]).shape[1] * np.ones(
+        table["seed"].nunique()))
+
+    def judge(said: str) -> Judgement:
+        expected = count if said == "full" else means
+        return Judgement(equal_on_every_draw(
+            "rank of $\\Sigma_W$ over the number of features", rank / count, expected / count, tolerance=0.0,
+            relative_to=1.0, because="a rank is a whole number",
+        ))  # fmt: skip
+
+    facts = {"dead": float(np.median(at_the_end(trainings, "dead_features")))}
+    return Finding(judge, printed="full", rivals={"rank $C-1$": "collapsed"}, facts=facts)

@@ -11,40 +11,39 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.neural_collapse import theory
-from learning_dynamics.plotting import COLOURS, WIDTH, sequence
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.panels import title_of, place_of
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tables import Tables
+from learning_dynamics.tidy import Table, settings_of
 
-# the run, if it is there, whose SNR singular values over epochs are drawn below the flows
-TRAINING = "digits_resnet_mse"
 FLOWS = {"orthogonal": ("blue", "orthogonal projection"), "printed": ("vermilion", "printed map")}
 DASHED: dict[str, Any] = {"color": COLOURS["black"], "ls": (0, (4, 2)), "lw": 1.0, "zorder": 4}
 
 
-def central_path(tables: Tables, *, size: Natural, member: Natural) -> Figure:
-    """Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
+def central_path(
+    features: Table, flows: Table, descent: Table, training: Table, *, size: Natural, member: Natural
+) -> Drawn:
+    r"""Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
 
-    Top left: SNR singular values ω under Riemannian gradient flow (coloured), Proposition 2's closed form on top
-    (black, dashed) and its asymptote (4t/N)^¼ (grey). Top middle: the same start under the tangent map that the
+    Top left: SNR singular values $\omega$ under Riemannian gradient flow (coloured), Proposition 2's closed form on top
+    (black dots) and its asymptote $(4t/N)^{1/4}$ (grey). Top middle: the same start under the tangent map that the
     paper prints (coloured), and the algorithm that it describes, gradient descent with renormalisation (circles);
-    dashed is the solution of dω/dt = ω/(CN(C + ω²)), grey its asymptote (2t/(CN))^½, dotted what Proposition 2
-    gives. Top right: measured dω/dt on fresh draws of several sizes, in units of the paper's formula: one for the
-    orthogonal projection, 1 + ω²/C (line) for the printed map and for one step of the algorithm.
+    black dots are the solution of $\dot\omega = \omega/(CN(C + \omega^2))$, grey its asymptote $(2t/(CN))^{1/2}$, thin
+    dotted lines what Proposition 2 gives. Top right: measured $\dot\omega$ on fresh draws of several sizes, in units of
+    the paper's formula: one for the orthogonal projection, $1 + \omega^2/C$ (line) for the printed map and for one step of
+    the algorithm.
 
-    Second row. Left: ω_max/ω_min − 1 falls as 1/t under both flows. Middle: the loss and its two parts, and Lemma 1
-    from the singular values (dashed), under Riemannian gradient flow. Right: distance of SNR/ω_max from U₀V₀ᵀ (eq.
-    10) and of the renormalised features from its copies (eq. 11), which falls as 1/ω; colours as on the left.
+    Second row. Left: $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ under both flows. Middle: the loss and its two
+    parts, and Lemma 1 from the singular values (black dots), under Riemannian gradient flow. Right: distance of
+    $\mathrm{SNR}/\omega_{\max}$ from $U_0V_0^\top$ (eq. 10) and of the renormalised features from its copies (eq. 11), which
+    falls as $1/\omega$; colours as on the left.
 
-    If a last row is there, it shows the SNR singular values of the last-layer features of a network in
-    training, on the epochs at which it was measured. A network is neither on the central path nor renormalised; no
-    agreement with either closed form is claimed for it.
+    Last row: the SNR singular values of the last-layer features of a network in training, on the epochs at which it was
+    measured. A network is neither on the central path nor renormalised; no agreement with either closed form is claimed.
     """
-    flows, descent = tables["central_path_flows"], tables["central_path_descent"]
-    training = tables.get(TRAINING)
-    height, rows = (4.9, 2) if training is None else (6.8, 3)
-    figure = plt.figure(figsize=(WIDTH, height))
-    grid = figure.add_gridspec(rows, 3)
+    figure = plt.figure(figsize=(WIDTH, 6.8))
+    grid = figure.add_gridspec(3, 3)
     axes = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(3)]
     drawn, stepped = (_drawn_member(table, size, member) for table in (flows, descent))
     for axis, flow in zip(axes[:2], ("orthogonal", "printed"), strict=True):
@@ -52,17 +51,17 @@ def central_path(tables: Tables, *, size: Natural, member: Natural) -> Figure:
     top = max(axis.get_ylim()[1] for axis in axes[:2])
     for axis in axes[:2]:
         axis.set_ylim(0.5 * drawn.loc[drawn["quantity"] == "omega", "value"].min(), top)
-    _speed_panel(axes[2], tables["central_path_features"])
+    _speed_panel(axes[2], features)
     _excess_panel(axes[3], drawn)
     _spectral_loss_panel(axes[4], drawn[drawn["flow"] == "orthogonal"])
     _limit_panel(axes[5], drawn)
-    if training is not None:
-        _training_spectrum_panel(figure.add_subplot(grid[2, :]), training)
-    return figure
+    _training_spectrum_panel(figure.add_subplot(grid[2, :]), training)
+    alt = "Singular values grow along two flows, each on its own closed form, and become equal."
+    return Drawn(figure, alt=alt)
 
 
 def _drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
-    classes, examples, features = table.attrs["settings"]["sizes"][size]
+    classes, examples, features = settings_of(table)["sizes"][size]
     chosen = (table["classes"] == classes) & (table["examples"] == examples) & (table["features"] == features)
     return table[chosen & (table["seed"] == member)]
 
@@ -72,17 +71,24 @@ def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:
     return [rows[rows["index"] == index] for index in sorted(rows["index"].unique())]
 
 
+def _dots(axis: Axes, time: np.ndarray, values: np.ndarray, **drawn: Any) -> None:
+    """Draw a prediction as black dots, some along a line, so that the measured line stays visible below."""
+    axis.plot(time[::6], values[::6], ".", color=COLOURS["black"], ms=3.2, zorder=4, **drawn)
+
+
 def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
     """Draw one flow's singular values, its closed form and asymptote; and the discrete algorithm if given."""
     lines = _spectrum(flow)
+    starts = flow[(flow["quantity"] == "omega") & (flow["time"] == 0)].set_index("index")["value"]
     colours = sequence(len(lines))
-    column = "predicted" if descent is None else "corrected"
-    classes, examples = flow["classes"].iloc[0], flow["examples"].iloc[0]
-    for line, colour in zip(lines, colours, strict=True):
-        axis.plot(line["time"], line["value"], color=colour, lw=2.2)
-        axis.plot(line["time"], line[column], **DASHED)
+    classes, examples = (int(flow[name].iloc[0]) for name in ("classes", "examples"))
+    for index, (line, colour) in enumerate(zip(lines, colours, strict=True), start=1):
+        times, start = line["time"].to_numpy(), np.array(starts[index])
+        paper = theory.snr_closed_form(start, times, classes, examples)
+        axis.plot(times, line["value"], color=colour, lw=2.2)
+        _dots(axis, times, paper if descent is None else theory.algorithm_closed_form(start, times, classes, examples))
         if descent is not None:
-            axis.plot(line["time"], line["predicted"], color=COLOURS["black"], ls=":", lw=0.9)
+            axis.plot(times, paper, color=COLOURS["black"], ls=":", lw=0.9)
     time = lines[0]["time"].to_numpy()
     if descent is None:
         asymptote, label = theory.snr_asymptote(time, examples), r"$(4t/N)^{1/4}$"
@@ -110,8 +116,10 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
     marks = {"orthogonal": ("o", "blue", 3.0), "printed": ("s", "vermilion", 3.4), "descent": ("x", "black", 2.6)}
     for flow, (mark, colour, width) in marks.items():
         rows = features[(features["quantity"] == "speed") & (features["flow"] == flow)].set_index(keys)
-        ratio = rows["value"] / rows["predicted"]
-        at = 1 + omega.loc[ratio.index] ** 2 / ratio.index.get_level_values("classes")
+        here = omega.loc[rows.index]
+        classes, examples = (rows.index.get_level_values(key).to_numpy() for key in ("classes", "examples"))
+        ratio = rows["value"] / theory.snr_velocity(here.to_numpy(), classes, examples)
+        at = 1 + here**2 / classes
         label = FLOWS[flow][1] if flow in FLOWS else "algorithm, one step"
         axis.plot(at, ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label)
     ends = np.array([1.0, at.max()])
@@ -142,15 +150,17 @@ def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
 
 def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
     labels = {
-        "loss": ("grey", r"$\mathcal{L}$"),
-        "loss_nc1": ("green", r"$\mathcal{L}_{\mathrm{NC1}}$"),
-        "loss_nc23": ("purple", r"$\mathcal{L}_{\mathrm{NC2/3}}$"),
+        "loss": ("grey", r"$\mathcal{L}$", theory.spectral_loss),
+        "loss_nc1": ("green", r"$\mathcal{L}_{\mathrm{NC1}}$", theory.spectral_variability_loss),
+        "loss_nc23": ("purple", r"$\mathcal{L}_{\mathrm{NC2/3}}$", theory.spectral_geometry_loss),
     }
-    for quantity, (colour, label) in labels.items():
+    spectrum = np.stack([line["value"].to_numpy() for line in _spectrum(flow)], axis=-1)
+    classes = int(flow["classes"].iloc[0])
+    for quantity, (colour, label, formula) in labels.items():
         rows = flow[(flow["quantity"] == quantity) & (flow["time"] > 0)]
         width = 4.0 if quantity == "loss" else 2.0
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], label=label, lw=width)
-        axis.plot(rows["time"], rows["predicted"], **DASHED)
+        _dots(axis, rows["time"].to_numpy(), formula(spectrum, classes))
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel="loss")
     axis.set_title("loss and Lemma 1")
     axis.legend(loc="lower left", borderaxespad=0.1)
@@ -176,4 +186,4 @@ def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
         line = rows[rows["index"] == index].sort_values("epoch")
         axis.plot(line["epoch"], line["value"], "o-", color=colour, ms=2.5, lw=1.1)
     axis.set(xscale="log", yscale="log", xlabel="epoch", ylabel=r"SNR singular values $\omega_j$")
-    axis.set_title("a network in training (ResNet on digits, MSE)")
+    axis.set_title(f"a network in training ({title_of(place_of(training))}, MSE)")

@@ -2,203 +2,178 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.neural_collapse import least_squares_classifier, theory
-from learning_dynamics.papers.neural_collapse.central_path import measures, renormalised
+from learning_dynamics.measures import collapse
+from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
+from learning_dynamics.papers.neural_collapse.central_path import identities, limits, tangents, theory
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.settings import NonNegative
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 CENTRAL_PATH = (
     Column("classes", "int", "number of classes C"),
     Column("examples", "int", "examples per class N"),
     Column("features", "int", "number of features P"),
-    Column("seed", "int", "ensemble member"),
-    Column(
-        "flow", "str", "orthogonal or printed: the tangent map of the flow; descent: the discrete algorithm; or empty"
-    ),
+    SEED,
+    Column("flow", "str", "a tangent map (orthogonal, printed, minus_sign), descent, or empty"),
     Column("step", "float", "step size of the discrete algorithm; 0 for flows"),
     Column("time", "float", "flow time; step size times number of steps for the discrete algorithm"),
     Column("quantity", "str", "what the value is; see the metrics function"),
     Column("index", "int", "1, 2, ... along a spectrum, in descending order, or through variants; 0 for scalars"),
-    Column("value", "float", "measured"),
-    Column("predicted", "float", "what the paper gives for it, where it does", nullable=True),
-    Column("corrected", "float", "what the equation derived for the algorithm gives, where it differs", nullable=True),
+    Column("value", "float", "measured; empty where an integration could not be carried on", nullable=True),
 )
-DECAYS = (0.0, 5e-4, 0.1)
+Numbers = dict[str, Any]
 
 
 @columns(*CENTRAL_PATH)
-def free_features(trajectory: Trajectory) -> pd.DataFrame:
+def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.DataFrame:
     """Measure what holds of any features: the loss's identities, the tangent maps, and the flows' speeds.
 
-    Quantities of features that are neither centred nor normalised: ``classifier_gap``, ``theorem_1_gap``,
-    ``theorem_2_gap``, once for each weight decay in `DECAYS` (index 1, 2, ...); ``loss``, ``loss_nc1``, ``loss_nc23``
-    without weight decay, predicted from the SNR singular values (Lemma 1); ``prediction_gap``, ``loss_gap`` under
-    H -> A H with A positive definite, symmetric, general (index 1, 2, 3). Quantities of the renormalised features:
-    ``curve_equation``, ``curve_velocity``, ``codimension`` (Proposition 3); ``image``, ``idempotence``,
-    ``tangent_moved``, ``asymmetry`` of each tangent map (Proposition 4); ``adjoint_gradient``, ``printed_gradient``,
-    ``gradient_normal`` (Lemma 4); ``omega``, and ``speed``, d omega_j / dt by central differences, with the
-    paper's prediction (eq. 27) and that of the algorithm. All gaps are relative.
+    Quantities of features that are neither centred nor normalised, all gaps relative: those of `identities`, the first
+    three and their alterations once for each of `decays` (index 1, 2, ...), ``predictions`` and ``losses`` under H ->
+    A H with A positive definite, symmetric, general (index 1, 2, 3); ``loss``, ``loss_nc1``, ``loss_nc23`` without
+    weight decay; ``trace``, tr(pinv(Sigma_B) Sigma_W); ``omega``, SNR singular values. Quantities of the renormalised
+    features: ``trace_renormalised``; ``curve_equation``, ``curve_velocity``, ``codimension`` (Proposition 3);
+    ``image``, ``idempotence``, ``tangent_moved``, ``asymmetry`` of each tangent map (Proposition 4);
+    ``remainder`` of renormalised steps (Lemma 2, index: `tangents.STEPS`); ``slope``, ``slope--lemma_3``,
+    ``slope--without_shrinking`` (Lemma 3); ``adjoint_gradient``, ``printed_gradient``, ``gradient_normal`` (Lemma 4);
+    ``speed``, d omega_j / dt by central differences.
     """
-    rows = []
+    tables = []
     for size in trajectory.settings["sizes"]:
-        classes, examples, features = size
         label = central_path.size_label(*size)
-        for seed in range(trajectory.members):
-            H, W, Z, A = (trajectory.series[f"{name}_{label}"][seed, 0] for name in "HWZA")
-            table = _CentralPathRows(size, seed)
-            for index, decay in enumerate(DECAYS, start=1):
-                table.add(measures.classifier_identities(H, W, decay), index=index)
-            for index, change in enumerate(A, start=1):
-                table.add(measures.invariance_gaps(H, change, classes), index=index)
-            X = central_path.renormalised(H, classes)
-            omega = central_path.snr_singular_values(X, classes)
-            parts = least_squares_classifier.decompose(W, H, 0.0)
-            optimum = least_squares_classifier.optimal_classifier(H, classes, 0.0)
-            measured = (least_squares_classifier.loss(optimum, H, 0.0), parts.variability, parts.geometry)
-            for (name, predicted), value in zip(_spectral_losses(omega, classes).items(), measured, strict=True):
-                table.add({name: value}, predicted=predicted)
-            gaps = measures.manifold_gaps(X, Z, classes)
-            table.add({"codimension": gaps.pop("codimension")}, predicted=features * (features + 1) / 2)
-            table.add(gaps)
-            table.add(measures.adjoint_gaps(X, classes))
-            for flow, tangent_map in renormalised.TANGENT_MAPS.items():
-                table.add(measures.map_gaps(X, Z, classes, tangent_map), flow=flow)
-            table.add_spectrum("omega", omega)
-            for flow, speed in measures.speeds(X, classes).items():
-                table.add_spectrum(
-                    "speed",
-                    speed,
-                    theory.snr_velocity(omega, classes, examples),
-                    theory.algorithm_velocity(omega, classes, examples),
-                    flow=flow,
-                )
-            rows.append(table.frame())
-    return pd.concat(rows, ignore_index=True)
+        members = [
+            _free({name: trajectory.series[f"{name}_{label}"][member, 0] for name in "HWZA"}, size[0], decays)
+            for member in range(trajectory.members)
+        ]
+        for flow in members[0]:
+            tables.append(_table(size, [member[flow] for member in members], flow=flow))
+    return joined(CENTRAL_PATH, *tables)
 
 
 @columns(*CENTRAL_PATH)
 def renormalised_flows(trajectory: Trajectory) -> pd.DataFrame:
     """Measure both flows over time.
 
-    Quantities: ``omega``, SNR singular values, with the solution of eq. 9 from the same start and that of the
-    algorithm's equation; ``loss``, ``loss_nc1``, ``loss_nc23``, predicted from the measured singular values (Lemma 1);
-    ``excess``, omega_max / omega_min - 1; ``drift``, largest entry of |Sigma_W - I|; ``vectors``, ``snr_limit``,
-    ``features_limit`` (Lemma 6 and Corollary 2, see `measures.central_path.limit_gaps`); ``nc1``, predicted as
-    C sum_j 1 / omega_j**2, ``nc2_norms``, ``nc2_angles``, ``nc3``, ``nc4``.
+    Quantities: ``omega``, SNR singular values; ``loss``, ``loss_nc1``, ``loss_nc23``; ``excess``, omega_max /
+    omega_min - 1; ``drift``, largest entry of |Sigma_W - I|; ``vectors``, ``snr_limit``, ``features_limit``, ``trace``,
+    ``nc2_norms``, ``nc2_angles``, ``nc3``, ``nc4``: see `limits`.
     """
-    rows = []
+    tables = []
     for size in trajectory.settings["sizes"]:
         for flow in renormalised.TANGENT_MAPS:
             states = trajectory.series[f"{flow}_{central_path.size_label(*size)}"]
-            for seed, X in enumerate(states):
-                rows.append(_along_flow(X, trajectory.time, size, seed, flow))
-    return pd.concat(rows, ignore_index=True)
+            members = [_along_flow(X, size) for X in states]
+            tables.append(_table(size, members, time=trajectory.time, flow=flow))
+    return joined(CENTRAL_PATH, *tables)
 
 
 @columns(*CENTRAL_PATH)
 def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
     """Measure gradient descent with renormalisation.
 
-    Quantities: ``omega``, with the solution of eq. 9 and that of the algorithm's equation at the same time;
-    ``omega_exact``, the same value, predicted by iterating the exact map of one step; ``vectors`` (Lemma 6).
+    Quantities: ``omega``; ``omega--one_step``, the exact map of one step iterated from the same start; ``vectors``
+    (Lemma 6).
     """
-    rows = []
+    tables = []
     for size in trajectory.settings["sizes"]:
         classes, examples, _ = size
         for number, step in enumerate(trajectory.settings["steps"]):
-            states = trajectory.series[f"descent{number}_{central_path.size_label(*size)}"]
             counts = np.round(trajectory.time / step).astype(int)
-            for seed, X in enumerate(states):
-                table = _CentralPathRows(size, seed)
-                where: dict[str, Any] = {"flow": "descent", "step": float(step), "time": trajectory.time}
-                omega = _add_omega(table, X, **where)
-                table.add_spectrum("omega_exact", omega, _iterated(omega[0], step, counts, classes, examples), **where)
-                table.add({"vectors": measures.limit_gaps(X, X[0], classes)["vectors"]}, **where)
-                rows.append(table.frame())
-    return pd.concat(rows, ignore_index=True)
+            members = []
+            for X in trajectory.series[f"descent{number}_{central_path.size_label(*size)}"]:
+                omega = central_path.snr_singular_values(X, classes)
+                iterated = _iterated(omega[0], step, counts, classes, examples)
+                vectors = limits.limit_gaps(X, X[0], classes)["vectors"]
+                members.append({"omega": omega, "omega--one_step": iterated, "vectors": vectors})
+            tables.append(_table(size, members, time=trajectory.time, flow="descent", step=float(step)))
+    return joined(CENTRAL_PATH, *tables)
 
 
-class _CentralPathRows:
-    """Rows of one size and member, gathered quantity by quantity."""
-
-    def __init__(self, size: list[int], seed: int) -> None:
-        self.head = {"classes": size[0], "examples": size[1], "features": size[2], "seed": seed}
-        self.frames: list[pd.DataFrame] = []
-
-    def add(self, numbers: Mapping, *, flow: str = "", step: float = 0.0, time: Any = 0.0, **rest: Any) -> None:
-        """Add scalars, or arrays over `time`."""
-        rest = {"index": 0, "predicted": np.nan, "corrected": np.nan} | rest
-        for quantity, value in numbers.items():
-            places = {"flow": flow, "step": step, "time": np.atleast_1d(time), "quantity": quantity}
-            self.frames.append(pd.DataFrame({**self.head, **places, **rest, "value": np.atleast_1d(value)}))
-
-    def add_spectrum(
-        self, quantity: str, value: np.ndarray, predicted: Any = np.nan, corrected: Any = np.nan, **where: Any
-    ) -> None:
-        """Add a spectrum along the last axis of `value`, over `time` along the first if it has two."""
-        predicted, corrected = np.broadcast_to(predicted, value.shape), np.broadcast_to(corrected, value.shape)
-        for index in range(value.shape[-1]):
-            given = {"predicted": predicted[..., index], "corrected": corrected[..., index]}
-            self.add({quantity: value[..., index]}, index=index + 1, **where, **given)
-
-    def frame(self) -> pd.DataFrame:
-        """Return the rows with the declared columns in order."""
-        return pd.concat(self.frames, ignore_index=True)[[column.name for column in CENTRAL_PATH]]
+def _table(
+    size: Sequence[int], members: list[Numbers], *, flow: str, time: np.ndarray | None = None, step: float = 0.0
+) -> pd.DataFrame:
+    """Return the rows of one size and flow: quantities of all members, over time where it is given."""
+    axes: dict[str, Any] = {"seed": np.arange(len(members))}
+    labels: dict[str, Any] = dict(zip(("classes", "examples", "features"), size, strict=True))
+    labels |= {"flow": flow, "step": step}
+    if time is None:
+        labels["time"] = 0.0
+    else:
+        axes["time"] = time
+    return rows({name: np.stack([member[name] for member in members]) for name in members[0]}, axes, **labels)
 
 
-def _spectral_losses(omega: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    return {
-        "loss": theory.spectral_loss(omega, classes),
-        "loss_nc1": theory.spectral_variability_loss(omega, classes),
-        "loss_nc23": theory.spectral_geometry_loss(omega, classes),
-    }
-
-
-def _add_omega(table: _CentralPathRows, X: np.ndarray, **where: Any) -> np.ndarray:
-    """Add the SNR singular values over time beside both solutions from their start; return them."""
-    classes, examples = table.head["classes"], table.head["examples"]
-    time = where["time"][:, None]
+def _free(drawn: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -> dict[str, Numbers]:
+    """Return the quantities of one draw by flow, those that belong to none under an empty name."""
+    H, W, Z = drawn["H"], drawn["W"], drawn["Z"]
+    X = central_path.renormalised(H, classes)
     omega = central_path.snr_singular_values(X, classes)
-    table.add_spectrum(
-        "omega",
-        omega,
-        theory.snr_closed_form(omega[0], time, classes, examples),
-        theory.algorithm_closed_form(omega[0], time, classes, examples),
-        **where,
-    )
-    return omega
+    within, means = identities.moments(H, classes)
+    optimum = collapse.least_squares_classifier(within, means, 0.0)
+    parts = collapse.decomposition(within, means, W, 0.0)
+    manifold = tangents.manifold_gaps(X, Z, classes)
+    slopes = tangents.singular_value_slopes(X, Z, classes)
+    general: Numbers = {
+        **_by_variant(identities.classifier_identities(H, W, decay) for decay in decays),
+        **_by_variant(identities.invariance(H, change, classes) for change in drawn["A"]),
+        **identities.equation_6(H, classes),
+        **identities.simplex_frames(H, Z, classes),
+        "loss": central_path.extended_loss(optimum, H, 0.0),
+        "loss_nc1": parts["loss_nc1"],
+        "loss_nc23": parts["loss_nc23"],
+        "trace": classes * collapse.variability(within, means),
+        "trace_renormalised": limits.collapse_along(X, classes)["trace"],
+        "omega": omega,
+        **manifold,
+        **tangents.adjoint_gaps(X, classes),
+        "slope": slopes["measured"],
+        "slope--lemma_3": slopes["lemma_3"],
+        "slope--without_shrinking": slopes["without_shrinking"],
+    }
+    found: dict[str, Numbers] = {"": general}
+    for flow, tangent_map in renormalised.TANGENT_MAPS.items():
+        found[flow] = dict(tangents.map_gaps(X, Z, classes, tangent_map))
+    for flow, left in tangents.step_remainders(X, Z, classes).items():
+        found.setdefault(flow, {})["remainder"] = left
+    for flow, speed in tangents.speeds(X, classes).items():
+        found.setdefault(flow, {})["speed"] = speed
+    return found
 
 
-def _along_flow(X: np.ndarray, time: np.ndarray, size: list[int], seed: int, flow: str) -> pd.DataFrame:
-    """Measure one member's flow, X of shape (times, features, samples)."""
+def _by_variant(found: Iterator[Numbers]) -> Numbers:
+    """Return quantities of several variants as one, with an axis of variants."""
+    variants = list(found)
+    return {name: np.array([variant[name] for variant in variants]) for name in variants[0]}
+
+
+def _along_flow(X: np.ndarray, size: Sequence[int]) -> Numbers:
+    """Measure one member's flow, X of shape (times, features, samples); nan where it was not carried on."""
     classes, examples, features = size
-    table = _CentralPathRows(size, seed)
-    where: dict[str, Any] = {"flow": flow, "time": time}
-    omega = _add_omega(table, X, **where)
+    if not np.isfinite(X).all():
+        # the same quantities of other features, emptied
+        stand_in = np.random.default_rng(0).standard_normal(X.shape)
+        return {name: np.full(np.shape(value), np.nan) for name, value in _along_flow(stand_in, size).items()}
+    omega = central_path.snr_singular_values(X, classes)
     W, errors = central_path.classifier(X, classes), central_path.deviations(X, classes)
     lacking = W @ central_path.class_means(X, classes) - (np.eye(classes) - 1 / classes)
-    measured = {
+    covariance = central_path.within_covariance(X, classes)
+    return {
+        "omega": omega,
         "loss": central_path.loss(X, classes),
         "loss_nc1": 0.5 * np.sum((W @ errors) ** 2, axis=(-2, -1)) / (classes * examples),
         "loss_nc23": 0.5 * np.sum(lacking**2, axis=(-2, -1)) / classes,
+        "excess": omega[:, 0] / omega[:, -1] - 1,
+        "drift": np.abs(covariance - np.eye(features)).max(axis=(-2, -1)),
+        **limits.limit_gaps(X, X[0], classes),
+        **limits.collapse_along(X, classes),
     }
-    for name, predicted in _spectral_losses(omega, classes).items():
-        table.add({name: measured[name]}, predicted=predicted, **where)
-    covariance = central_path.within_covariance(X, classes)
-    table.add({"excess": omega[:, 0] / omega[:, -1] - 1}, **where)
-    table.add({"drift": np.abs(covariance - np.eye(features)).max(axis=(-2, -1))}, **where)
-    table.add(measures.limit_gaps(X, X[0], classes), **where)
-    collapsed = measures.collapse(X, classes)
-    table.add({"nc1": collapsed.pop("nc1")}, predicted=classes * np.sum(omega**-2, axis=-1), **where)
-    table.add(collapsed, **where)
-    return table.frame()
 
 
 def _iterated(start: np.ndarray, step: float, counts: np.ndarray, classes: int, examples: int) -> np.ndarray:

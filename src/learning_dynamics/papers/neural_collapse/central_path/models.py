@@ -80,6 +80,20 @@ def loss(H: np.ndarray, classes: int) -> np.ndarray:
     return 0.5 * np.sum(errors**2, axis=(-2, -1)) / H.shape[-1]
 
 
+def extended(H: np.ndarray) -> np.ndarray:
+    """Return the features with a last row of ones, shape (features + 1, samples)."""
+    return np.vstack([H, np.ones(H.shape[1])])
+
+
+def extended_loss(W: np.ndarray, H: np.ndarray, decay: float) -> float:
+    """Return the loss of an extended classifier W, (classes, features + 1), on plain features H (eq. 3).
+
+    Half the squared error, summed over classes and averaged over examples, plus decay / 2 times the squared norm of W.
+    """
+    errors = W @ extended(H) - one_hot(len(W), H.shape[1] // len(W))
+    return float(0.5 * np.sum(errors**2) / H.shape[1] + 0.5 * decay * np.sum(W**2))
+
+
 def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the gradient of `loss` in the features, the shape of H.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.errors import ProjectError
+from learning_dynamics.errors import DivergenceError, ProjectError
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-from learning_dynamics.papers.neural_collapse.central_path import renormalised
+from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -60,20 +60,26 @@ def renormalised_flows(
     """Continually renormalised gradient flow under both tangent maps, from the same features (eq. 5).
 
     Recorded at time 0 and at `points` times spaced evenly in log time from 0.1 to `horizon`. Series
-    ``<map>_<size>``, shape (members, times, features, samples), for the maps orthogonal and printed.
+    ``<map>_<size>``, shape (members, times, features, samples), for the maps orthogonal and printed. A member whose
+    integration stops, whatever its size and map, is undecided.
     """
     times = np.concatenate([[0.0], np.geomspace(0.1, horizon, points)])
     starts = _starts(sizes, signal, seeds, seed)
     series = {}
+    undecided = np.zeros(seeds, dtype=bool)
     for name, tangent_map in renormalised.TANGENT_MAPS.items():
         for size in progress(sizes, f"renormalised flow, {name} map"):
             label = central_path.size_label(*size)
-            flows = [
-                renormalised.renormalised_flow(X, size[0], tangent_map, times, rtol=rtol, atol=atol)
-                for X in starts[label]
-            ]
-            series[f"{name}_{label}"] = np.stack([flow.states.reshape(-1, *starts[label].shape[1:]) for flow in flows])
-    return Trajectory(times, series)
+            states = np.full((seeds, len(times), *starts[label].shape[1:]), np.nan)
+            for member, X in enumerate(starts[label]):
+                try:
+                    found = renormalised.renormalised_flow(X, size[0], tangent_map, times, rtol=rtol, atol=atol)
+                except DivergenceError:
+                    undecided[member] = True
+                    continue
+                states[member] = found.states.reshape(states.shape[1:])
+            series[f"{name}_{label}"] = states
+    return Trajectory(times, series, undecided=undecided)
 
 
 def renormalised_descent(

@@ -1,83 +1,127 @@
-"""Neural collapse along training: NC1 to NC4, under MSE and against cross-entropy."""
+"""Neural collapse along training: NC1 to NC4, under MSE and cross-entropy."""
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from collections.abc import Sequence
 
-from learning_dynamics.papers.neural_collapse.panels import curves
-from learning_dynamics.papers.neural_collapse.training_lines import TEST, TRAIN, Line, under_both_losses
-from learning_dynamics.plotting import COLOURS
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.neural_collapse.panels import DASHED, LOSS_COLOURS, LOSSES, curves, under_both_losses
+from learning_dynamics.papers.neural_collapse.trainings import at_the_end
+from learning_dynamics.plotting import Drawn
+from learning_dynamics.tidy import Table, settings_of
 
-MEANS: Line = {"label": "class means", "color": COLOURS["blue"]}
-CLASSIFIERS: Line = {"label": "classifiers", "color": COLOURS["orange"]}
+TRACE = r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$"
 
 
-def fig3(tables: Tables) -> Figure:
-    """Class means and classifiers approach equal norms, under MSE.
+def fig3(trainings: Sequence[Table]) -> Drawn:
+    """Norms of class means and of classifiers along training.
 
-    Standard deviation over mean, over classes, of the norms of the centred class means and of the
-    classifiers. Lines: geometric mean over seeds; bands: their range; vertical: zero train error.
+    Standard deviation over mean, over classes, of the norms of the centred class means (solid) and of the classifiers
+    (dashed), under MSE as in the paper and under cross-entropy beside it. Lines: geometric mean over seeds; bands: their
+    range; vertical, red: zero train error, median over seeds; dotted: the learning rate drops tenfold. {recipe}
     """
-    return _means_and_classifiers(tables, "equinorm", "std / mean of norms")
+    return _means_and_classifiers(trainings, "equinorm", "std / mean of norms")
 
 
-def fig4(tables: Tables) -> Figure:
-    """Class means and classifiers approach equal angles, under MSE.
+def fig4(trainings: Sequence[Table]) -> Drawn:
+    """Equality of angles between class means, and between classifiers, along training.
 
-    Standard deviation, over pairs of classes, of the cosines between centred class means and between
-    classifiers. Lines: geometric mean over seeds; bands: their range; vertical: zero train error.
+    Standard deviation, over pairs of classes, of the cosines between centred class means (solid) and between classifiers
+    (dashed), under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
-    return _means_and_classifiers(tables, "equiangular", "std of cosines")
+    return _means_and_classifiers(trainings, "equiangular", "std of cosines")
 
 
-def fig5(tables: Tables) -> Figure:
-    """Class means and classifiers approach the largest angles that C vectors can all have, under MSE.
+def fig5(trainings: Sequence[Table]) -> Drawn:
+    """Distance of angles from the largest that C vectors can all have, along training.
 
-    Mean over pairs of classes of |cos + 1/(C−1)|, for centred class means and for classifiers. Lines:
-    geometric mean over seeds; bands: their range; vertical: zero train error.
+    Mean over pairs of classes of $|\\cos + 1/(C-1)|$, for centred class means (solid) and for classifiers (dashed), under
+    both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
-    return _means_and_classifiers(tables, "maximal_angle", r"mean $|\cos + 1/(C-1)|$")
+    return _means_and_classifiers(trainings, "maximal_angle", r"mean $|\cos + 1/(C-1)|$")
 
 
-def fig6(tables: Tables) -> Figure:
-    """Classifiers and class means approach each other up to scale, under MSE.
+def fig6(trainings: Sequence[Table]) -> Drawn:
+    r"""Distance of classifiers from class means, up to scale, along training.
 
-    ‖Wᵀ/‖W‖ − M/‖M‖‖² for classifiers W and centred class means M, in Frobenius norms. Lines: geometric mean over
-    seeds; bands: their range; vertical: zero train error.
+    $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms, under
+    both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
-    return curves(tables, [{"quantity": "self_duality", **TRAIN}], ylabel="self-duality distance")[0]
+    figure, _ = curves(trainings, under_both_losses("self_duality"), ylabel="self-duality distance")
+    return _drawn(figure, trainings, "self_duality", "The squared distance of classifiers from class means")
 
 
-def fig7(tables: Tables) -> Figure:
-    """Within-class variability collapses, under MSE.
+def fig7(trainings: Sequence[Table]) -> Drawn:
+    r"""Within-class variability along training, under MSE.
 
-    Tr(Σ_W pinv(Σ_B)) / C on train images. Lines: geometric mean over seeds; bands: their range; vertical: zero
-    train error.
+    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds; bands: their range;
+    vertical, red: zero train error, median over seeds; dotted: the learning rate drops tenfold. {recipe}
     """
-    return curves(tables, [{"quantity": "nc1", **TRAIN}], ylabel=r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$")[0]
+    figure, _ = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)
+    return _drawn(figure, trainings, "nc1", "The within-class variability")
 
 
-def fig8(tables: Tables) -> Figure:
-    """The network's decisions become those of the nearest class mean, under MSE.
+def fig8(trainings: Sequence[Table]) -> Drawn:
+    """Share of images for which network and nearest class mean differ, along training.
 
-    Share of images for which the largest output and the nearest train class mean differ, on train images as
-    in the paper, and on test images beside it. Lines: mean over seeds; bands: their range; vertical: zero
-    train error.
+    On train images as in the paper (solid) and on test images (dashed), under both losses; class means are those of train
+    images. The vertical axis is linear below a thousandth. Lines: mean over seeds; bands: their range; verticals as in
+    figure 3. {recipe}
     """
-    drawn = [{"quantity": "nc4", **TRAIN}, {"quantity": "nc4", **TEST}]
-    return curves(tables, drawn, ylabel="share that differ", log=False)[0]
+    lines = [
+        {**line, "label": f"{line['label']}, {split}", "ls": "-" if split == "train" else DASHED}
+        for split in ("train", "test")
+        for line in under_both_losses("nc4", split)
+    ]
+    figure, panels = curves(trainings, lines, ylabel="share that differ", scale="symlog")
+    for axis in panels.values():
+        axis.set_ylim(bottom=-2e-4)
+        axis.set_yticks([0, 1e-3, 1e-2, 1e-1], ["0", "0.001", "0.01", "0.1"])
+    return _drawn(figure, trainings, "nc4", "The share of images decided otherwise than by the nearest class mean")
 
 
-def fig10(tables: Tables) -> Figure:
-    """Within-class variability collapses further under MSE than under cross-entropy.
+def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
+    r"""Within-class variability along training under MSE and under cross-entropy.
 
-    Tr(Σ_W pinv(Σ_B)) / C on train images, as in figure 7. Lines: geometric mean over seeds; bands: their
-    range; dotted: zero train error under each loss.
+    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds; bands: their range;
+    vertical, red: zero train error under MSE (solid) and cross-entropy (dashed); dotted: the learning rate drops tenfold.
+    {recipe}
     """
-    return curves(tables, under_both_losses("nc1"), ylabel=r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$")[0]
+    trainings = [*mse, *ce]
+    figure, _ = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)
+    return _drawn(figure, trainings, "nc1", "The within-class variability under both losses")
 
 
-def _means_and_classifiers(tables: Tables, quantity: str, ylabel: str) -> Figure:
-    drawn = [{"quantity": f"{quantity}_means", **MEANS}, {"quantity": f"{quantity}_classifiers", **CLASSIFIERS}]
-    return curves(tables, drawn, ylabel=ylabel)[0]
+def recipe(trainings: Sequence[Table]) -> str:
+    """Say how networks were trained, for captions."""
+    settings = settings_of(trainings[0])
+    rates = sorted({settings_of(table)["learning_rate"] for table in trainings})
+    spread = f"{rates[0]:g}" if len(rates) == 1 else f"{rates[0]:g} to {rates[-1]:g}"
+    return (
+        f"Trained for {settings['epochs']} epochs in batches of {settings['batch']}, weight decay "
+        f"{settings['weight_decay']:g}, momentum {settings['momentum']:g}, learning rates {spread}; "
+        f"{settings['seeds']} seeds."
+    )
+
+
+def _drawn(figure: object, trainings: Sequence[Table], quantity: str, subject: str) -> Drawn:
+    mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
+    ends = at_the_end(mse or trainings, quantity)
+    facts = {"recipe": recipe(trainings), "least": float(ends.min()), "most": float(ends.max())}
+    alt = subject + " against epochs, a panel for each network; under MSE it ends at {least:.2g} to {most:.2g}."
+    return Drawn(figure, facts, alt)  # type: ignore[arg-type]
+
+
+def _means_and_classifiers(trainings: Sequence[Table], quantity: str, ylabel: str) -> Drawn:
+    lines = [
+        {
+            "quantity": f"{quantity}_{vectors}",
+            "loss": loss,
+            "label": f"{said}, {LOSSES[loss]}",
+            "color": LOSS_COLOURS[loss],
+            "ls": dashes,
+        }
+        for loss in LOSSES
+        for vectors, said, dashes in (("means", "class means", "-"), ("classifiers", "classifiers", DASHED))
+    ]
+    figure, _ = curves(trainings, lines, ylabel=ylabel)
+    return _drawn(figure, trainings, f"{quantity}_means", ylabel + " of class means and classifiers")

@@ -2,118 +2,212 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Outcome, at_least, at_most, claim, equal
-from learning_dynamics.papers.neural_collapse.central_path.rows import ROUNDING, draws, largest_of
-from learning_dynamics.papers.neural_collapse.epochs import by_seed, zero_error_epochs
-from learning_dynamics.papers.neural_collapse.trainings import least_median, members, trained_with
-from learning_dynamics.settings import Fraction
-from learning_dynamics.tables import Tables
+from learning_dynamics import evidence
+from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.neural_collapse.draws import ROUNDING, largest
+from learning_dynamics.papers.neural_collapse.trainings import (
+    at_the_end,
+    by_seed,
+    first_drop,
+    not_without_error,
+    over_trainings,
+    zero_error_epochs,
+)
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, settings_of
+
+ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
+SMALL = "small networks of three families on 8 x 8 digits"
+# A train image's outputs are float32 sums of some hundred products; the terms are computed from float64 moments of the
+# same float32 features, the outputs from the same features in float64: only float64 rounding remains, amplified by the
+# conditioning of the regularised second moment, at most its trace over the decay, about 1e5
+NETWORK_ROUNDING = 1e-10
 
 
-@claim("Proposition 1", "largest relative difference between the formula's classifier and a least-squares solution")
-def proposition_1(tables: Tables) -> Outcome:
-    """For fixed features the loss is least at W = Mᵀ(Σ_T + μ_G μ_Gᵀ + λI)⁻¹ / C, in extended features.
+def _gap(features: Table, name: str, quantity: str, alterations: Mapping[str, str]) -> Finding:
+    """Hold a relative gap against rounding; rivals are the gaps that altered equations leave on the same draws."""
+
+    def judge(gap: str) -> Judgement:
+        return Judgement(equal_on_every_draw(
+            name, largest(features, gap), 0.0, tolerance=ROUNDING, relative_to=1.0, resolution=1e-3,
+            because="rounding: 1000 units, for condition numbers below 100",
+        ))  # fmt: skip
+
+    rivals = {said: f"{quantity}--{altered}" for altered, said in alterations.items()}
+    return Finding(judge, printed=quantity, rivals=rivals)
+
+
+@claim("Proposition 1", scope=ANY_FEATURES)
+def proposition_1(features: Table) -> Finding:
+    r"""For fixed features the loss is least at $\tilde W = \tilde M^\top(\tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
+    \lambda I)^{-1}/C$, in extended features and over balanced classes.
 
     The formula is held against an orthogonal-triangular solution of the regularised least-squares problem, which
-    forms no covariance, for features that are neither centred nor normalised and for weight decay zero, 5·10⁻⁴ and
-    0.1. Loss and λ are in the paper's units: half the squared error summed over classes and averaged over examples,
-    plus λ/2 times the squared norm of classifier and bias.
+    forms no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
+    averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
-    table = tables["central_path_features"]
-    check = equal(largest_of(table, "classifier_gap"), 0.0, ROUNDING, because="rounding")
-    return Outcome(check, draws(table))
+    alterations = {"half_decay": "half the weight decay", "without_mean": "the covariance alone"}
+    return _gap(features, "classifier less least-squares solution, relative", "classifier", alterations)
 
 
-@claim("Theorem 1", "largest |L − L_LS − L_LS^⊥| / L over random classifiers")
-def theorem_1(tables: Tables) -> Outcome:
-    """The loss of any classifier is that of the least-squares classifier plus its deviation from it.
+@claim("Theorem 1", scope=ANY_FEATURES)
+def theorem_1(features: Table) -> Finding:
+    r"""The loss of any classifier is that of the least-squares classifier plus its deviation from it.
 
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
-    quadratic in the classifier. L_LS is computed from the least-squares solution, not from the decomposition.
+    quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
-    table = tables["central_path_features"]
-    return Outcome(equal(largest_of(table, "theorem_1_gap"), 0.0, ROUNDING, because="rounding"), draws(table))
+    alterations = {"without_mean": "a metric without the global mean's square"}
+    return _gap(features, "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", "theorem_1", alterations)
 
 
-@claim("Theorem 2", "largest |L_LS − L_NC1 − L_NC2/3| / L_LS")
-def theorem_2(tables: Tables) -> Outcome:
-    """The loss of the least-squares classifier splits into a part from within-class scatter and one from class means.
+@claim("Theorem 2", scope=ANY_FEATURES)
+def theorem_2(features: Table) -> Finding:
+    r"""The loss of the least-squares classifier splits into a part from within-class scatter and one from class means.
 
     Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay
     joins the first part. Class means count equally, which asks for balanced classes.
     """
-    table = tables["central_path_features"]
-    return Outcome(equal(largest_of(table, "theorem_2_gap"), 0.0, ROUNDING, because="rounding"), draws(table))
+    alterations = {"without_decay": "no weight decay in the first part", "without_classes": "no factor $1/C$"}
+    return _gap(features, "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$", "theorem_2", alterations)
 
 
-@claim(
-    "Section 2, Figure 2",
-    "largest L(LS⊥)/L(LS) at recorded epochs of the terminal phase",
-    correction="The deviation is negligible once the learning rate has dropped for the first time.",
-)
-def least_squares_deviation_negligible(tables: Tables, *, share: Fraction) -> Outcome:
-    """From an early epoch on, the network's classifier is nearly the least-squares classifier of its features.
-
-    The terminal phase begins at the first recorded epoch without a train error. Gradient noise keeps the
-    last layer a distance away from the least-squares solution that shrinks with the learning rate: at the full rate the
-    deviation is a sizeable part of the loss, and after the first drop it is a few percent. Class means,
-    covariances and classifier are those of the same network in evaluation mode; with batch-norm statistics
-    recomputed over the train images the picture is the same.
+@claim("Equation 6", scope=ANY_FEATURES + "; no weight decay")
+def equation_6(features: Table) -> Finding:
+    r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias
+    $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
-    mse = trained_with(tables, "mse")
-    in_terminal_phase, after_drop = [], []
-    for table in mse.values():
-        ratio = by_seed(table, "loss_ls_perp") / (by_seed(table, "loss_nc1") + by_seed(table, "loss_nc23"))
-        for seed, epoch in zero_error_epochs(table).items():
-            in_terminal_phase.append(ratio.loc[ratio.index >= epoch, seed].max())
-        settings = table.attrs["settings"]
-        after_drop.append(float(ratio[ratio.index > _first_drop(settings)].to_numpy().max()))
-    because = "at every recorded epoch of every training"
-    return Outcome(
-        at_most(float(np.max(in_terminal_phase)), share, because=because),
-        members(mse),
-        corrected=at_most(float(np.max(after_drop)), share, because=because),
-        reason="At the full learning rate, gradient noise holds the classifier away from the least-squares one",
-    )
+    alterations = {"within": "$\\Sigma_W$ in the place of $\\Sigma_T$", "bias": "a bias of $1/C$ alone"}
+    return _gap(features, "classifier and bias less least-squares solution, relative", "equation_6", alterations)
 
 
-@claim(
-    "Figure 2",
-    "fall of L(NC2/3) over the largest fall of another term, first epoch to last, for the network where it is least",
-    correction="L(NC2/3) falls fastest until the learning rate drops; the drop takes L(LS⊥), gradient noise, with it.",
-)
-def nc23_vanishes_first(tables: Tables) -> Outcome:
-    """Of the three terms of the loss, L(NC2/3) diminishes fastest.
-
-    A term's fall is its value at the first recorded epoch over its value at the later one. Against L(NC1),
-    which weight decay keeps from zero, L(NC2/3) falls faster throughout. Against L(LS⊥) it depends on where one looks:
-    at the end of training that term has fallen too, because it shrinks with the learning rate.
+@claim("Theorems 1 and 2, Figure 2", scope=SMALL + ", every recorded epoch of every training", origin="ours")
+def identity_on_networks(trainings: Sequence[Table]) -> Finding:
+    r"""On networks in training, too, the three terms that Figure 2 draws add up to the loss, which is summed example by
+    example.
     """
-    mse = trained_with(tables, "mse")
 
-    def advantage(until: Callable[[dict], float]) -> float:
-        found = []
-        for table in mse.values():
-            terms = {term: by_seed(table, term) for term in ("loss_nc23", "loss_nc1", "loss_ls_perp")}
-            last = until(table.attrs["settings"])
-            falls = {term: values.iloc[0] / values[values.index <= last].iloc[-1] for term, values in terms.items()}
-            found.append(falls["loss_nc23"] / np.maximum(falls["loss_nc1"], falls["loss_ls_perp"]))
-        return least_median(found)
+    def judge(terms: tuple[str, ...]) -> Judgement:
+        def gap(table: Table) -> np.ndarray:
+            total = by_seed(table, "loss")
+            added = sum(by_seed(table, term.removeprefix("-")) * (-1 if term[0] == "-" else 1) for term in terms)
+            return (np.abs(added - total) / total).max(skipna=False).to_numpy()
 
-    because = "median over seeds, in every network"
-    return Outcome(
-        at_least(advantage(lambda settings: settings["epochs"]), 1.0, because=because),
-        members(mse),
-        corrected=at_least(advantage(_first_drop), 1.0, because=because),
-        reason="L(LS⊥) falls further than L(NC2/3) when the learning rate drops",
-    )
+        return Judgement(equal_on_every_draw(
+            "sum of the terms less the loss, relative, at its worst epoch", over_trainings(trainings, gap), 0.0,
+            tolerance=NETWORK_ROUNDING, relative_to=1.0, resolution=1e-4,
+            because="float64 rounding of moments, times the conditioning of the regularised second moment",
+        ))  # fmt: skip
+
+    all_terms = ("loss_nc1", "loss_nc23", "loss_ls_perp")
+    rivals = {
+        "no weight decay in $L_{NC1}$": (*all_terms, "-loss_nc1_decay"),
+        "half the weight decay on the deviation": (*all_terms[:2], "loss_ls_perp", "-loss_ls_perp_decay"),
+        "the classifier on the central path": all_terms[:2],
+    }
+    return Finding(judge, printed=all_terms, rivals=rivals)
 
 
-def _first_drop(settings: Mapping[str, Any]) -> int:
-    """The last epoch at the full learning rate."""
-    return round(settings["drops"][0] * settings["epochs"])
+@claim("Section 2, Figure 2", scope=SMALL, empirical=True)
+def least_squares_deviation_negligible(
+    trainings: Sequence[Table], *, share: Fraction, reference: Literal["all", "data"]
+) -> Finding:
+    r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
+    $L_{LS}^\perp$ becomes negligible against $L_{LS}$.
+
+    Judged at the last epoch of every training. Of $L_{LS}$ a share of {decay_share:.2g} (median over trainings) is weight
+    decay, which no classifier avoids; against what is left of it, the squared errors of predictions, $L_{LS}^\perp$
+    without its own decay has a share of {data_share:.2g} (largest {data_worst:.2g}). At its worst recorded epoch between
+    the end of train errors and the first drop of the learning rate, where gradient noise keeps the last layer away
+    from the optimum, the share of the whole is {noisy:.2g}.
+    """
+
+    def part(of_data: bool) -> np.ndarray:
+        def ratio(table: Table) -> np.ndarray:
+            return _deviation(table, of_data).iloc[-1].to_numpy()
+
+        return over_trainings(trainings, ratio)
+
+    def noisy(table: Table) -> np.ndarray:
+        values, ends = _deviation(table, False), zero_error_epochs(table)
+        early = values[values.index <= first_drop(table)]
+        return np.array([early.loc[early.index >= ends[seed], seed].max() for seed in early])
+
+    ratios = {"all": part(False), "data": part(True)}
+
+    def judge(when: str) -> Judgement:
+        if when == "first":
+            values = over_trainings(trainings, lambda table: _deviation(table, reference == "data").iloc[0])
+        elif when == "variability":
+            values = at_the_end(trainings, "loss_nc1") / (
+                at_the_end(trainings, "loss_nc1") + at_the_end(trainings, "loss_nc23")
+            )
+        else:
+            values = ratios[reference]
+        name = "$L_{LS}^\\perp / L_{LS}$ at the last epoch" + (", without decay" if reference == "data" else "")
+        return Judgement(every_draw(name, values, at_most=share, because="a tenth: what a figure shows as negligible"))
+
+    decayed = over_trainings(trainings, lambda table: (
+        by_seed(table, "loss_nc1_decay") / (by_seed(table, "loss_nc1") + by_seed(table, "loss_nc23"))).iloc[-1])  # fmt: skip
+    facts = {
+        "decay_share": float(np.median(decayed)),
+        "data_share": float(np.median(ratios["data"])),
+        "data_worst": float(np.max(ratios["data"])),
+        "noisy": float(np.nanmax(over_trainings(trainings, noisy))),
+    }
+    rivals = {"the first epoch's deviation": "first", "$L_{NC1}$ in the place of the deviation": "variability"}
+    return Finding(judge, printed="end", rivals=rivals, facts=facts)
+
+
+@claim("Figure 2", scope=SMALL, empirical=True)
+def nc23_vanishes_first(
+    trainings: Sequence[Table], *, factor: Positive, parts: Literal["all", "data"], until: Literal["end", "drop"]
+) -> Finding:
+    r"""Of the three terms of the loss, $L_{NC2/3}$ diminishes fastest.
+
+    A term's fall is its value at the first recorded epoch over its value at the last; the advantage of $L_{NC2/3}$ is its
+    fall over the larger of the other two. Weight decay keeps $L_{NC1}$ from zero, and $L_{LS}^\perp$, gradient noise, falls
+    with the learning rate. Without the parts of weight decay the advantage is a factor {data:.2g} (geometric mean).
+    """
+
+    def advantage(table: Table, parts: str, until: str, first: str) -> np.ndarray:
+        terms = ["loss_nc23", "loss_nc1", "loss_ls_perp"]
+        last = settings_of(table)["epochs"] if until == "end" else first_drop(table)
+        values = {}
+        for term in terms:
+            found = by_seed(table, term)
+            if parts == "data" and term != "loss_nc23":
+                found = found - by_seed(table, f"{term}_decay")
+            values[term] = np.log10(found.iloc[0] / found[found.index <= last].iloc[-1])
+        others = [values[term] for term in terms if term != first]
+        return (values[first] - np.maximum(*others)).to_numpy()
+
+    def judge(first: str) -> Judgement:
+        found = over_trainings(trainings, lambda table: advantage(table, parts, until, first))
+        name = "$\\log_{10}$ of the fall of the named term over the largest fall of another"
+        return Judgement(at_least(
+            name, evidence.mean(found), float(np.log10(factor)), because="95 % interval over all trainings",
+            draws_for=int((found > np.log10(factor)).sum()), draws_against=int((found <= np.log10(factor)).sum()),
+            draws_undecided=int(np.isnan(found).sum()),
+        ))  # fmt: skip
+
+    data = over_trainings(trainings, lambda table: advantage(table, "data", until, "loss_nc23"))
+    rivals = {"$L_{NC1}$ first": "loss_nc1", "$L_{LS}^\\perp$ first": "loss_ls_perp"}
+    return Finding(
+        judge, printed="loss_nc23", rivals=rivals, facts={"data": float(10 ** np.mean(data))},
+        reason=not_without_error(trainings),
+    )  # fmt: skip
+
+
+def _deviation(table: Table, of_data: bool) -> Any:
+    """Return the deviation over the least-squares loss, epochs by seeds; without what weight decay adds to both."""
+    deviation, least = by_seed(table, "loss_ls_perp"), by_seed(table, "loss_nc1") + by_seed(table, "loss_nc23")
+    if of_data:
+        deviation = deviation - by_seed(table, "loss_ls_perp_decay")
+        least = least - by_seed(table, "loss_nc1_decay")
+    return deviation / least

@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from collections.abc import Sequence
 
-from learning_dynamics.papers.neural_collapse.panels import curves
-from learning_dynamics.plotting import COLOURS
-from learning_dynamics.tables import Tables
+import numpy as np
+
+from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
+from learning_dynamics.papers.neural_collapse.panels import (
+    DASHED,
+    band,
+    mark_epochs,
+    place_of,
+    shared_legend,
+    training_grid,
+)
+from learning_dynamics.papers.neural_collapse.trainings import by_seed
+from learning_dynamics.plotting import COLOURS, Drawn
+from learning_dynamics.tidy import Table
+
+TERMS = {
+    "loss_nc1": (r"$\mathcal{L}_{\mathrm{NC1}}$", "blue"),
+    "loss_nc23": (r"$\mathcal{L}_{\mathrm{NC2/3}}$", "green"),
+    "loss_ls_perp": (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
+}
 
 
-def fig2(tables: Tables) -> Figure:
-    """The terms of the MSE loss, of which the deviation from the least-squares classifier becomes the smallest part.
+def fig2(trainings: Sequence[Table]) -> Drawn:
+    r"""The terms that the MSE loss decomposes into, along training.
 
-    The loss, weight decay included, is L(NC1) + L(NC2/3) + L(LS⊥) to rounding: within-class variability,
+    The loss, weight decay included (grey), is $L_{NC1} + L_{NC2/3} + L_{LS}^\perp$ to rounding: within-class variability,
     distance of class means and least-squares classifiers from the simplex, and what the actual classifier
-    loses against the least-squares one. Lines: geometric mean over seeds; bands: their range; vertical: the
-    first measured epoch without a train error, median over seeds. L(NC1) does not reach zero because weight
-    decay keeps the network from the limit; L(LS⊥) drops with the learning rate.
+    loses against the least-squares one (solid). Dashed: the first and the last without the part that weight decay adds to
+    them, which is squared error alone; decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds; bands: their
+    range; vertical, red: the first measured epoch without a train error, median over seeds; dotted: the learning rate
+    drops tenfold. {recipe}
     """
-    terms = [
-        {"quantity": "loss_nc1", "label": r"$\mathcal{L}_{\mathrm{NC1}}$", "color": COLOURS["blue"]},
-        {"quantity": "loss_nc23", "label": r"$\mathcal{L}_{\mathrm{NC2/3}}$", "color": COLOURS["green"]},
-        {"quantity": "loss_ls_perp", "label": r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "color": COLOURS["purple"]},
-    ]
-    return curves(tables, terms, ylabel="term of the MSE loss")[0]
+    figure, panels = training_grid(trainings, height=2.6, sharex=True, sharey=True)
+    shares = []
+    for table in trainings:
+        axis = panels[place_of(table)]
+        axis.set(xscale="log", yscale="log")
+        band(axis, by_seed(table, "loss"), color=COLOURS["grey"], lw=2.6, alpha=0.6, label="loss")
+        for term, (label, colour) in TERMS.items():
+            values = by_seed(table, term)
+            band(axis, values, color=COLOURS[colour], label=label)
+            if term != "loss_nc23":
+                data = values - by_seed(table, f"{term}_decay")
+                band(axis, data, color=COLOURS[colour], ls=DASHED, lw=1.0, label=f"{label}, without decay")
+        mark_epochs(axis, table)
+        shares.append(by_seed(table, "loss_ls_perp").iloc[-1] / by_seed(table, "loss").iloc[-1])
+    next(iter(panels.values())).set_ylabel("term of the MSE loss")
+    shared_legend(figure)
+    alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.2g} of the loss."
+    return Drawn(figure, {"recipe": recipe(trainings), "share": float(np.mean(np.concatenate(shares)))}, alt)

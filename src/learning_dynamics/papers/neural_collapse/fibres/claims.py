@@ -1,84 +1,179 @@
-"""Claims on the fibres H → AH and on the tangent space of the renormalised features."""
+"""Claims on the fibres H -> AH, on the tangent space of the renormalised features, and on simplex frames."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Outcome, all_of, claim, equal
-from learning_dynamics.papers.neural_collapse.central_path.rows import (
-    DIFFERENCE_ERROR,
-    ROUNDING,
-    draws,
-    largest_of,
-    measured,
-)
-from learning_dynamics.tables import Tables
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.neural_collapse.draws import DIFFERENCE_ERROR, DRAW, ROUNDING, largest
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
+
+FREE = "Gaussian features of three sizes, within-class covariance of full rank"
+RENORMALISED = FREE + ", renormalised"
 
 
-@claim("Section 3.1, eq. 7", "largest relative change of predictions or loss under H → AH")
-def invariance(tables: Tables) -> Outcome:
-    """Without weight decay, predictions and loss of the least-squares classifier do not change under H → AH, A
+@claim("Section 3.1, eq. 7", scope=FREE + ", any global mean and bias; A positive definite, symmetric, general")
+def invariance(features: Table) -> Finding:
+    r"""Without weight decay, predictions and loss of the least-squares classifier do not change under $H \to AH$, $A$
     invertible.
 
-    The text takes A symmetric and appendix D.1 drops that: A is drawn positive definite, symmetric with
-    eigenvalues of both signs, and neither; global mean and bias are there. All leave predictions and loss as they were,
-    up to rounding errors that grow with the square of A's condition number. The invariance has a consequence that
-    matters below: the loss is constant along H → AH, so that its gradient is orthogonal to every SH.
+    The text takes $A$ symmetric, and appendix D.1 positive definite: neither is needed. Equation 7's second line lacks
+    a factor $CN$ that cancels. The loss is constant along fibres, so that its gradient is orthogonal to every $SH$.
     """
-    table = tables["central_path_features"]
-    tolerance = 10 * np.finfo(float).eps * table.attrs["settings"]["condition"] ** 2
-    gap = largest_of(table, "prediction_gap", "loss_gap")
-    return Outcome(equal(gap, 0.0, tolerance, because="rounding: 10 ε cond(A)²"), draws(table))
+    tolerance = 10 * np.finfo(float).eps * settings_of(features)["condition"] ** 2
+
+    def judge(alteration: str) -> Judgement:
+        checks = [
+            equal_on_every_draw(
+                f"relative change of {what}", largest(features, f"{what}{alteration}"), 0.0, tolerance=tolerance,
+                relative_to=1.0, resolution=1e-3, because="rounding: 10 units times the square of A's condition number",
+            )
+            for what in ("predictions", "losses")
+        ]  # fmt: skip
+        return Judgement(*checks)
+
+    return Finding(judge, printed="", rivals={"the classifier of $H$ kept for $AH$": "--classifier_kept"})
 
 
-@claim("Propositions 3 and 4", "largest relative departure from a projection onto the tangent space")
-def tangent_space(tables: Tables) -> Outcome:
-    """The tangent space at X is {Z : XCZᵀ + ZCXᵀ = 0}, and the printed map is a projection onto it.
+@claim("Propositions 3 and 4", scope=RENORMALISED)
+def tangent_space(features: Table) -> Finding:
+    r"""The tangent space at $X$ is $\{Z : XCZ^\top + ZCX^\top = 0\}$, and the printed map
+    $Z - \frac12(XCZ^\top + ZCX^\top)X$ is a projection onto it.
 
-    Curves that stay on the manifold X C Xᵀ = I have velocities that satisfy the equation, every solution is the
-    velocity of such a curve, and the equation's rank is P(P + 1)/2, as many as the manifold has constraints. The
-    printed map Z − ½(XCZᵀ + ZCXᵀ)X takes everything into that space, leaves what lies there alone, and applied
-    twice does what it does once; so does the orthogonal projection Z − (CN/2)(XCZᵀ + ZCXᵀ)XC. A space has many
-    projections onto it: they differ in what they discard, S X here and S X C there, S symmetric. Proposition 3 as
-    printed lacks the transpose of its last X, a slip: the shapes do not fit without it. Features keep all P rows;
-    the paper drops to the C rows of its aligned coordinates, which changes nothing in the spectrum.
+    Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, every solution is the
+    velocity of such a curve, and the equation's rank is $P(P+1)/2$, as many as the manifold has constraints. The printed
+    map takes everything into that space, leaves what lies there alone, and applied twice does what it does once; so
+    does the orthogonal projection: a space has many projections onto it, which differ in what they discard.
+    Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it.
     """
-    table = tables["central_path_features"]
-    codimension = measured(table, "codimension")
-    missed = float((codimension["value"] - codimension["predicted"]).abs().max())
-    exact = largest_of(table, "image", "idempotence", "tangent_moved")
-    curves = largest_of(table, "curve_equation", "curve_velocity")
-    check = all_of(
-        equal(exact, 0.0, ROUNDING, because="rounding"),
-        equal(curves, 0.0, DIFFERENCE_ERROR, because="error of central differences"),
-        equal(missed, 0.0, 0.5, because="a rank is a whole number"),
-    )
-    return Outcome(check, draws(table))
+    missed = select(features, "codimension").sort_values(DRAW)
+
+    def judge(flow: str) -> Judgement:
+        given = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
+        names = {"image": "image off the space", "idempotence": "second application", "tangent_moved": "tangents moved"}
+        exact = [
+            equal_on_every_draw(said, largest(features, name, flow=flow) if flow else np.ones(len(missed)), 0.0, **given)
+            for name, said in names.items()
+        ]
+        curves = largest(features, "curve_equation", "curve_velocity")
+        rank = missed["features"] * (missed["features"] + 1) / 2
+        return Judgement(
+            *exact,
+            every_draw("velocities of curves off the equation", curves, at_most=DIFFERENCE_ERROR,
+                       because="error of central differences"),
+            equal_on_every_draw("rank of the equation", missed["value"], rank, tolerance=0.0,
+                                because="a rank is a whole number"),
+        )  # fmt: skip
+
+    return Finding(judge, printed="printed", rivals={"the identity, which removes nothing": ""})
 
 
-@claim("Proposition 4, proof of Lemma 4", "largest ‖Π − Πᵀ‖_F / ‖Π‖_F of the printed map as a matrix")
-def projection_self_adjoint(tables: Tables) -> Outcome:
-    """The printed map onto the tangent space may be moved across the inner product: ⟨Π(A), B⟩ = ⟨A, Π(B)⟩.
+@claim(
+    "Proposition 4, proof of Lemma 4",
+    scope=RENORMALISED,
+    correction=r"The orthogonal projection is self-adjoint: $Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$.",
+)
+def projection_self_adjoint(features: Table) -> Finding:
+    r"""The printed map onto the tangent space may be moved across the inner product:
+    $\langle\Pi(A), B\rangle = \langle A, \Pi(B)\rangle$.
 
-    It may not: Π as printed is a projection but not an orthogonal one. It discards S X, a move along the fibre X →
-    AX, where orthogonality asks to discard S X C. In the degenerate inner product tr(A C Bᵀ) it would be the
-    orthogonal one, as on a Stiefel manifold with a metric of that form, but C sees only deviations from class
-    means, and the gradient is taken in the Frobenius inner product.
+    It may not: $\Pi$ as printed is a projection but not an orthogonal one; its matrix differs from its transpose by
+    {printed:.2g} of its norm on the draw where it is worst. It discards $SX$, a move along the fibre, where
+    orthogonality asks to discard $SXC$.
 
-    The step matters because of what the adjoint does. It maps Z to Z − ½(ZXᵀ + XZᵀ)XC, and the gradient satisfies
-    ∇L Xᵀ = 0, the loss being constant along fibres. So the adjoint leaves the gradient alone, and the equation that
-    Lemma 4 arrives at is gradient flow without any projection, which leaves the manifold. Its class means do move
-    as under the orthogonal projection, which is how Lemma 5 and Proposition 2 come out right for that one: see
-    `proposition_2`. The expansion in Lemma 2, apart from a sign that slips in its last line, is right, and for the
-    printed map.
+    The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)XC$, and the gradient
+    satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the gradient alone (to
+    {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more), and the equation that Lemma 4
+    arrives at is gradient flow without any projection, which leaves the manifold: at least {normal:.2g} of the gradient
+    is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5 and Proposition 2
+    come out right for that one: see `proposition_2`.
     """
-    table = tables["central_path_features"]
-    orthogonal = largest_of(table, "asymmetry", flow="orthogonal")
-    reason = (
-        f"the orthogonal projection measures {orthogonal:.1g}. The adjoint of the printed map changes the gradient by "
-        f"{largest_of(table, 'adjoint_gradient'):.1g} of its norm, the map itself by "
-        f"{measured(table, 'printed_gradient')['value'].min():.2g} or more; at least "
-        f"{measured(table, 'gradient_normal')['value'].min():.2g} of the gradient's norm is normal to the manifold"
-    )
-    check = equal(largest_of(table, "asymmetry", flow="printed"), 0.0, ROUNDING, because="rounding")
-    return Outcome(check, draws(table), reason=reason)
+
+    def judge(flow: str) -> Judgement:
+        return Judgement(equal_on_every_draw(
+            "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$", largest(features, "asymmetry", flow=flow), 0.0,
+            tolerance=ROUNDING, relative_to=1.0, because="rounding",
+        ))  # fmt: skip
+
+    facts = {
+        "printed": float(largest(features, "asymmetry", flow="printed").max()),
+        "adjoint": float(largest(features, "adjoint_gradient").max()),
+        "moved": float(by_draw(features, "printed_gradient", draw=DRAW).min()),
+        "normal": float(by_draw(features, "gradient_normal", draw=DRAW).min()),
+    }
+    reason = "the printed map is not its own adjoint"
+    return Finding(judge, printed="printed", rivals={"the printed map after all": "printed"}, corrected="orthogonal",
+                   reason=reason, facts=facts)  # fmt: skip
+
+
+@claim("Lemma 2", scope=RENORMALISED + "; steps in a random direction of zero mean")
+def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
+    r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
+
+    The remainder relative to $\|\Delta\|$ must fall as the first power of the step. The last line of the proof prints a
+    minus between the two products of $\Pi$, a slip. With the orthogonal projection, under which Proposition 2 holds, the
+    lemma does not: the order of what is left is {orthogonal:.2g}.
+    """
+
+    def order(flow: str) -> np.ndarray:
+        left = by_draw(features, "remainder", draw=DRAW, flow=flow)
+        return np.log2(left[:, -2] / left[:, -1])
+
+    def judge(flow: str) -> Judgement:
+        return Judgement(equal_on_every_draw(
+            "order of the remainder over the step, from the two smallest steps", order(flow), 1.0, tolerance=tolerance,
+            relative_to=1.0, because="next order: the step's relative size, some thousandths, times the draw's curvature",
+        ))  # fmt: skip
+
+    rivals = {"the orthogonal projection": "orthogonal", "a minus between the products, as the proof ends": "minus_sign"}
+    return Finding(judge, printed="printed", rivals=rivals, facts={"orthogonal": float(np.median(order("orthogonal")))})
+
+
+@claim("Lemma 3", scope=RENORMALISED + "; the non-zero singular values, along the printed map")
+def lemma_3(features: Table) -> Finding:
+    r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values change by
+    $d\omega_j = (y_j^\top/N - \omega_j x_j^\top C)\,dx_j$ in aligned coordinates.
+
+    Measured by central differences. Along the orthogonal projection the second product is absent.
+    """
+    slopes = by_draws(features, "slope")
+
+    def judge(formula: str) -> Judgement:
+        errors = [
+            np.abs(measured - said).max(axis=1) / np.abs(measured).max(axis=1)
+            for measured, said in zip(slopes, by_draws(features, formula), strict=True)
+        ]
+        return Judgement(equal_on_every_draw(
+            "slopes of $\\omega_j$ less the formula, relative", np.concatenate(errors), 0.0, tolerance=DIFFERENCE_ERROR,
+            relative_to=1.0, resolution=1e-3, because="error of central differences",
+        ))  # fmt: skip
+
+    return Finding(judge, printed="slope--lemma_3", rivals={"the first product alone": "slope--without_shrinking"})
+
+
+def by_draws(features: Table, quantity: str) -> list[np.ndarray]:
+    """Return a spectrum of each size, shape (draws, entries)."""
+    return [by_draw(rows, quantity) for _, rows in features.groupby(DRAW[:3])]
+
+
+@claim("Lemma 7", scope="matrices of the sizes of three draws, both directions of the equivalence")
+def lemma_7(features: Table) -> Finding:
+    r"""A matrix is a simplex equiangular tight frame if and only if it has exactly $C-1$ non-zero singular values, all
+    equal, and its columns sum to zero.
+
+    The Gram matrix of a matrix with both properties is held against a simplex frame's; singular values and column sum
+    of a rotated simplex frame against the properties.
+    """
+
+    def judge(alteration: str) -> Judgement:
+        return Judgement(equal_on_every_draw(
+            "relative gap, the larger of both directions", largest(features, f"lemma_7{alteration}"), 0.0,
+            tolerance=ROUNDING, relative_to=1.0, resolution=1e-3, because="rounding",
+        ))  # fmt: skip
+
+    rivals = {
+        "equal singular values without columns that sum to zero": "--other_null_space",
+        "columns that sum to zero without equal singular values": "--unequal_values",
+    }
+    return Finding(judge, printed="", rivals=rivals)

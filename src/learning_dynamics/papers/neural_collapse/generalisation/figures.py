@@ -2,59 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
-from learning_dynamics.papers.neural_collapse.accuracies import accuracies
-from learning_dynamics.papers.neural_collapse.panels import Cell, curves
-from learning_dynamics.papers.neural_collapse.training_lines import under_both_losses
-from learning_dynamics.plotting import WIDTH
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.neural_collapse.collapse.figures import TRACE, recipe
+from learning_dynamics.papers.neural_collapse.generalisation.table1 import accuracies
+from learning_dynamics.papers.neural_collapse.panels import DASHED, LOSSES, curves, title_of, under_both_losses
+from learning_dynamics.papers.neural_collapse.trainings import at_the_end, when_errors_end
+from learning_dynamics.plotting import WIDTH, Drawn
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table
 
 
-def fig12(tables: Tables) -> Figure:
-    """Variability collapse on test images, under both losses: slower and less deep than on train images.
+def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
+    r"""Within-class variability on test images along training, under both losses.
 
-    Tr(Σ_W pinv(Σ_B)) / C with means and covariances of the test features; faint dashes repeat the train
-    values of figure 10. Lines: geometric mean over seeds; bands: their range; dotted: zero train error under each loss.
+    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ with means and covariances of the test features (solid); faint dashes repeat
+    the train values of figure 10. Lines: geometric mean over seeds; bands: their range; verticals as in figure 10. {recipe}
     """
     train = [
-        {**line, "label": f"{line['label']}, train", "ls": (0, (4, 2)), "alpha": 0.45}
+        {**line, "label": f"{line['label']}, train", "ls": DASHED, "alpha": 0.5, "lw": 1.0}
         for line in under_both_losses("nc1")
     ]
     test = [{**line, "label": f"{line['label']}, test"} for line in under_both_losses("nc1", "test")]
-    return curves(tables, [*test, *train], ylabel=r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$")[0]
+    trainings = [*mse, *ce]
+    # in the legend's columns, test and train of a loss stand below each other
+    lines = [line for pair in zip(test, train, strict=True) for line in pair]
+    figure, _ = curves(trainings, lines, ylabel=TRACE)
+    facts = {
+        "recipe": recipe(trainings),
+        "test": float(np.median(at_the_end(trainings, "nc1", "test"))),
+        "train": float(np.median(at_the_end(trainings, "nc1"))),
+    }
+    alt = "Within-class variability against epochs; at the end {test:.2g} on test and {train:.2g} on train images (medians)."
+    return Drawn(figure, facts, alt)
 
 
-def table1(tables: Tables) -> Figure:
-    """Test accuracy at the first measured epoch without a train error, and at the end of training, under MSE.
+def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) -> Drawn:
+    """Test accuracy at the first measured epoch without a train error, and at the end of training.
 
-    Percent, mean over seeds with its standard error. Rows of the paper's data sets carry the paper's
-    numbers beside ours; digits are not among them. Trained at the scale of this configuration.
+    Percent, mean over seeds with its standard error; change is in percentage points, with its median over seeds in
+    brackets. Over all trainings under MSE the change has the mean {mean:.2f} and the median {median:.2f}; one test image
+    is {one_image:.2f} points. Rows of the paper's data sets carry the paper's numbers, which are of MSE, beside ours.
+    {recipe}
     """
-    table = accuracies(tables)
-    head = ["data, network", "at zero error", "at the end", "change"]
+    table = accuracies([*mse, *ce])
+    head = ["data, network", "loss", "at zero error", "at the end", "change"]
     rows = [
         [
-            Cell(row.data, row.network, "").title,
+            title_of((row.data, row.network)),
+            LOSSES[row.loss],
             _percent(row.zero_error, row.zero_error_se),
             _percent(row.end, row.end_se),
-            _percent(row.change, row.change_se, "+"),
+            f"{_percent(row.change, row.change_se, '+')} ({row.change_median:+.2f})",
         ]
         for row in table.itertuples()
     ]
     if table["paper_end"].notna().any():
-        head += ["paper: at zero error", "paper: at the end"]
-        for row, published in zip(rows, table[["paper_zero_error", "paper_end"]].to_numpy(), strict=True):
-            row += ["" if np.isnan(value) else f"{value:.2f}" for value in published]
+        head += ["paper: zero error", "paper: end"]
+        for cells, published in zip(rows, table[["paper_zero_error", "paper_end"]].to_numpy(), strict=True):
+            cells += ["" if np.isnan(value) else f"{value:.2f}" for value in published]
     figure, axis = plt.subplots(figsize=(WIDTH, 0.5 + 0.26 * len(rows)))
     axis.axis("off")
     drawn = axis.table(rows, colLabels=head, loc="center", cellLoc="center", edges="horizontal")
     drawn.auto_set_font_size(False)
-    drawn.set_fontsize(9)
+    drawn.set_fontsize(8)
+    drawn.auto_set_column_width(list(range(len(head))))
     drawn.scale(1, 1.4)
-    return figure
+    gain = 100 * (when_errors_end(mse, "error", "test") - at_the_end(mse, "error", "test"))
+    facts = {"mean": gain.mean(), "median": float(np.median(gain)), "one_image": one_image, "recipe": recipe(mse)}
+    return Drawn(figure, facts, "A table of test accuracies; under MSE they change by {mean:.2f} points in the mean.")
 
 
 def _percent(value: float, error: float, sign: str = "") -> str:

@@ -6,18 +6,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
+from matplotlib.patches import FancyArrowPatch, Polygon
 
-from learning_dynamics.papers.neural_collapse import theory
+from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.panels import shared_legend
-from learning_dynamics.plotting import COLOURS, WIDTH
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.neural_collapse.portrait import theory
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.tidy import Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
+SPREADS = (np.array([[1.6, 0.9], [0.9, 0.8]]), np.array([[0.7, -0.45], [-0.45, 1.3]]))
 
 
-def fig1(tables: Tables) -> Figure:
+def fig1(training: Table) -> Drawn:
     """Portrait of neural collapse: features, class means and classifiers in the plane of three class means.
 
     From one training under MSE, seed 0, at its first, a middle and its last recorded epoch. Above: small dots are
@@ -25,55 +26,87 @@ def fig1(tables: Tables) -> Figure:
     arrows the classifiers, the triangle the simplex that means and classifiers approach; everything is
     centred and projected onto the plane that the three means span, means and features in units of the mean
     norm of the means, classifiers in units of their own. Below: how the same features deviate from their
-    class means, on the same scale.
+    class means, on the same scale; the inset enlarges the last {zoom:.0f} times. {recipe}
     """
-    (table,) = tables.values()
-    rows = table[table["quantity"].str.startswith("portrait")]
+    rows = training[training["quantity"].str.startswith("portrait")]
     epochs = sorted(rows["epoch"].unique())
-    figure, axes = plt.subplots(2, len(epochs), figsize=(WIDTH, 4.9), sharex="row", sharey="row", squeeze=False)
+    figure, axes = plt.subplots(2, len(epochs), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
     for column, epoch in enumerate(epochs):
         means, classifiers, features = _portrait(rows[rows["epoch"] == epoch])
         _portrait_panel(axes[0, column], means, classifiers, features)
-        _deviation_panel(axes[1, column], means, features)
+        _deviations(axes[1, column], means, features)
         axes[0, column].set_title(f"epoch {epoch}")
+    reach = np.abs(axes[1, 0].get_xlim()).max()
+    least = 1.1 * float(np.abs(features - means[:, None]).max())
+    inset = axes[1, -1].inset_axes((0.56, 0.56, 0.42, 0.42))
+    _deviations(inset, means, features)
+    inset.set(xlim=(-least, least), ylim=(-least, least), xticks=[], yticks=[], aspect="equal")
     axes[0, 0].set_ylabel("features, means, classifiers")
     axes[1, 0].set_ylabel("deviations from means")
     for axis in axes.ravel():
-        axis.set_aspect("equal")
-        axis.set_xticks([])
-        axis.set_yticks([])
+        axis.set(aspect="equal", xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
-    shared_legend(figure, columns=5, markerscale=2)
-    return figure
+    shared_legend(figure, columns=6, markerscale=1.6)
+    spread = float(np.sqrt(np.mean((features - means[:, None]) ** 2)))
+    alt = "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
+    return Drawn(figure, {"zoom": reach / least, "recipe": recipe([training]), "spread": spread}, alt)
 
 
-def fig13(tables: Tables) -> Figure:
-    """Features on one fibre, A X for symmetric positive-definite A, have the same predictions and the same loss.
+def fig13(training: Table) -> Drawn:
+    r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
+    $X$.
 
-    From real features: those of figure 1 in the plane of three class means, at an early, a middle and the last recorded
-    epoch; each column is a fibre. Top: its representative X, whose within-class covariance is the identity.
-    Middle: the features H = Σ_W^½ X that the network has, and below them A X for another A. Shaded: the classes that
-    the least-squares classifier of each picture decides for; the number is its square loss, equal down each
-    column to rounding. Training moves from fibre to fibre: the loss differs between columns.
+    Below, the base space: representatives $X$, whose within-class covariance is the identity, at an early, a middle and the
+    last recorded epoch of a training; training moves along it from left to right. Above each, its fibre: the
+    features $H = \Sigma_W^{1/2}X$ that the network has, and $AX$ for two other symmetric positive-definite $A$. Real features:
+    those of figure 1, in the plane of three class means. Shaded: the classes that the least-squares classifier of each
+    picture decides for. The number is its square loss: the same on a fibre to rounding (relative difference
+    {difference:.0e}), and another on every fibre. {recipe}
     """
-    (table,) = tables.values()
-    rows = table[table["quantity"].str.startswith("portrait")]
+    rows = training[training["quantity"].str.startswith("portrait")]
     epochs = sorted(rows["epoch"].unique())
-    figure, axes = plt.subplots(3, len(epochs), figsize=(WIDTH, 6.4), squeeze=False)
-    names = ("$X$, renormalised", r"$H = \Sigma_W^{1/2} X$", "$A X$, another $A$")
-    shear = np.array([[1.6, 0.9], [0.9, 0.8]])
+    figure, axes = plt.subplots(4, len(epochs), figsize=(WIDTH, 8.0), squeeze=False)
+    names = ("$A_2X$", "$A_1X$", r"$H = \Sigma_W^{1/2} X$", "base space: $X$")
+    differences = []
     for column, epoch in enumerate(epochs):
         features = _portrait(rows[rows["epoch"] == epoch])[2]
         features = features - features.mean(axis=(0, 1))
         root = theory.within_class_root(features)
         representative = features @ np.linalg.inv(root)
-        for row, transform in enumerate((np.eye(2), root, shear)):
+        losses = [
             _fibre_panel(axes[row, column], representative @ transform)
-        axes[0, column].set_title(f"epoch {epoch}")
+            for row, transform in enumerate((SPREADS[1], SPREADS[0], root, np.eye(2)))
+        ]
+        differences.append(np.ptp(losses) / losses[0])
+        axes[0, column].set_title(f"fibre at epoch {epoch}")
+        for axis in axes[3, :]:
+            axis.set_facecolor("#f4f4f4")
     for row, name in enumerate(names):
         axes[row, 0].set_ylabel(name)
     shared_legend(figure, markerscale=2)
-    return figure
+    figure.canvas.draw()
+    _join(figure, axes)
+    alt = "Three columns of pictures of the same clouds, stretched differently; classes decided for are the same in each."
+    return Drawn(figure, {"difference": max(differences), "recipe": recipe([training])}, alt)
+
+
+def _join(figure: plt.Figure, axes: np.ndarray) -> None:
+    """Draw each fibre as a line upwards from its place in the base space, and training as arrows along that space."""
+    inverse = figure.transFigure.inverted()
+    boxes = np.array([[axis.get_window_extent().transformed(inverse).bounds for axis in row] for row in axes])
+    for column in range(boxes.shape[1]):
+        for row in range(boxes.shape[0] - 1):
+            x, _, width, _ = boxes[row, column]
+            low = boxes[row + 1, column, 1] + boxes[row + 1, column, 3]
+            middle = x + width / 2
+            figure.add_artist(plt.Line2D([middle, middle], [low, boxes[row, column, 1]], color=COLOURS["grey"], lw=1.4))
+    last = boxes[-1]
+    for left, right in zip(last[:-1], last[1:], strict=True):
+        y = left[1] + left[3] / 2
+        figure.add_artist(FancyArrowPatch(
+            (left[0] + left[2] + 0.005, y), (right[0] - 0.005, y), arrowstyle="-|>", mutation_scale=14, color="black",
+            transform=figure.transFigure,
+        ))  # fmt: skip
 
 
 def _coordinates(rows: pd.DataFrame, quantity: str) -> np.ndarray:
@@ -98,32 +131,35 @@ def _portrait(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, features: np.ndarray) -> None:
     simplex = theory.simplex_in_the_plane(means)
     axis.add_patch(Polygon(simplex, closed=True, fill=False, ec=COLOURS["grey"], lw=1.0, label="simplex"))
-    _scatter_classes(axis, features, alpha=0.5)
+    _scatter_classes(axis, features, alpha=0.45)
     for label, colour in enumerate(CLASS_COLOURS):
-        axis.scatter(means[label, 0], means[label, 1], s=45, color=colour, edgecolors="white", linewidths=0.8, zorder=4)
-        arrow = {"arrowstyle": "-|>", "color": COLOURS["black"], "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
-        axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow, zorder=3)
-    axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=4, lw=1.2, label="classifiers")
+        axis.plot(*means[label], "o", ms=8, color=colour, mec="white", mew=0.9, zorder=4)
+        # arrows above the dots, so that their heads are seen where classifiers meet means
+        arrow = {"arrowstyle": "-|>", "color": COLOURS["black"], "lw": 1.1, "shrinkA": 0, "shrinkB": 0,
+                 "mutation_scale": 9}  # fmt: skip
+        axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow, zorder=6)
+    axis.plot([], [], "o", ms=6, color=COLOURS["grey"], mec="white", label="class means")
+    axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=3, lw=1.1, label="classifiers")
 
 
-def _deviation_panel(axis: Axes, means: np.ndarray, features: np.ndarray) -> None:
+def _deviations(axis: Axes, means: np.ndarray, features: np.ndarray) -> None:
     for label, colour in enumerate(CLASS_COLOURS):
         x, y = (features[label] - means[label]).T
         axis.scatter(x, y, s=5, color=colour, alpha=0.5, linewidths=0)
     axis.plot(0, 0, "+", color=COLOURS["black"], ms=7, zorder=4)
 
 
-def _fibre_panel(axis: Axes, features: np.ndarray) -> None:
+def _fibre_panel(axis: Axes, features: np.ndarray) -> float:
+    """Draw features and what their least-squares classifier decides; return its loss."""
     weights, bias, loss = theory.least_squares_classifier(features)
     half = 1.15 * np.abs(features).max()
     x, y = np.meshgrid(np.linspace(-half, half, 201), np.linspace(-half, half, 201))
     decided = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
     axis.contourf(x, y, decided, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
     _scatter_classes(axis, features, alpha=0.7)
-    axis.text(0.03, 0.03, f"loss {loss:.6f}", transform=axis.transAxes, fontsize=8)
-    axis.set_aspect("equal")
-    axis.set_xticks([])
-    axis.set_yticks([])
+    axis.text(0.03, 0.03, f"loss {loss:.3g}", transform=axis.transAxes, fontsize=8)
+    axis.set(aspect="equal", xticks=[], yticks=[])
+    return loss
 
 
 def _scatter_classes(axis: Axes, features: np.ndarray, *, alpha: float) -> None:

@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from matplotlib.figure import Figure
+from collections.abc import Sequence
 
-from learning_dynamics.papers.neural_collapse.panels import curves
-from learning_dynamics.papers.neural_collapse.training_lines import TEST, TRAIN, under_both_losses
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
+from learning_dynamics.papers.neural_collapse.panels import DASHED, LOSS_COLOURS, LOSSES, Line, curves
+from learning_dynamics.papers.neural_collapse.trainings import at_the_end
+from learning_dynamics.plotting import Drawn
+from learning_dynamics.tidy import Table
 
 PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
 
 
-def fig9(tables: Tables) -> Figure:
-    """Robustness against small perturbations as DeepFool measures it grows beyond zero train error, under MSE.
+def fig9(mse: Sequence[Table]) -> Drawn:
+    r"""Robustness against small perturbations along training, under MSE, by three measures.
 
-    Solid: mean over test images of ‖r‖/‖x‖, r the perturbation by which DeepFool changes the network's decision on the
-    standardised image x. Dashed: how far the straight way to the nearest differently decided train image leads before
-    the decision changes, which bounds the smallest perturbation; where the solid line is above it, DeepFool has
-    overshot. Lines: mean over seeds; bands: their range; vertical: zero train error.
+    Mean over test images of $\|r\|/\|x\|$ for the standardised image $x$ and a perturbation $r$ that changes the network's
+    decision. Solid with circles: DeepFool's $r$, the paper's measure. Dashed: the straight way to the nearest differently
+    decided train image, as far as the decision changes, which bounds the smallest perturbation; where the circles are
+    above it, DeepFool has overshot. Thick: the smaller of both for each image. Lines: geometric mean over seeds; bands:
+    their range; vertical, red: zero train error; dotted: the learning rate drops tenfold. {recipe}
     """
-    drawn = [
-        {**TRAIN, "quantity": "robustness", "split": "test", "label": "DeepFool", "marker": "o", "ms": 3},
-        {**TEST, "quantity": "robustness_crossing", "label": "crossing towards a train image"},
+    figure, _ = curves(mse, _measures("mse", named=False), ylabel=PERTURBATION)
+    return _drawn(figure, mse)
+
+
+def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
+    r"""Robustness against small perturbations under MSE and under cross-entropy, by three measures.
+
+    As in figure 9, for both losses; on a logarithmic axis, because DeepFool's measure, the paper's, overshoots by far where
+    outputs are flat. Dashed red: zero train error under cross-entropy. {recipe}
+    """
+    lines = [*_measures("mse", named=True), *_measures("ce", named=True)]
+    figure, _ = curves([*mse, *ce], lines, ylabel=PERTURBATION, height=2.4)
+    return _drawn(figure, [*mse, *ce])
+
+
+def _measures(loss: str, *, named: bool) -> list[Line]:
+    given = {"split": "test", "loss": loss, "color": LOSS_COLOURS[loss]}
+    after = f", {LOSSES[loss]}" if named else ""
+    return [
+        {**given, "quantity": "robustness", "label": f"DeepFool{after}", "marker": "o", "ms": 3, "lw": 1.0},
+        {**given, "quantity": "robustness_crossing", "label": f"crossing{after}", "ls": DASHED, "lw": 1.0},
+        {**given, "quantity": "robustness_smallest", "label": f"smaller of both{after}", "lw": 2.4},
     ]
-    return curves(tables, drawn, ylabel=PERTURBATION, log=False)[0]
 
 
-def fig11(tables: Tables) -> Figure:
-    """Robustness against small perturbations under MSE and under cross-entropy.
-
-    DeepFool's perturbation relative to the image's norm on test images, as in figure 9. Lines: mean over seeds;
-    bands: their range; dotted: zero train error under each loss.
-    """
-    drawn = under_both_losses("robustness", "test", marker="o", ms=3)
-    return curves(tables, drawn, ylabel=PERTURBATION, log=False)[0]
+def _drawn(figure: object, trainings: Sequence[Table]) -> Drawn:
+    facts = {
+        "recipe": recipe(trainings),
+        "smallest": float(at_the_end(trainings, "robustness_smallest", "test").mean()),
+        "deepfool": float(at_the_end(trainings, "robustness", "test").mean()),
+    }
+    alt = (
+        "Relative size of perturbations against epochs; at the end {deepfool:.2g} by DeepFool in the mean, {smallest:.2g} "
+        "by the smallest that is known."
+    )
+    return Drawn(figure, facts, alt)  # type: ignore[arg-type]

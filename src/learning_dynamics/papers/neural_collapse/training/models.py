@@ -68,7 +68,7 @@ def vgg(channels: int, classes: int, *, stages: Sequence[int], width: int, hidde
             layers += [_convolution(inputs, outputs), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True)]
             inputs = outputs
         layers.append(nn.MaxPool2d(2))
-    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    layers += [_MeanOverPixels()]
     for narrower, wider in pairwise([inputs, *hidden]):
         layers += [nn.Linear(narrower, wider, bias=False), nn.BatchNorm1d(wider), nn.ReLU(inplace=True)]
     return Classifier(nn.Sequential(*layers), [inputs, *hidden][-1], classes)
@@ -93,7 +93,7 @@ def resnet(channels: int, classes: int, *, stages: Sequence[int], width: int, bo
             block = _Residual(inputs, width * 2**stage, 2 if stage and not index else 1, bottleneck)
             layers.append(block)
             inputs = block.outputs
-    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    layers += [_MeanOverPixels()]
     return Classifier(nn.Sequential(*layers), inputs, classes)
 
 
@@ -121,8 +121,15 @@ def densenet(channels: int, classes: int, *, stages: Sequence[int], width: int, 
         for _ in range(count):
             layers.append(_Dense(inputs, width, bottleneck))
             inputs += width
-    layers += [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    layers += [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True), _MeanOverPixels()]
     return Classifier(nn.Sequential(*layers), inputs, classes)
+
+
+class _MeanOverPixels(nn.Module):
+    """The mean of each channel; adaptive pooling has no deterministic derivative on a GPU."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mean(dim=(2, 3))
 
 
 class _Residual(nn.Module):

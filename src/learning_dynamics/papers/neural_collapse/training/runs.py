@@ -29,12 +29,9 @@ def training(
     epochs: Count,
     drops: list[Fraction],
     measurements: Count,
-    batch_statistics: Literal["running", "recomputed"],
-    robustness_epochs: Count,
-    robustness_images: Count,
     seeds: Count,
     device: Literal["auto", "cpu", "cuda"] = "auto",
-    precision: Literal["float32", "bfloat16"] = "float32",
+    precision: Literal["float32", "tf32", "bfloat16"] = "float32",
     compiled: bool = False,
     diverged: Literal["stop", "reset"] = "stop",
     seed: Seed,
@@ -51,9 +48,6 @@ def training(
         See `models.convolutional`.
     measurements : int
         About how many epochs are recorded, evenly on a logarithmic axis.
-    batch_statistics, robustness_epochs, robustness_images
-        Read by the metrics: with which batch-norm statistics they are taken, and at about how many epochs and
-        on how many test images of each class robustness is.
 
     Returns
     -------

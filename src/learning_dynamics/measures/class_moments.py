@@ -1,0 +1,53 @@
+"""Class means and covariances of features that arrive in batches, accumulated in float64 where the features lie."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+class ClassMoments:
+    """Class means and within-class covariance, P x P and C x P, whatever the number of examples.
+
+    Classes weigh equally, whatever their numbers of examples: covariances are averaged first within each
+    class, then over classes.
+
+    Parameters
+    ----------
+    counts : Tensor of int, shape (C,)
+        How many examples of each class there will be.
+    features : int
+        P.
+
+    Attributes
+    ----------
+    means : Tensor, shape (C, P)
+    within : Tensor, shape (P, P)
+        The within-class covariance Sigma_W (Han, Papyan, Donoho 2022, eq. 1).
+    """
+
+    def __init__(self, counts: Tensor, features: int) -> None:
+        double = {"dtype": torch.float64, "device": counts.device}
+        self._weights = 1.0 / (counts.double() * len(counts))
+        self._seen = torch.zeros(len(counts), **double)
+        self.means = torch.zeros(len(counts), features, **double)
+        self.within = torch.zeros(features, features, **double)
+
+    def update(self, features: Tensor, labels: Tensor) -> None:
+        """Add a batch: features, shape (examples, P), and their labels, on the same device.
+
+        Batches are merged around their own means (Chan, Golub, LeVeque 1983), which loses no digits when
+        the features have collapsed onto means far from zero.
+        """
+        features = features.double()
+        belongs = torch.nn.functional.one_hot(labels, len(self._seen)).to(features)
+        new = belongs.sum(dim=0)
+        means = (belongs.T @ features) / new.clamp(min=1.0)[:, None]
+        total = self._seen + new
+        # a class that the batch has none of stays where it is
+        shift = torch.where(new[:, None] > 0, means - self.means, 0.0)
+        centred = (features - means[labels]) * self._weights[labels].sqrt()[:, None]
+        between = self._seen * new / total.clamp(min=1.0) * self._weights
+        self.within += centred.T @ centred + (shift * between[:, None]).T @ shift
+        self.means += shift * (new / total.clamp(min=1.0))[:, None]
+        self._seen = total

@@ -1,0 +1,125 @@
+"""What the paper equates for any features, and what the same equations leave when a factor or a term is wrong.
+
+Each function returns relative gaps by quantity: zero to rounding where an equation holds. Names that end in
+``--<alternative>`` belong to an altered equation, which a measurement worth its name must tell from the paper's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.measures import collapse
+from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import theory
+
+Numbers = dict[str, np.ndarray | np.floating | float]
+
+
+def moments(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Sigma_W, (features, features), and class means as rows, (classes, features)."""
+    return central_path.within_covariance(H, classes), central_path.class_means(H, classes).T
+
+
+def least_squares(H: np.ndarray, classes: int, decay: float) -> np.ndarray:
+    """Return the extended classifier that minimises the loss, by an orthogonal-triangular solver, without covariances."""
+    samples, size = H.shape[1], len(H) + 1
+    rows = np.vstack([central_path.extended(H).T, np.sqrt(samples * decay) * np.eye(size)])
+    labels = np.vstack([central_path.one_hot(classes, samples // classes).T, np.zeros((size, classes))])
+    return np.linalg.lstsq(rows, labels, rcond=None)[0].T
+
+
+def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers:
+    """Gaps of Proposition 1, Theorems 1 and 2, for any extended classifier W.
+
+    ``classifier``: the formula of the optimal classifier against the solver's; altered: half the weight decay, and
+    the covariance without the global mean's square. ``theorem_1``: loss against the solver's loss plus deviation;
+    altered: a deviation in the metric without the global mean's square. ``theorem_2``: the solver's loss against its
+    two parts; altered: the first part without weight decay, the second without its factor 1/C.
+    """
+    classes = len(W)
+    within, means = moments(H, classes)
+    solved = least_squares(H, classes, decay)
+    halved = collapse.least_squares_classifier(within, means, decay / 2)
+    mean = np.append(means.mean(axis=0), 1.0)
+    moment = central_path.extended(H) @ central_path.extended(H).T / H.shape[1] + decay * np.eye(len(H) + 1)
+    flat = np.linalg.pinv(moment - np.outer(mean, mean)) @ np.column_stack([means, np.ones(classes)]).T / classes
+    parts = collapse.decomposition(within, means, W, decay)
+    total, least = (central_path.extended_loss(each, H, decay) for each in (W, solved))
+    excess = W - solved
+    short = parts["loss_ls_perp"] - 0.5 * np.sum((excess @ mean) ** 2)
+    gaps = {
+        "classifier": _relative(collapse.least_squares_classifier(within, means, decay), solved),
+        "classifier--half_decay": _relative(halved, solved),
+        "classifier--without_mean": _relative(flat.T, solved),
+        "theorem_1": abs(total - least - parts["loss_ls_perp"]) / total,
+        "theorem_1--without_mean": abs(total - least - short) / total,
+        "theorem_2": abs(least - parts["loss_nc1"] - parts["loss_nc23"]) / least,
+        "theorem_2--without_decay": abs(least - parts["loss_nc1"] + parts["loss_nc1_decay"] - parts["loss_nc23"])
+        / least,
+        "theorem_2--without_classes": abs(least - parts["loss_nc1"] - classes * parts["loss_nc23"]) / least,
+    }
+    return {name: float(gap) for name, gap in gaps.items()}
+
+
+def equation_6(H: np.ndarray, classes: int) -> Numbers:
+    """Gaps of equation 6: W = M^T Sigma_T^{-1} / C and b = 1/C - W mu_G without weight decay, M centred.
+
+    Altered: Sigma_W in the place of Sigma_T, and a bias of 1/C alone.
+    """
+    solved = least_squares(H, classes, 0.0)
+    within, means = moments(H, classes)
+    centre = means.mean(axis=0)
+    centred = collapse.centred_means(means)
+    total = within + centred.T @ centred / classes
+    weights = np.linalg.solve(total, centred.T).T / classes
+    discriminant = np.linalg.solve(within, centred.T).T / classes
+    biases = np.full(classes, 1 / classes)
+    return {
+        "equation_6": _relative(np.column_stack([weights, biases - weights @ centre]), solved),
+        "equation_6--within": _relative(np.column_stack([discriminant, biases - discriminant @ centre]), solved),
+        "equation_6--bias": _relative(np.column_stack([weights, biases]), solved),
+    }
+
+
+def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
+    """Relative change of predictions and of loss under H -> A H, without weight decay (section 3.1).
+
+    Altered: the classifier of H kept for A H.
+    """
+    first, second = (
+        collapse.least_squares_classifier(*moments(each, classes), decay=0.0) for each in (H, A @ H)
+    )
+    scores, moved = first @ central_path.extended(H), second @ central_path.extended(A @ H)
+    before = central_path.extended_loss(first, H, 0.0)
+    return {
+        "predictions": _relative(moved, scores),
+        "predictions--classifier_kept": _relative(first @ central_path.extended(A @ H), scores),
+        "losses": abs(central_path.extended_loss(second, A @ H, 0.0) - before) / before,
+        "losses--classifier_kept": abs(central_path.extended_loss(first, A @ H, 0.0) - before) / before,
+    }
+
+
+def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
+    """Gaps of Lemma 7, both ways: equal singular values and a null space of ones, against a simplex frame.
+
+    ``lemma_7``, the larger of: the Gram matrix of a matrix with both properties against a simplex frame's; the singular
+    values and the ones of a rotated simplex frame. Altered: a matrix with equal singular values whose null space is
+    another line, and one whose columns sum to zero but whose singular values differ.
+    """
+    U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(H, classes), full_matrices=False)
+    U, Vt = U[:, : classes - 1], Vt[: classes - 1]
+    rotation = np.linalg.qr(Z[:, :classes])[0]
+    frame = 3.0 * rotation @ (np.eye(classes) - 1 / classes)
+    found = np.linalg.svd(frame, compute_uv=False)
+    forth = theory.simplex_gram(3.0 * U @ Vt)
+    back = max(np.ptp(found[: classes - 1]), found[-1], np.abs(frame.sum(axis=1)).max()) / found[0]
+    line = np.linalg.qr(Z[:classes, :classes])[0]
+    return {
+        "lemma_7": float(max(forth, back)),
+        "lemma_7--other_null_space": float(theory.simplex_gram(3.0 * U @ line[: classes - 1])),
+        "lemma_7--unequal_values": float(theory.simplex_gram((U * omega[: classes - 1]) @ Vt)),
+    }
+
+
+def _relative(changed: np.ndarray, matrix: np.ndarray) -> float:
+    return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))

@@ -1,0 +1,52 @@
+"""How near features are to the limits that the central path has: of the SNR matrix, and neural collapse itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.measures import collapse
+from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+
+Numbers = dict[str, np.ndarray | np.floating | float]
+
+
+def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> Numbers:
+    """Distances of features from what the singular vectors at the start say, over leading axes of X.
+
+    Keys: ``vectors``, the part of the signal-to-noise matrix outside of sum_j x_j u_j v_j^T, relative to all of it
+    (Lemma 6); ``snr_limit``, ||SNR / omega_max - U V^T||_F (eq. 10); ``features_limit``, the same of the features,
+    ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(examples) (eq. 11).
+    """
+    U, _, Vt = np.linalg.svd(central_path.signal_to_noise(start, classes), full_matrices=False)
+    U, V = U[:, : classes - 1], Vt[: classes - 1].T
+    snr = central_path.signal_to_noise(X, classes)
+    omega_max = np.linalg.svd(snr, compute_uv=False)[..., :1, None]
+    aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)
+    examples = X.shape[-1] // classes
+    return {
+        "vectors": (_norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr))[..., 0, 0],
+        "snr_limit": _norm(snr / omega_max - U @ V.T)[..., 0, 0],
+        "features_limit": _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1))[..., 0, 0] / np.sqrt(examples),
+    }
+
+
+def collapse_along(X: np.ndarray, classes: int) -> Numbers:
+    """Neural collapse of renormalised features and their least-squares classifier, over leading axes.
+
+    Keys: ``trace``, tr(pinv(Sigma_B) Sigma_W); ``nc2_norms``, ``nc2_angles``, ``nc3``: see `measures.collapse`;
+    ``nc4``, the share of examples that the classifier and the nearest class mean label differently.
+    """
+    means = np.swapaxes(central_path.class_means(X, classes), -1, -2)
+    W = central_path.classifier(X, classes)
+    nearest = means @ X - 0.5 * np.sum(means**2, axis=-1, keepdims=True)
+    return {
+        "trace": classes * collapse.variability(central_path.within_covariance(X, classes), means),
+        "nc2_norms": collapse.relative_spread_of_norms(means),
+        "nc2_angles": collapse.distance_from_maximal_angles(means),
+        "nc3": collapse.self_duality(W, means),
+        "nc4": np.mean(np.argmax(W @ X, axis=-2) != np.argmax(nearest, axis=-2), axis=-1),
+    }
+
+
+def _norm(matrices: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(matrices, axis=(-2, -1), keepdims=True)

@@ -1,0 +1,146 @@
+"""The tangent space of the renormalised features: what moves along it, how fast, and what maps onto it (appendix D)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
+
+Numbers = dict[str, np.ndarray | np.floating | float]
+
+# step of the central differences below, relative to the fastest relative change: its square is their error
+DIFFERENCE = 1e-4
+# relative sizes of the steps whose remainders Lemma 2 speaks of
+STEPS = (4e-3, 2e-3, 1e-3)
+
+
+def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
+    """What tells the solutions of Proposition 3's equation from the velocities of curves on the manifold.
+
+    The curve renormalised(X + h Z) stays on the manifold: ``curve_equation``, what its velocity leaves of X C Z^T +
+    Z C X^T; ``curve_velocity``, its velocity less Z where Z is made to solve the equation, both relative to Z;
+    ``codimension``, the rank of Z -> X C Z^T + Z C X^T.
+    """
+
+    def slope(direction: np.ndarray) -> np.ndarray:
+        h = DIFFERENCE / np.linalg.norm(direction)
+        ahead, behind = (central_path.renormalised(X + sign * h * direction, classes) for sign in (1, -1))
+        return (ahead - behind) / (2 * h)
+
+    solution = renormalised.orthogonal_projection(X, Z, classes)
+    velocity = slope(central_path.centred(Z))
+    left = renormalised.constraint(X, velocity, classes)
+    return {
+        "curve_equation": np.linalg.norm(left) / np.linalg.norm(renormalised.constraint(X, Z, classes)),
+        "curve_velocity": _relative(slope(central_path.centred(solution)), central_path.centred(solution)),
+        "codimension": float(np.linalg.matrix_rank(renormalised.constraint(X, _basis(X), classes).reshape(X.size, -1))),
+    }
+
+
+def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalised.TangentMap) -> Numbers:
+    """How far a tangent map is from a projection onto the tangent space, and from an orthogonal one.
+
+    Keys: ``image``, what the map's image leaves of X C Z^T + Z C X^T, relative to that of Z; ``idempotence``, a second
+    application against the first; ``tangent_moved``, the change of matrices that are tangent already; ``asymmetry``,
+    ||T - T^T||_F / ||T||_F for the map as a matrix T, zero if and only if it is self-adjoint.
+    """
+    image = tangent_map(X, Z, classes)
+    tangent = renormalised.orthogonal_projection(X, Z[::-1], classes)
+    matrix = tangent_map(X, _basis(X), classes).reshape(X.size, X.size)
+    left = np.linalg.norm(renormalised.constraint(X, image, classes))
+    return {
+        "image": left / np.linalg.norm(renormalised.constraint(X, Z, classes)),
+        "idempotence": _relative(tangent_map(X, image, classes), image),
+        "tangent_moved": _relative(tangent_map(X, tangent, classes), tangent),
+        "asymmetry": np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix),
+    }
+
+
+def adjoint_gaps(X: np.ndarray, classes: int) -> Numbers:
+    """What Lemma 4 does to the gradient when it moves the printed map across the inner product.
+
+    Keys: ``adjoint_gradient``, the adjoint map of the gradient less the gradient; ``printed_gradient``, the printed map
+    of it less the gradient; ``gradient_normal``, the part of the gradient that is normal to the manifold, all
+    relative to the gradient.
+    """
+    gradient = central_path.gradient(X, classes)
+    return {
+        "adjoint_gradient": _relative(renormalised.printed_adjoint(X, gradient, classes), gradient),
+        "printed_gradient": _relative(renormalised.printed_map(X, gradient, classes), gradient),
+        "gradient_normal": _relative(renormalised.orthogonal_projection(X, gradient, classes), gradient),
+    }
+
+
+def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
+    """Return d omega_j / dt by central differences, shape (classes - 1,), for both flows and one step of the descent.
+
+    The flows move the features along their velocity; the descent takes a plain gradient step of size h forwards
+    and backwards and renormalises.
+    """
+    gradient = central_path.gradient(X, classes)
+    moves = {name: renormalised.velocity(X, classes, each) for name, each in renormalised.TANGENT_MAPS.items()}
+    moves["descent"] = -gradient
+    measured = {}
+    for name, move in moves.items():
+        h = DIFFERENCE / np.max(np.linalg.norm(move, axis=0) / np.linalg.norm(X, axis=0))
+        ahead, behind = (central_path.snr_singular_values(X + sign * h * move, classes) for sign in (1, -1))
+        measured[name] = (ahead - behind) / (2 * h)
+    return measured
+
+
+def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:
+    """Return what a renormalised step leaves beyond its first order, ||R(X + hZ) - X - h T(Z)|| / ||hZ||, by map T.
+
+    For each of `STEPS`, h relative to the features' size. T is the printed map, the orthogonal projection, or, as the
+    last line of Lemma 2's proof has it, the printed map with a minus between its two products.
+    """
+    Z = central_path.centred(Z)
+    product = central_path.deviations(X, classes) @ Z.T / X.shape[-1]
+    maps = {
+        "printed": renormalised.printed_map(X, Z, classes),
+        "orthogonal": renormalised.orthogonal_projection(X, Z, classes),
+        "minus_sign": Z - 0.5 * (product.T - product) @ X,
+    }
+    found = {}
+    for name, image in maps.items():
+        steps = [size * np.linalg.norm(X) / np.linalg.norm(Z) for size in STEPS]
+        moved = [central_path.renormalised(X + h * Z, classes) - X for h in steps]
+        left = [np.linalg.norm(new - h * image) / np.linalg.norm(h * Z) for new, h in zip(moved, steps, strict=True)]
+        found[name] = np.array(left)
+    return found
+
+
+def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:
+    """Return d omega_j along the printed map's image of Z, and what Lemma 3 says of it, shape (classes - 1,).
+
+    Keys: ``measured``, by central differences at two steps, extrapolated; ``lemma_3``, (y_j / N - omega_j C x_j) . dx_j in aligned coordinates;
+    ``without_shrinking``, its first product alone, which is the slope along the orthogonal projection.
+    """
+    Z = central_path.centred(Z)
+    U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(X, classes), full_matrices=False)
+    examples = X.shape[-1] // classes
+    U, omega, V = U[:, : classes - 1], omega[: classes - 1], Vt[: classes - 1].T
+    means = np.einsum("pj,pc,cj->j", U, central_path.class_means(Z, classes), V)
+    scatter = np.einsum("pj,ps,qs,qj->j", U, central_path.deviations(X, classes), Z, U) / (classes * examples)
+    image = renormalised.printed_map(X, Z, classes)
+    h = DIFFERENCE * np.linalg.norm(X) / np.linalg.norm(image)
+
+    def difference(step: float) -> np.ndarray:
+        ahead, behind = (central_path.snr_singular_values(X + sign * step * image, classes) for sign in (1, -1))
+        return (ahead - behind) / (2 * step)
+
+    return {
+        "measured": (4 * difference(h) - difference(2 * h)) / 3,
+        "lemma_3": means - omega * scatter,
+        "without_shrinking": means,
+    }
+
+
+def _basis(X: np.ndarray) -> np.ndarray:
+    """Return all matrices with a single one, of the shape of X, along a new first axis."""
+    return np.eye(X.size).reshape(X.size, *X.shape)
+
+
+def _relative(changed: np.ndarray, matrix: np.ndarray) -> float:
+    return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))

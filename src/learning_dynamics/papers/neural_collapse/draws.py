@@ -1,0 +1,81 @@
+"""Draws of features on and off the central path: how tables tell them apart, and the errors to expect of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from learning_dynamics.tidy import Table, select, settings_of
+
+# Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
+# and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
+RENORMALISED_FLOW_ERROR = 20.0
+# Rounding errors of the identities, relative; the matrices that are inverted have condition numbers below 100
+ROUNDING = 1000 * float(np.finfo(float).eps)
+# Error of the central differences that measure speeds and curves, relative: the square of their step, tenfold
+DIFFERENCE_ERROR = 1e-7
+DRAW = ["classes", "examples", "features", "seed"]
+SIZE = DRAW[:3]
+
+Formula = Callable[..., np.ndarray]
+
+
+def integration_error(table: Table) -> float:
+    """Relative error of the integrator at the tolerance that the flows ran with."""
+    return RENORMALISED_FLOW_ERROR * settings_of(table)["rtol"]
+
+
+def largest(table: Table, *quantities: str, flow: str | None = None) -> np.ndarray:
+    """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is."""
+    chosen = select(table, **({} if flow is None else {"flow": flow}), quantity=list(quantities))
+    wide = chosen.groupby(DRAW)["value"]
+    return wide.max().where(wide.apply(lambda values: values.notna().all())).to_numpy()
+
+
+def by_size(table: Table, quantity: str, flow: str | None = None) -> Iterator[tuple[int, int, int, np.ndarray]]:
+    """Yield classes, examples, features, and a quantity as an array, shape (draws, times, entries), for each size."""
+    chosen = select(table, quantity, **({} if flow is None else {"flow": flow}))
+    for (classes, examples, features), rows in chosen.groupby(SIZE):
+        wide = rows.pivot(index=["seed", "time"], columns="index", values="value")
+        seeds = rows["seed"].nunique()
+        yield int(classes), int(examples), int(features), wide.to_numpy().reshape(seeds, -1, wide.shape[1])
+
+
+def times_of(table: Table) -> np.ndarray:
+    """Return the recorded times."""
+    return np.sort(table["time"].unique())
+
+
+def over_sizes(table: Table, quantity: str, flow: str | None, reduce: Callable[..., np.ndarray]) -> np.ndarray:
+    """Return ``reduce(values, classes, examples, features)``, a number for each draw, over all sizes."""
+    return np.concatenate(
+        [np.asarray(reduce(values, *size)) for *size, values in by_size(table, quantity, flow)]
+    )
+
+
+def largest_relative_error(table: Table, quantity: str, flow: str, predicted: Formula) -> np.ndarray:
+    """Return for each draw the largest |value / prediction - 1| of spectra over time.
+
+    ``predicted(start, times, classes, examples)`` with the first recorded spectra, (draws, 1, entries), and times as a
+    column.
+    """
+    times = times_of(table)[:, None]
+
+    def error(values: np.ndarray, classes: int, examples: int, _features: int) -> np.ndarray:
+        return np.abs(values / predicted(values[:, :1], times, classes, examples) - 1).max(axis=(1, 2))
+
+    return over_sizes(table, quantity, flow, error)
+
+
+def left_at_end(table: Table, quantity: str, flow: str) -> np.ndarray:
+    """Return for each draw the share that the last time leaves of a quantity at the start."""
+    return over_sizes(table, quantity, flow, lambda values, *_: values[:, -1, 0] / values[:, 0, 0])
+
+
+def decades_back(table: Table, count: int) -> list[int]:
+    """Return the places of the last recorded time and of those nearest to whole decades before it, latest first."""
+    times = times_of(table)
+    return [int(np.argmin(np.abs(times - times[-1] / 10.0**back))) for back in range(count)]
+
+

@@ -1,0 +1,64 @@
+"""Table 1: test accuracy where train errors end and at the end of training, the paper's numbers beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.neural_collapse.trainings import at_the_end, when_errors_end
+from learning_dynamics.tidy import Column, Table, settings_of
+
+COLUMNS = (
+    Column("data", "str", "data set"),
+    Column("network", "str", "network family"),
+    Column("loss", "str", "mse or ce"),
+    Column("seeds", "int", "trainings that reached zero train error"),
+    Column("zero_error", "float", "test accuracy at the first measured epoch without a train error, percent", True),
+    Column("zero_error_se", "float", "its standard error over seeds", True),
+    Column("end", "float", "test accuracy at the last epoch, percent", True),
+    Column("end_se", "float", "its standard error over seeds", True),
+    Column("change", "float", "end less zero_error, percentage points, mean over seeds", True),
+    Column("change_se", "float", "its standard error over seeds", True),
+    Column("change_median", "float", "median over seeds", True),
+    Column("paper_zero_error", "float", "the paper's accuracy at zero error, where it has the data set", True),
+    Column("paper_end", "float", "the paper's accuracy at the end", True),
+)
+# test accuracy in percent at the first epoch without a train error, and at the end (Table 1)
+PAPER_TABLE_1 = {
+    ("mnist", "vgg"): (99.23, 99.59),
+    ("mnist", "resnet"): (99.16, 99.70),
+    ("mnist", "densenet"): (99.62, 99.70),
+    ("fashion_mnist", "vgg"): (92.76, 92.95),
+    ("fashion_mnist", "resnet"): (93.55, 93.76),
+    ("fashion_mnist", "densenet"): (90.56, 92.95),
+    ("svhn", "vgg"): (89.35, 93.91),
+    ("svhn", "resnet"): (85.18, 92.65),
+    ("svhn", "densenet"): (95.61, 95.23),
+    ("cifar10", "vgg"): (83.13, 84.54),
+    ("cifar10", "resnet"): (75.43, 76.39),
+    ("cifar10", "densenet"): (91.77, 91.78),
+    ("stl10", "vgg"): (60.43, 67.24),
+    ("stl10", "resnet"): (59.35, 60.56),
+    ("stl10", "densenet"): (58.74, 60.41),
+}
+
+
+def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
+    """Return one row for each training; see `COLUMNS`."""
+    rows = []
+    for table in tables:
+        settings = settings_of(table)
+        data, network, loss = str(table["data"].iloc[0]), settings["network"], settings["loss"]
+        start, end = (100 * (1 - read([table], "error", "test")) for read in (when_errors_end, at_the_end))
+        row = {"data": data, "network": network, "loss": loss, "seeds": int(np.isfinite(start).sum())}
+        for name, values in (("zero_error", start), ("end", end), ("change", end - start)):
+            known = values[np.isfinite(values)]
+            row[name] = known.mean() if len(known) else np.nan
+            row[f"{name}_se"] = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
+        row["change_median"] = float(np.median(end - start))
+        published = PAPER_TABLE_1.get((data, network), (np.nan, np.nan)) if loss == "mse" else (np.nan, np.nan)
+        row["paper_zero_error"], row["paper_end"] = published
+        rows.append(row)
+    return pd.DataFrame(rows, columns=[column.name for column in COLUMNS])

@@ -1,0 +1,84 @@
+"""The plane of three class means: coordinates in it, the simplex in it, and fibres of features (section 3.1, D.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+CLASSES = 3
+IMAGES = 40  # of each class
+
+
+def coordinates(
+    features: np.ndarray, labels: np.ndarray, means: np.ndarray, weights: np.ndarray
+) -> Iterator[tuple[str, str, int, int, int, float]]:
+    """Yield rows (split, quantity, coordinate, label, example, value) of what lies in the plane of three class means.
+
+    The origin is the average of the three means and the first axis points at that of class 0. Classifiers are centred
+    among themselves. Features are those of the first images of each class.
+    """
+    chosen = means[:CLASSES]
+    centre = chosen.mean(axis=0)
+    first = chosen[0] - centre
+    second = chosen[1] - centre - (chosen[1] - centre) @ first / (first @ first) * first
+    plane = np.stack([first / np.linalg.norm(first), second / np.linalg.norm(second)])
+    classifiers = weights[:CLASSES] - weights[:CLASSES].mean(axis=0)
+    for label in range(CLASSES):
+        for name, vector in (("mean", chosen[label] - centre), ("classifier", classifiers[label])):
+            for axis, value in enumerate(plane @ vector, start=1):
+                yield "train", f"portrait_{name}", axis, label, -1, float(value)
+        own = features[labels == label][:IMAGES]
+        for example, row in enumerate((own - centre) @ plane.T):
+            for axis, value in enumerate(row, start=1):
+                yield "train", "portrait_feature", axis, label, example, float(value)
+
+
+def simplex_in_the_plane(means: np.ndarray) -> np.ndarray:
+    """Return the equilateral triangle around the origin, of unit radius, that lies nearest to three points.
+
+    Parameters
+    ----------
+    means : ndarray, shape (3, 2)
+
+    Returns
+    -------
+    ndarray, shape (3, 2)
+        Vertices in the order of the points.
+    """
+    corners = 2 * np.pi * np.arange(3) / 3
+    best = None
+    for turn in (1, -1):
+        triangle = np.column_stack([np.cos(corners), turn * np.sin(corners)])
+        U, _, Vt = np.linalg.svd(triangle.T @ means)
+        rotation = U @ np.diag([1.0, np.linalg.det(U @ Vt)]) @ Vt
+        placed = triangle @ rotation
+        distance = float(np.sum((placed - means) ** 2))
+        if best is None or distance < best[0]:
+            best = (distance, placed)
+    assert best is not None
+    return best[1]
+
+
+def within_class_root(features: np.ndarray) -> np.ndarray:
+    """Return Sigma_W^(1/2), symmetric, of features of shape (classes, examples, dimensions)."""
+    centred = features - features.mean(axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh(
+        np.einsum("cnp,cnq->pq", centred, centred) / (features.shape[0] * features.shape[1])
+    )
+    return (vectors * np.sqrt(values)) @ vectors.T
+
+
+def least_squares_classifier(features: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return weights, biases and loss 1/2 Ave ||W h + b - y||^2 of the classifier that makes it smallest.
+
+    Parameters
+    ----------
+    features : ndarray, shape (classes, examples, dimensions)
+    """
+    classes, examples, dimensions = features.shape
+    extended = np.concatenate([features.reshape(-1, dimensions), np.ones((classes * examples, 1))], axis=1)
+    targets = np.repeat(np.eye(classes), examples, axis=0)
+    solution = np.linalg.lstsq(extended, targets, rcond=None)[0]
+    residual = extended @ solution - targets
+    return solution[:-1].T, solution[-1], 0.5 * float(np.sum(residual**2)) / (classes * examples)

@@ -1,0 +1,149 @@
+"""What a trained network makes of a set of images: passes in batches, of which only class moments are kept.
+
+Features stay on the device; sums are float64 there, and what comes back is C x P, P x P, or a few features to draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from learning_dynamics.measures.class_moments import ClassMoments
+from learning_dynamics.papers.neural_collapse.training.models import Classifier
+
+STATISTICS_BATCH = 2000  # images whose batch-norm statistics are averaged with those of the others
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One pass over labelled images.
+
+    Attributes
+    ----------
+    means : ndarray, shape (C, P)
+        Class means of the last-layer features.
+    within : ndarray, shape (P, P)
+        Their within-class covariance.
+    error : float
+        Share of images whose largest output is not their label's, averaged within classes, then over them.
+    square_loss : float
+        1/2 Ave ||outputs - one-hot||^2, likewise averaged.
+    dead : float
+        Share of features that are zero for every image.
+    """
+
+    means: np.ndarray
+    within: np.ndarray
+    error: float
+    square_loss: float
+    dead: float
+
+
+class LastLayer:
+    """The last-layer features of images, batch by batch, for a network in evaluation mode.
+
+    Computed once and kept on the device if they fit into a bound, else computed again each time.
+
+    Parameters
+    ----------
+    batch : int
+        Images that go through the network at once.
+    gigabytes : float
+        What the features of all images may occupy.
+    """
+
+    def __init__(self, network: Classifier, images: Tensor, labels: Tensor, *, batch: int, gigabytes: float) -> None:
+        self.network, self.images, self.labels = network.eval(), images, labels
+        self._batch = batch
+        layer = network.classifier
+        size = 4 * len(images) * layer.in_features
+        self._kept: list[tuple[slice, Tensor]] | None = list(self._computed()) if size <= gigabytes * 1e9 else None
+        self.weights, self.biases = layer.weight.detach().double(), layer.bias.detach().double()
+        counts = torch.bincount(labels, minlength=layer.out_features)
+        self.counts, self.shares = counts, 1.0 / (len(counts) * counts[labels].double())
+
+    def __iter__(self) -> Iterator[tuple[slice, Tensor]]:
+        """Yield where a batch lies and its features, float64, shape (images, P)."""
+        for where, features in self._computed() if self._kept is None else self._kept:
+            yield where, features.double()
+
+    @torch.no_grad()
+    def _computed(self) -> Iterator[tuple[slice, Tensor]]:
+        for start in range(0, len(self.images), self._batch):
+            where = slice(start, start + self._batch)
+            yield where, self.network.features(self.images[where]).float()
+
+    def outputs(self, features: Tensor) -> Tensor:
+        """Return the network's outputs in float64."""
+        return features @ self.weights.T + self.biases
+
+    def first(self, count: int) -> np.ndarray:
+        """Return the features of the first `count` images."""
+        taken = []
+        for where, features in self:
+            if where.start >= count:
+                break
+            taken.append(features[: count - where.start].cpu().numpy())
+        return np.concatenate(taken)
+
+
+def extended_classifier(network: Classifier) -> np.ndarray:
+    """Return the last layer's weights with a last column of biases, shape (C, P + 1), in float64."""
+    layer = network.classifier
+    assert isinstance(layer, nn.Linear)
+    return torch.cat([layer.weight, layer.bias[:, None]], dim=1).detach().cpu().double().numpy()
+
+
+def measure(layer: LastLayer) -> Measured:
+    """Measure class moments, error and square loss in one pass."""
+    moments = ClassMoments(layer.counts, layer.weights.shape[1])
+    error = square = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
+    largest = torch.zeros(layer.weights.shape[1], dtype=torch.float64, device=layer.labels.device)
+    for where, features in layer:
+        labels, shares = layer.labels[where], layer.shares[where]
+        outputs = layer.outputs(features)
+        moments.update(features, labels)
+        error = error + (shares * (outputs.argmax(dim=1) != labels)).sum()
+        wanted = nn.functional.one_hot(labels, outputs.shape[1])
+        square = square + 0.5 * (shares[:, None] * (outputs - wanted) ** 2).sum()
+        largest = torch.maximum(largest, features.abs().amax(dim=0))
+    return Measured(
+        moments.means.cpu().numpy(),
+        moments.within.cpu().numpy(),
+        float(error),
+        float(square),
+        float((largest == 0).double().mean()),
+    )
+
+
+def disagreement(layer: LastLayer, means: np.ndarray) -> float:
+    """Return the share of images, averaged as in `Measured`, where network and nearest class mean differ (NC4)."""
+    centres = torch.from_numpy(means).to(layer.labels.device)
+    total = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
+    for where, features in layer:
+        nearest = (centres.square().sum(dim=1) - 2 * features @ centres.T).argmin(dim=1)
+        total += (layer.shares[where] * (layer.outputs(features).argmax(dim=1) != nearest)).sum()
+    return float(total)
+
+
+@torch.no_grad()
+def recompute_batch_statistics(network: nn.Module, images: Tensor, *, batch: int = STATISTICS_BATCH) -> None:
+    """Replace batch-norm's running averages, which lag behind the weights, by statistics over the images."""
+    batch = min(batch, STATISTICS_BATCH)
+    layers = [module for module in network.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+    before = [layer.momentum for layer in layers]
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.momentum = None  # a plain average over batches
+    network.train()
+    # batches that cut across the classes, which lie sorted
+    order = np.argsort(np.arange(len(images)) * 0.6180339887498949 % 1.0)
+    for start in range(0, len(order), batch):
+        network(images[torch.from_numpy(order[start : start + batch]).to(images.device)])
+    network.eval()
+    for layer, momentum in zip(layers, before, strict=True):
+        layer.momentum = momentum

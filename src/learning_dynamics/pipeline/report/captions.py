@@ -1,0 +1,23 @@
+"""Captions for Snakemake's own report, read when it is written: filled in, and no character of them is markup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from learning_dynamics.pipeline.project import Project
+
+
+class Captions:
+    """The captions of a configuration's figures."""
+
+    def __init__(self, project: Project, figures: Path) -> None:
+        self.project, self.figures = project, figures
+
+    def of(self, paper: str, name: str) -> str:
+        """Return a drawn figure's caption as reStructuredText, formulas in Unicode."""
+        from learning_dynamics.pipeline import maths
+        from learning_dynamics.pipeline.stages.figure import read_record
+        from learning_dynamics.pipeline.templates import fill
+
+        record = read_record(self.figures / paper / f"{name}.png")
+        return maths.rst(fill(self.project.caption(paper, name), record["facts"]))

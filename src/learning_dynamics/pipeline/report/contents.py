@@ -1,0 +1,244 @@
+"""What there is to tell, read from configuration, claims and figures: by paper, by topic, claim by claim."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from learning_dynamics.claims import VERDICTS
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.records import as_expected
+from learning_dynamics.pipeline.report.places import code_of, topic_title
+from learning_dynamics.pipeline.stages.figure import read_record
+from learning_dynamics.pipeline.templates import fill
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Exhibit:
+    """A figure: its words filled in, where its files lie, the claims that it shows."""
+
+    paper: str
+    name: str
+    title: str
+    caption: str
+    alt: str
+    png: Path
+    pdf: Path
+    code: str
+    command: str
+    claims: list[Row] = field(default_factory=list)
+    observations: list[Row] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        """The figure's permanent id on the page."""
+        return f"{self.paper}-{self.name}"
+
+
+@dataclass
+class Topic:
+    """A topic of a paper: its figures, and those of its claims that none of them shows."""
+
+    paper: str
+    name: str
+    title: str
+    exhibits: list[Exhibit] = field(default_factory=list)
+    loose: list[Row] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        """The topic's permanent id on the page."""
+        return f"{self.paper}--{self.name}"
+
+
+@dataclass
+class Paper:
+    """All that is told of one paper."""
+
+    name: str
+    title: str
+    citation: str
+    summary: str
+    notation: str
+    topics: list[Topic]
+    claims: list[Row]
+    observations: list[Row]
+    chosen: list[Row]
+    telling: Exhibit | None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of the paper's own claims there are of each verdict."""
+        return counted(self.claims)
+
+    @property
+    def every(self) -> list[Row]:
+        """The paper's claims, then observations of ours."""
+        return [*self.claims, *self.observations]
+
+    def of(self, *verdicts: str) -> list[Row]:
+        """The paper's own claims that got one of these verdicts."""
+        return [claim for claim in self.claims if claim["verdict"] in verdicts]
+
+
+def counted(claims: Sequence[Row]) -> dict[str, int]:
+    """Return how many claims there are of each verdict, those that there are."""
+    counts = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
+    return {verdict: count for verdict, count in counts.items() if count}
+
+
+def gather(
+    project: Project,
+    found: Mapping[str, Mapping[str, pd.DataFrame]],
+    figures: Path,
+    given: Mapping[str, Any],
+    replication: pd.DataFrame | None = None,
+) -> list[Paper]:
+    """Return what there is to tell of each paper.
+
+    Parameters
+    ----------
+    project : Project
+        The configuration.
+    found : mapping of paper to mapping of table to DataFrame
+        As in ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet``.
+    figures : path
+        Holds ``<paper>/<figure>.png``.
+    given : mapping
+        The overlays and values that the configuration was read with, for the commands that are shown.
+    replication : DataFrame, optional
+        Verdicts under several seeds.
+    """
+    options = _options(given)
+    return [_paper(project, paper, found[paper], figures, options, replication) for paper in project.papers]
+
+
+def _paper(
+    project: Project,
+    paper: str,
+    found: Mapping[str, pd.DataFrame],
+    figures: Path,
+    options: str,
+    replication: pd.DataFrame | None,
+) -> Paper:
+    block = project.about(paper)
+    rows = [_claim(project, paper, row, found, replication) for row in found["claims"].to_dict("records")]
+    told = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
+    exhibits = {name: _exhibit(project, paper, name, figures, options) for name in project.figures(paper)}
+    topics: dict[str, Topic] = {}
+    for name, exhibit in exhibits.items():
+        kind = project.figure(paper, name)["kind"]
+        _topic(topics, paper, kind).exhibits.append(exhibit)
+    for row in rows:
+        shown = exhibits.get(row["figure"] or "")
+        row["shown"] = shown
+        if shown is not None:
+            (shown.observations if row["origin"] == "ours" else shown.claims).append(row)
+        elif row["origin"] != "ours":
+            _topic(topics, paper, row["kind"]).loose.append(row)
+    telling = block.get("telling", next(iter(exhibits), None))
+    return Paper(
+        paper,
+        block["title"],
+        block["citation"],
+        fill(block.get("summary", ""), told),
+        block.get("notation", ""),
+        list(topics.values()),
+        [row for row in rows if row["origin"] != "ours"],
+        [row for row in rows if row["origin"] == "ours"],
+        _grouped(project.chosen(paper)),
+        exhibits[telling] if telling else None,
+    )
+
+
+def _claim(
+    project: Project, paper: str, row: Row, found: Mapping[str, pd.DataFrame], replication: pd.DataFrame | None
+) -> Row:
+    name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
+
+    def of(table: str) -> list[Row]:
+        rows = found[table]
+        return rows[rows["claim"] == row["claim"]].to_dict("records")
+
+    variants = of("variants")
+    for variant in variants:
+        variant["choices"] = json.loads(variant["choices"])
+    kind, parts = project.claim(paper, name)["kind"], of("parts")
+    held = "corrected" if row["verdict"] == "corrected" else "printed"
+    return row | {
+        "id": name,
+        "kind": kind,
+        "facts": facts,
+        "as_expected": as_expected(row["verdict"], row["expected"]),
+        "rivals": json.loads(row["rivals"]),
+        "explanation": fill(project.explanation(paper, name), facts) if facts else "",
+        "evidence": [path for path in row["evidence"].split(", ") if path],
+        "parts": parts,
+        # the headline of the prediction that stands, which for a corrected claim is not the printed one
+        "standing": next((part for part in parts if part["of"] == held and part["part"] == 0), None),
+        "variants": variants,
+        "sensitivity": of("sensitivity"),
+        "seeds": _seeds(replication, row["claim"]),
+        "code": code_of(paper, "claims", kind),
+    }
+
+
+def _seeds(replication: pd.DataFrame | None, claim: str) -> dict[int, str]:
+    if replication is None:
+        return {}
+    rows = replication[replication["claim"] == claim]
+    return dict(zip(rows["seed"].astype(int), rows["verdict"], strict=True))
+
+
+def _exhibit(project: Project, paper: str, name: str, figures: Path, options: str) -> Exhibit:
+    png = figures / paper / f"{name}.png"
+    drawing = read_record(png)
+    heading, _, caption = fill(project.caption(paper, name), drawing["facts"]).partition("\n\n")
+    pdf = png.with_suffix(".pdf")
+    title = " ".join(heading.split()).rstrip(".")
+    return Exhibit(
+        paper,
+        name,
+        title,
+        caption,
+        fill(drawing.get("alt", ""), drawing["facts"]) or title,
+        png,
+        pdf,
+        code_of(paper, "figure", project.figure(paper, name)["kind"]),
+        f"snakemake --cores all {pdf}{options}",
+    )
+
+
+def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:
+    name = kind.partition(".")[0]
+    if name not in topics:
+        topics[name] = Topic(paper, name, topic_title(paper, name))
+    return topics[name]
+
+
+def _options(given: Mapping[str, Any]) -> str:
+    """Return what a command needs so that Snakemake reads the same configuration."""
+    if given.get("files"):
+        return " --configfile " + shlex.join(map(str, given["files"]))
+    values = {key: value for key, value in given.get("given", {}).items() if isinstance(value, int | str)}
+    return " --config " + shlex.join(f"{key}={value}" for key, value in values.items()) if values else ""
+
+
+def _grouped(rows: list[Row]) -> list[Row]:
+    """Join rows that differ only in the run or data set that uses the setting."""
+    groups: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        key = (row["setting"], str(row["value"]), row["origin"], row["reason"])
+        if key in groups:
+            groups[key]["name"] += f", {row['name']}"
+        else:
+            groups[key] = dict(row)
+    return sorted(groups.values(), key=lambda row: row["setting"])

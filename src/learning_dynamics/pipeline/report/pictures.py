@@ -1,0 +1,74 @@
+"""Figures as the page and the published results carry them: few colours, many pixels; curves of small plots as SVG."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+from PIL import Image
+
+PIXELS_PER_INCH = 96  # CSS's
+ENLARGED = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
+SIDES = (340, 64)  # of a specification curve, in CSS pixels
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A compressed image and the size to show it at, in CSS pixels."""
+
+    data: bytes
+    width: int
+    height: int
+
+    @property
+    def uri(self) -> str:
+        """The image as a data URI."""
+        return f"data:image/png;base64,{base64.b64encode(self.data).decode()}"
+
+
+def compressed(png: Path, colours: int = 256, widest: int | None = None) -> Picture:
+    """Return a figure in a palette of its own, scaled down to at most `widest` pixels of the page at twice that."""
+    with Image.open(png) as image:
+        dots = float(image.info.get("dpi", (220, 220))[0])
+        picture = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA")).convert("RGB")
+    width, height = (round(side / dots * PIXELS_PER_INCH * ENLARGED) for side in picture.size)
+    if widest is not None and 2 * widest < picture.width:
+        height, width = round(height * widest / width), widest
+        picture = picture.resize(
+            (2 * widest, round(picture.height * 2 * widest / picture.width)), Image.Resampling.LANCZOS
+        )
+    quantised = picture.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    buffer = io.BytesIO()
+    quantised.save(buffer, "PNG", optimize=True)
+    return Picture(buffer.getvalue(), width, height)
+
+
+def specification_curve(variants: Sequence[Mapping[str, Any]]) -> Markup:
+    """Return what was measured under each variant of our own choices, in order, as SVG; ours is ringed."""
+    shown = sorted((one for one in variants if math.isfinite(one["measured"])), key=lambda one: one["measured"])
+    if len(shown) < 3:
+        return Markup("")
+    values = [one["measured"] for one in shown]
+    logarithmic = values[0] > 0 and values[-1] / values[0] > 100
+    scaled = [math.log10(value) if logarithmic else value for value in values]
+    span = scaled[-1] - scaled[0] or 1.0
+    wide, high = SIDES
+    marks = []
+    for place, (one, value) in enumerate(zip(shown, scaled, strict=True)):
+        x = 8 + (wide - 16) * place / (len(shown) - 1)
+        y = high - 8 - (high - 16) * (value - scaled[0]) / span
+        ring = ' class="ring"' if one["ours"] else ""
+        if ring:
+            marks.append(f'<circle{ring} cx="{x:.1f}" cy="{y:.1f}" r="6.5"></circle>')
+        marks.append(f'<circle class="{one["verdict"].replace(" ", "-")}" cx="{x:.1f}" cy="{y:.1f}" r="3"></circle>')
+    scale = "logarithmic scale" if logarithmic else "linear scale"
+    label = f"Measured under {len(shown)} variants, from {values[0]:.3g} to {values[-1]:.3g}, {scale}"
+    return Markup(
+        f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {wide} {high}">{"".join(marks)}</svg>'
+    )

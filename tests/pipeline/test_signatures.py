@@ -1,0 +1,124 @@
+"""Signatures as schemas: what a function's keyword parameters say of its settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.signatures import signatures
+
+SOURCE = '''
+"""A module."""
+from learning_dynamics.settings import Count, Positive
+from learning_dynamics.tidy import Table
+from typing import Literal
+
+
+def flow(data, *, width: Count, scales: list[Positive], init: Literal["a", "b"] = "a", seed: int,
+         clip: Positive | None = None) -> None:
+    """Flow."""
+
+
+@columns(1)
+def drawn(small: Table, large: Sequence[Table], other: Table = None, *, member: int = 0): ...
+
+
+def _hidden(*, width): ...
+'''
+
+
+def read(tmp_path, source):
+    module = tmp_path / "runs.py"
+    module.write_text(source)
+    return signatures(module)
+
+
+@pytest.fixture
+def found(tmp_path):
+    return read(tmp_path, SOURCE)
+
+
+def test_what_is_public_is_found_with_its_arguments(found):
+    assert set(found) == {"flow", "drawn"}
+    assert list(found["flow"].arguments) == ["data"]
+    assert found["flow"].docstring == "Flow."
+    assert found["flow"].takes_seed
+    assert found["drawn"].arguments == {"small": "Table", "large": "Sequence[Table]", "other": "Table"}
+    assert found["drawn"].optional == {"other"}
+    assert found["drawn"].decorators == ("columns",)
+
+
+def test_good_settings_pass_with_defaults_left_out(found):
+    found["flow"].check({"width": 3, "scales": [1.0, 2], "seed": 0}, "here")
+    found["flow"].check({"width": 3, "scales": [1.0, 2], "seed": 0, "clip": None, "init": "b"}, "here")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"width": 0, "scales": [1.0], "seed": 0}, "here.width: must be 1 or more"),
+        ({"width": 10**300, "scales": [1.0], "seed": 0}, "here.width: must be 10000000000 or less"),
+        ({"width": True, "scales": [1.0], "seed": 0}, "here.width: must be a whole number"),
+        ({"width": 1, "scales": [1.0, -2.0], "seed": 0}, "here.scales.1: must be above 0"),
+        ({"width": 1, "scales": [], "seed": 0}, "here.scales: must not be empty"),
+        ({"width": 1, "scales": 1.0, "seed": 0}, "here.scales: must be a list"),
+        ({"width": 1, "scales": [1.0]}, "here.seed: missing; add it"),
+        ({"width": 1, "scales": [1.0], "seed": 0, "init": "c"}, "here.init: must be 'a' or 'b'"),
+        ({"width": 1, "scales": [1.0], "seed": 0, "clip": float("inf")}, "here.clip: must be a finite number"),
+        ({"width": 1, "scales": [1.0], "seed": 0, "scale": 1}, "here.scale: unknown setting of `flow`; did you mean"),
+    ],
+)
+def test_bad_settings_name_the_key_and_the_mend(found, settings, message):
+    with pytest.raises(ProjectError) as refused:
+        found["flow"].check(settings, "here")
+    assert str(refused.value).startswith(message)
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [
+        ("Cuont", "unknown type `Cuont`; did you mean `Count`"),
+        ("np.ndarray", "not a type of settings"),
+        ("", "has no type; annotate it"),
+        ("list[Cuont]", "unknown type `Cuont`"),
+        ("print(1)", "`print(1)` is not a type of settings"),
+    ],
+)
+def test_an_annotation_that_means_nothing_is_an_error(tmp_path, annotation, message):
+    colon = ": " if annotation else ""
+    function = read(tmp_path, f"def flow(*, width{colon}{annotation}): ...\n")["flow"]
+    with pytest.raises(ProjectError, match=r"runs\.py:1: `flow`: setting `width`: .*") as refused:
+        function.check({"width": 1}, "here")
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ({"small": "a"}, "here.runs.large: missing; name the run that is the large of `drawn`"),
+        ({"small": "a", "large": ["b"], "larg": "c"}, "here.runs.larg: `drawn` has no such role; did you mean `large`"),
+        ({"small": ["a"], "large": ["b"]}, "here.runs.small: must be one run"),
+        ({"small": "a", "large": "b"}, "here.runs.large: must be a list of runs"),
+        ({"large": "a", "small": ["b"]}, "must be"),
+    ],
+)
+def test_missing_misspelt_and_swapped_roles_are_refused(found, roles, message):
+    with pytest.raises(ProjectError) as refused:
+        found["drawn"].check_roles(roles, "here")
+    assert message in str(refused.value)
+
+
+def test_roles_are_by_name_and_the_optional_may_be_absent(found):
+    found["drawn"].check_roles({"large": ["b"], "small": "a"}, "here")
+    found["drawn"].check_roles({"small": "a", "large": ["b"], "other": "c"}, "here")
+
+
+def test_a_syntax_error_is_named_with_its_line(tmp_path):
+    with pytest.raises(ProjectError, match=r"runs\.py:1: .*mend the syntax"):
+        read(tmp_path, "def broken(:\n")
+
+
+def test_an_edited_module_is_read_again(tmp_path):
+    assert set(read(tmp_path, "def one(): ...\n")) == {"one"}
+    assert set(read(tmp_path, "def two(): ...\n")) == {"two"}

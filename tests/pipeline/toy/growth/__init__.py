@@ -1,0 +1,1 @@
+"""Growth that can be interrupted."""

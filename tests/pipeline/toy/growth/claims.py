@@ -1,0 +1,36 @@
+"""Whether growth is geometric, and the faster the larger the rate."""
+
+from __future__ import annotations
+
+import numpy as np
+from learning_dynamics.papers.toy.growth import theory
+
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, ascending, by_draw, settings_of
+
+
+@claim("section 2", scope="normal starts, two rates")
+def geometric(slow: Table, fast: Table, *, rounding: Positive) -> Finding:
+    r"""Growth in steps is geometric, $x_n = (1 + r)^n x_0$, and faster at a larger rate.
+
+    The largest error over {draws} draws is {value:.1e}.
+    """
+    ascending("rate", slow=slow, fast=fast)
+    x, step = by_draw(slow, "x"), by_draw(slow, "x", column="time")[0]
+    faster = abs(by_draw(fast, "x")[:, -1])
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        error = equal_on_every_draw(
+            "largest relative error of $x_n$",
+            x,
+            predicted,
+            tolerance=rounding * len(step),
+            because="one rounding a step",
+        )
+        return Judgement(error, every_draw("growth at the larger rate", faster, at_least=abs(predicted[:, -1])))
+
+    def growing(factor: float) -> np.ndarray:
+        return theory.state(step, factor * settings_of(slow)["rate"], x[:, 0])
+
+    return Finding(judge, growing(1.0), rivals={"a rate one percent larger": growing(1.01)})

@@ -1,0 +1,21 @@
+"""Growth, drawn."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.tidy import Table, select
+
+
+def growth(slow: Table, fast: Table) -> Drawn:
+    r"""Slow and fast growth.
+
+    {draws} draws each; the state is $x (1 + r)^n$.
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH / 2, 2.6))
+    for table, colour in ((slow, "blue"), (fast, "orange")):
+        for _, line in select(table, "x").groupby("seed"):
+            axis.plot(line["time"], line["value"], color=COLOURS[colour])
+    axis.set(xlabel="step", ylabel="$x$")
+    return Drawn(figure, {"draws": slow["seed"].nunique()}, alt="Two bundles of curves.")

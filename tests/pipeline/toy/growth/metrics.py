@@ -1,0 +1,19 @@
+"""The state after each step, or after every few."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from learning_dynamics.papers.toy.growth import theory
+
+from learning_dynamics.settings import Count
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, columns, rows
+from learning_dynamics.trajectory import Trajectory
+
+
+@columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+def growth(trajectory: Trajectory, *, every: Count = 1) -> pd.DataFrame:
+    """Measure ``x``."""
+    x, time = trajectory.series["x"][:, ::every], trajectory.time[::every]
+    predicted = theory.state(time, trajectory.settings["rate"], x[:, 0])
+    return rows({"x": (x, predicted)}, {"seed": np.arange(len(x)), "time": time})

@@ -1,0 +1,38 @@
+"""Growth step by step, slowly where a test asks for it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from learning_dynamics.errors import DivergenceError
+from learning_dynamics.files import replacing
+from learning_dynamics.settings import Count, Positive
+from learning_dynamics.trajectory import Trajectory
+
+
+def growth(data: dict[str, np.ndarray], resume: Path | None = None, *, rate: Positive, steps: Count) -> Trajectory:
+    """x grows by a factor 1 + rate a step; every state is set down in `resume`.
+
+    The environment says how long a step takes (GROWTH_PAUSE, seconds) and where a log of steps is kept (GROWTH_LOG).
+    """
+    states = [data["x"]]
+    pause, log = float(os.environ.get("GROWTH_PAUSE", "0")), os.environ.get("GROWTH_LOG")
+    if resume is not None and (resume / "states.npz").is_file():
+        with np.load(resume / "states.npz") as kept:
+            states = list(kept["states"])
+    while len(states) <= steps:
+        time.sleep(pause)
+        states.append(states[-1] * (1 + rate))
+        if not np.isfinite(states[-1]).all():
+            raise DivergenceError(f"growth left the finite numbers at step {len(states) - 1}")
+        if resume is not None:
+            with replacing(resume / "states.npz") as partial, open(partial, "wb") as stream:
+                np.savez(stream, states=np.array(states))
+        if log:
+            with open(log, "a", encoding="utf-8") as stream_of_steps:
+                stream_of_steps.write(f"{rate} {len(states) - 1}\n")
+    return Trajectory(np.arange(steps + 1.0), {"x": np.array(states).T})

@@ -1,0 +1,118 @@
+"""Intervals cover at their level, shares and orders say what draws say, and an optimum knows its grid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from learning_dynamics.evidence import difference, mean, median, optimum, share, slope
+
+NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize("estimate", [mean, median], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("draws", [8, 25])
+def test_intervals_cover_the_truth_at_their_level(estimate, draws):
+    samples = np.random.default_rng(5).standard_normal((2000, draws))
+    covered = np.mean([found.lower <= 0 <= found.upper for found in map(estimate, samples)])
+    # 2000 samples: three standard errors of a share of 0.95 are 0.015; order statistics cover more than asked
+    assert covered >= 0.95 - 0.015
+    assert covered <= (0.997 if estimate is median else 0.965)
+
+
+@given(NUMBERS)
+def test_an_estimate_lies_in_its_interval(values):
+    for found in (mean(values), median(values)):
+        slack = 1e-9 * (1 + np.abs(values).max())  # rounding of the mean
+        assert found.lower - slack <= found.value <= found.upper + slack
+        assert found.draws == len(values)
+        assert -(-found).value == found.value
+        assert (-found).lower == -found.upper
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, np.nan], [np.inf, 1.0, 2.0]])
+def test_without_information_on_the_width_an_interval_is_infinite(values):
+    assert (mean(values).lower, mean(values).upper) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
+def test_a_median_of_few_draws_has_no_finite_interval(values):
+    assert (median(values).lower, median(values).upper) == (-np.inf, np.inf)
+
+
+def test_a_median_counts_draws_that_are_not_finite():
+    assert median([1.0] * 10 + [np.nan]).draws == 11
+    assert not np.isfinite(median([1.0] * 10 + [np.nan]).value)
+    # what diverged lies above all that did not
+    assert median([1.0] * 9 + [np.inf]).value == 1.0
+
+
+def test_of_no_draws_nothing_is_known():
+    for found in (mean([]), median([]), share(0, 0)):
+        assert np.isnan(found.value)
+        assert found.draws == 0
+
+
+@given(st.integers(1, 200), st.data())
+def test_shares_by_wilson(trials, data):
+    successes = data.draw(st.integers(0, trials))
+    found = share(successes, trials)
+    interval = stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    assert (found.lower, found.upper) == (interval.low, interval.high)
+
+
+def test_a_difference_is_of_paired_draws():
+    first = np.random.default_rng(1).standard_normal(20)
+    assert difference(first + 0.5, first).value == pytest.approx(0.5)
+    assert difference(first + 0.5, first).uncertainty < 1e-12  # pairing removes what draws have in common
+
+
+def test_a_slope_covers_the_order():
+    rng, x = np.random.default_rng(2), np.log([1e-3, 1e-2, 1e-1, 1.0])
+    covered = [
+        found.lower <= 2 <= found.upper
+        for found in (slope(x, 2 * x + 0.1 * rng.standard_normal(4)) for _ in range(1000))
+    ]
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)
+    assert (slope(x[:2], 2 * x[:2]).lower, slope(x[:2], 2 * x[:2]).value) == (-np.inf, pytest.approx(2))
+
+
+@pytest.mark.parametrize(
+    ("values", "at", "edge"),
+    [
+        ([3.0, 1.0, 2.0], 10.0, False),
+        ([1.0, 2.0, 3.0], 1.0, True),
+        ([3.0, 2.0, 1.0], 100.0, True),
+        ([np.nan, 2.0, 3.0], 10.0, False),
+        ([3.0, 2.0, np.inf], 10.0, False),
+        ([1.0, np.inf, np.nan], 1.0, True),
+    ],
+)
+def test_an_optimum_says_where_on_its_grid_it_lies(values, at, edge):
+    found = optimum([1.0, 10.0, 100.0], values)
+    assert (found.at, found.at_edge) == (at, edge)
+    assert ("at its edge" in str(found)) == edge
+    assert "best of 3 values from 1 to 100" in str(found)
+
+
+def test_the_order_of_the_grid_does_not_matter():
+    assert optimum([100.0, 1.0, 10.0], [3.0, 2.0, 1.0], "least").at_edge is False
+    assert optimum([100.0, 1.0, 10.0], [3.0, 2.0, 1.0], "greatest").at == 100.0
+
+
+def test_a_grid_of_nothing_finite_is_at_its_edge_and_has_no_value():
+    found = optimum([1.0, 2.0, 3.0], [np.nan, np.nan, np.nan])
+    assert found.at_edge
+    assert np.isnan(found.value)
+
+
+@pytest.mark.parametrize("grid", [[], [1.0]])
+def test_a_grid_of_one_setting_or_none_is_no_choice(grid):
+    if grid:
+        assert optimum(grid, [1.0]).at_edge
+    else:
+        with pytest.raises(ValueError, match="no settings"):
+            optimum(grid, [])

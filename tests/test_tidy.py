@@ -1,0 +1,126 @@
+"""Tidy tables: built from arrays, and selected again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.tidy import (
+    QUANTITY,
+    SEED,
+    TIME,
+    VALUE,
+    ascending,
+    by_draw,
+    columns,
+    joined,
+    rows,
+    select,
+    settings_of,
+)
+
+TIMES = np.array([0.0, 0.5, 2.0])
+
+
+def table():
+    states = np.arange(12.0).reshape(2, 3, 2)
+    measured = {"state": states, "norm": (states.sum(axis=2), [[1.0], [2.0]])}
+    return rows(measured, {"seed": [7, 8], "time": TIMES}, gamma=0.5, init=["a", "b"])
+
+
+def test_a_row_for_each_number_in_the_order_of_the_axes():
+    state = table().query("quantity == 'state'")
+    assert list(table().columns) == ["seed", "time", "gamma", "init", "quantity", "index", "value", "predicted"]
+    assert state["value"].tolist() == list(range(12))
+    assert state["seed"].tolist() == [7] * 6 + [8] * 6
+    assert state["time"].tolist() == [0.0, 0.0, 0.5, 0.5, 2.0, 2.0] * 2
+    assert state["index"].tolist() == [1, 2] * 6
+    assert state["init"].tolist() == ["a"] * 6 + ["b"] * 6
+    assert state["predicted"].isna().all()
+
+
+def test_scalars_have_index_0_and_predictions_are_broadcast():
+    norm = table().query("quantity == 'norm'")
+    assert (norm["index"] == 0).all()
+    assert norm["predicted"].tolist() == [1.0] * 3 + [2.0] * 3
+
+
+def test_coordinates_may_differ_by_member():
+    found = rows({"x": np.zeros((2, 3))}, {"seed": [0, 1], "time": np.array([TIMES, 10 * TIMES])})
+    assert found["time"].tolist() == [*TIMES, *(10 * TIMES)]
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3, 2, 2)])
+def test_too_few_or_too_many_axes_are_refused(shape):
+    with pytest.raises(ValueError, match=r"x: . axes for coordinates"):
+        rows({"x": np.zeros(shape)}, {"seed": [0, 1], "time": TIMES})
+
+
+def test_joined_keeps_the_declared_columns_in_their_order():
+    declared = (VALUE, SEED, QUANTITY)
+    found = joined(declared, table(), table())
+    assert list(found.columns) == ["value", "seed", "quantity"]
+    assert len(found) == 2 * len(table())
+
+
+def test_columns_are_declared_on_the_function():
+    @columns(SEED, TIME)
+    def measure(): ...
+
+    assert measure.columns == (SEED, TIME)
+
+
+def test_select_takes_values_and_lists():
+    assert len(select(table(), "state", seed=7)) == 6
+    assert len(select(table(), ["state", "norm"], time=[0.0, 2.0], index=[0, 1])) == 8
+
+
+@pytest.mark.parametrize(
+    ("quantity", "where", "message"),
+    [
+        ("stat", {}, "no rows where quantity is 'stat'; did you mean `state`"),
+        ("state", {"seed": 9}, "no rows where quantity is 'state', seed is 9"),
+        ("state", {"sed": 7}, "the table has no column `sed`; did you mean `seed`"),
+    ],
+)
+def test_what_was_not_measured_is_an_error(quantity, where, message):
+    with pytest.raises(ProjectError) as refused:
+        select(table(), quantity, **where)
+    assert message in str(refused.value)
+
+
+def test_draws_come_sorted_with_their_entries():
+    shuffled = pd.concat([select(table(), "norm", seed=8), select(table(), "norm", seed=7)])
+    np.testing.assert_array_equal(by_draw(shuffled, "norm"), [[1, 5, 9], [13, 17, 21]])
+    np.testing.assert_array_equal(by_draw(shuffled, "norm", column="time"), [TIMES, TIMES])
+
+
+def test_draws_of_unequal_length_are_refused_not_padded():
+    whole = table()
+    with pytest.raises(ProjectError, match=r"draws have \[2, 3\] entries"):
+        by_draw(whole.drop(index=whole.query("quantity == 'norm' and seed == 7").index[0]), "norm")
+
+
+def test_draws_that_are_nan_are_kept():
+    whole = table()
+    whole.loc[whole["seed"] == 7, "value"] = np.nan
+    assert by_draw(whole, "norm").shape == (2, 3)
+
+
+def with_settings(**settings):
+    found = table()
+    found.attrs["settings"] = settings
+    return found
+
+
+def test_settings_travel_with_a_table():
+    assert settings_of(with_settings(gamma=0.5)) == {"gamma": 0.5}
+
+
+def test_swapped_roles_are_refused_by_what_tells_them_apart():
+    small, large = with_settings(gamma=1e-4), with_settings(gamma=1.0)
+    ascending("gamma", small=small, large=large)
+    with pytest.raises(ProjectError, match=r"roles `small` and `large`: gamma is 1\.0 and 0\.0001, and must grow"):
+        ascending("gamma", small=large, large=small)
