@@ -46,6 +46,8 @@ def compression_map(
     top.supxlabel("initial scale and dimension", fontsize=9.5)
     bar = top.colorbar(image, ax=[left, right], aspect=20, pad=0.01, extend="max")
     bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    bar.set_label("share of seeds")
+    left.set_ylabel("class sizes")
     panels = bottom.subplots(1, 3, sharey=True, width_ratios=[1.5, 1.0, 1.0])
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
     for shift, control in zip((-0.22, 0.0, 0.22), CONTROLS, strict=True):
