@@ -66,8 +66,7 @@ class LogHandler(LogHandlerBase):
                 self._print(text)
 
     def _plan(self, known: Mapping[str, Any]) -> None:
-        # the target itself makes nothing
-        self.total = known.get("stats", {}).get("total", 1) - 1
+        self.total = known.get("stats", {}).get("total", 0)
         self._print(f"{self.total} jobs to run")
 
     def _start(self, known: Mapping[str, Any]) -> None:
@@ -77,7 +76,7 @@ class LogHandler(LogHandlerBase):
 
     def _finish(self, known: Mapping[str, Any]) -> None:
         job = self.jobs.pop(known["job_id"], None)
-        if job is None or not job.outputs:
+        if job is None:
             return
         self.done += 1
         width = len(str(self.total))

@@ -14,6 +14,8 @@ from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.sources import papers
 from learning_dynamics.pipeline.stages.sweep import GRAMMAR
 
+LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
@@ -52,10 +54,12 @@ def parser() -> argparse.ArgumentParser:
     path(metrics, "--out", "the .parquet to write")
     made(metrics)
 
-    figure = stage("figure", "draw a figure: parquet in, PDF and PNG out")
-    path(figure, "--metrics", "folder of the runs' .parquet")
-    path(figure, "--pdf", "the .pdf to write")
-    path(figure, "--png", "the .png to write")
+    figure = stage("figure", "draw a figure, also for a talk or a thesis: parquet in, PDF and PNG out", spec=False)
+    figure.add_argument("--spec", type=json.loads, help="what to do, as JSON; by default what the configuration says")
+    figure.add_argument("--style", choices=LOOKS, default="paper", dest="look", help="what it is drawn for")
+    path(figure, "--metrics", "folder of the runs' .parquet", required=False)
+    path(figure, "--pdf", "the .pdf to write; by default figures/<style>/<paper>/<name>.pdf", required=False)
+    path(figure, "--png", "the .png to write", required=False)
     made(figure, source=False)
 
     claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)

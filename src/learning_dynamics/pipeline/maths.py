@@ -86,7 +86,7 @@ def to_mathml(latex: str) -> str:
 def to_text(latex: str) -> str:
     r"""Return a formula in Unicode.
 
-    >>> to_text(r"\\sigma_1(W) \\le 10^{-3}")
+    >>> to_text(r"\sigma_1(W) \le 10^{-3}")
     'σ₁(W) ≤ 10⁻³'
     """
     tree = _tree(latex)

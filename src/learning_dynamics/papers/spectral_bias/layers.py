@@ -1,4 +1,6 @@
-"""What is measured of a two-layer linear network's layers however they were trained; draws that ended as nan stay so."""
+"""What is measured of a two-layer linear network's layers however they were trained; draws that ended as nan stay
+so.
+"""
 
 from __future__ import annotations
 
@@ -100,6 +102,7 @@ def unpacked(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
 
 def spectra_of(trajectory: Trajectory, first: str, second: str) -> Measured:
     """Return `spectra_and_loss` of two layers, by their names in the trajectory."""
+
     def measure(arrays: Mapping[str, np.ndarray]) -> Measured:
         return spectra_and_loss(*unpacked(arrays)[:4])
 

@@ -15,28 +15,40 @@ from PIL import Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function
 from learning_dynamics.pipeline.stages.tables import load_tables
-from learning_dynamics.plotting import Drawn, style
+from learning_dynamics.plotting import Drawn, sized, style
 
 
 def execute(
     paper: str,
     name: str,
-    spec: Mapping[str, Any],
-    metrics: Path,
-    pdf: Path,
-    png: Path,
+    spec: Mapping[str, Any] | None = None,
+    metrics: Path | None = None,
+    pdf: Path | None = None,
+    png: Path | None = None,
     fingerprint: str | None = None,
+    look: str = "paper",
 ) -> None:
-    """Call the figure's function with its runs' tables by role and save what it draws."""
+    """Call the figure's function with its runs' tables by role and save what it draws.
+
+    What is not given is the configuration's: a person names paper, figure and look, and finds ``figures/<look>/``.
+    """
+    if spec is None:
+        spec = Project(load()).figure(paper, name)
+    metrics = metrics or Path("results", paper, "metrics")
+    pdf = pdf or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
+    png = png or pdf.with_suffix(".png")
     made = fingerprint_here("figure", paper, spec["kind"], spec, None, fingerprint)
     draw = paper_function(paper, "figures", spec["kind"])
     record = provenance("figure", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
-    with style():
+    with style(look):
         drawn = Drawn.of(draw(**load_tables(metrics, spec["runs"]), **spec["settings"]))
+        sized(drawn.figure, look)
         told = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
         with replacing(pdf) as partial:
             # no creation date: the same data give the same bytes

@@ -7,7 +7,7 @@ import numpy as np
 from learning_dynamics.datasets import whitened
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.noise import label_noise
+from learning_dynamics.papers.spectral_bias.label_noise import models as label_noise
 from learning_dynamics.seeds import generators
 
 
@@ -43,3 +43,14 @@ def test_noise_is_drawn_afresh_and_from_the_seed():
     # the draws of one block are not those of the next
     steps = np.diff(runs[0], axis=1)
     assert not np.allclose(steps[:, :256], steps[:, 256:512])
+
+
+def test_members_that_share_a_generator_see_different_noise():
+    X, Y, W1, W2 = start(4, 0.5)
+    X, Y = np.repeat(X[:1], 2, axis=0), np.repeat(Y[:1], 2, axis=0)
+    W1 = np.repeat(W1[:1], 2, axis=0)
+    settings = {"step": 0.05, "steps": 5, "every": 5, "noise": 1.0, "shared": True}
+    found, _ = label_noise.descend(W1, W2, X, Y, rngs=generators(1, "noise", 1), **settings)
+    again, _ = label_noise.descend(W1, W2, X, Y, rngs=generators(1, "noise", 1), **settings)
+    np.testing.assert_array_equal(found, again)
+    assert not np.allclose(found[0], found[1])

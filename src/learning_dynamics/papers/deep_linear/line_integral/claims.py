@@ -53,4 +53,5 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
         "it does not vanish at depth 1 either": np.zeros(len(depth), dtype=bool),
     }
     return Finding(judge, flat, rivals, corrected=flat | (whitened & (depth == 2)),
-                   reason="at depth 2, with one output and whitened inputs, the integral vanishes")  # fmt: skip
+                   reason="at depth 2, with one output and whitened inputs, the integral vanishes",
+                   scaled=lambda vanishes, _factor: vanishes)  # fmt: skip

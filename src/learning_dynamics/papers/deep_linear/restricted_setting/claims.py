@@ -74,4 +74,5 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         )  # fmt: skip
 
     rivals = {"the nuclear norm falls as well": powers == 1.0, "and convex powers": powers > 1.0}
-    return Finding(judge, powers < 1.0, rivals, facts={"seen": float(np.nanmax(seen))})
+    return Finding(judge, powers < 1.0, rivals, facts={"seen": float(np.nanmax(seen))},
+                   scaled=lambda chosen, _factor: chosen)  # fmt: skip

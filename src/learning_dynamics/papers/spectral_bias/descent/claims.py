@@ -14,7 +14,9 @@ from learning_dynamics.tidy import Table, by_draw
 
 @dataclass(frozen=True)
 class Recursion:
-    """What a reading of appendix C.1 says of the steps: their formulas, and whether |R| grows; where directions stay."""
+    """What a reading of appendix C.1 says of the steps: their formulas, and whether |R| grows; where directions
+    stay.
+    """
 
     output: str
     gradient: str
@@ -25,13 +27,13 @@ class Recursion:
 @claim(
     "Appendix C.1, discrete step size",
     scope="width d, one output, whitened data (directions) and ill-conditioned data with n = d (recursion)",
-    correction="a' = a + ηWᵀR, and aᵀWᵀR in the term of second order; a grows while R shrinks, both in their directions",
+    correction="a' = a + ηWᵀR, and aᵀWᵀR in the term of second order; a grows, R shrinks, both in their directions",
 )
 def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Finding:
-    r"""Gradient descent of width $d$ with one output, from $W = \sqrt{2\gamma} I$, $a = 0$, takes the steps
-    $W' = W + \eta R a^\top$, $a' = a + \eta W^\top a$,
-    $R' = R - \eta X^\top X (WW^\top + |a|^2) R - \eta^2 (a^\top W R) X^\top X R$; and where $X^\top X = I$, $R$ and $a$ only
-    grow in norm and keep their directions, so that $W$ ends close to rank one from small $\gamma$.
+    r"""Gradient descent of width $d$ with one output, from $W = \sqrt{2\gamma} I$, $a = 0$, takes the steps $W' = W +
+    \eta R a^\top$, $a' = a + \eta W^\top a$, $R' = R - \eta X^\top X (WW^\top + |a|^2) R - \eta^2 (a^\top W R)
+    X^\top X R$; and where $X^\top X = I$, $R$ and $a$ only grow in norm and keep their directions, so that $W$
+    ends close to rank one from small $\gamma$.
 
     As printed, $a$ would never leave zero. With $W^\top R$ in its place, and $W^\top$ in the term of second order,
     the recursion is that of the gradient, to rounding. On whitened data the directions stay and the updates of $W$ are
@@ -100,7 +102,9 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
         Recursion("output_step_printed", "gradient_step_printed", True, whitened),
         corrected=Recursion("output_step", "gradient_step", False, whitened),
         rivals={
-            "no term of second order, as for the flow": Recursion("output_step", "gradient_step_first", False, whitened),
+            "no term of second order, as for the flow": Recursion(
+                "output_step", "gradient_step_first", False, whitened
+            ),
             "$W$ for $W^\\top$ in the term of second order": Recursion(
                 "output_step", "gradient_step_printed", False, whitened
             ),

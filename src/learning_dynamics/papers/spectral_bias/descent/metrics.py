@@ -16,13 +16,13 @@ from learning_dynamics.trajectory import Trajectory
 def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
     """Measure discrete descent; R = X^T (Y - X W a).
 
-    Quantities, at each step: ``loss``; ``sigma_w1``; ``gradient_norm``, |R|, and ``output_norm``, |a|,
-    relative to their largest; ``gradient_turning`` and ``output_turning``, sines between R(t), a(t) and R(0), zero once
-    |R| is below 1e-8 of its start; ``layer_turning``, the part of W - W(0) off R(0) R(0)^T, relative to it. Distances of
-    the step that was taken from a formula: ``output_step``, a + eta W^T R, and ``output_step_printed``,
-    a + eta W^T a, relative to the largest |a|; ``gradient_step``,
-    R - eta X^T X (W W^T + |a|^2) R - eta^2 (a^T W^T R) X^T X R, ``gradient_step_printed``, with a^T W R, and
-    ``gradient_step_first``, without the term of second order, relative to |R(0)|.
+    Quantities, at each step: ``loss``; ``sigma_w1``; ``gradient_norm``, |R|, and ``output_norm``, |a|, relative to
+    their largest; ``gradient_turning`` and ``output_turning``, sines between R(t), a(t) and R(0), zero once |R| is
+    below 1e-8 of its start; ``layer_turning``, the part of W - W(0) off R(0) R(0)^T, relative to it. Distances of the
+    step that was taken from a formula: ``output_step``, a + eta W^T R, and ``output_step_printed``, a + eta W^T a,
+    relative to the largest |a|; ``gradient_step``, R - eta X^T X (W W^T + |a|^2) R - eta^2 (a^T W^T R) X^T X R,
+    ``gradient_step_printed``, with a^T W R, and ``gradient_step_first``, without the term of second order, relative
+    to |R(0)|.
     """
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
     step = trajectory.settings["step"]

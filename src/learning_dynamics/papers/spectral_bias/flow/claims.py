@@ -74,9 +74,7 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Finding:
     parameters' norm open at most.
     """
     arrival = gathered(flows, "arrival", phase="draw")
-    bounds = np.concatenate(
-        [np.full(table["seed"].nunique(), settings_of(table)["residual"] ** 2) for table in flows]
-    )
+    bounds = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["residual"] ** 2) for table in flows])
     ends, starts = gathered(flows, "loss", phase="limit"), gathered(flows, "loss", phase="flow", time=0.0)
 
     def judge(predicted: np.ndarray) -> Judgement:
@@ -332,9 +330,9 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> F
     does, and the proof breaks.
 
     A gradient has a symmetric derivative. The field's derivative is symmetric to rounding where $D$ is isotropic, and
-    by {least:.2g} of its size at least asymmetric where it is not. (The lemma prints $D Z_1^{-\top}$; condition (P2) gives
-    $Z_1^{-\top} D$.) The breaking is no mere lack of proof: from rows of unequal lengths the flow does not end at
-    $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
+    by {least:.2g} of its size at least asymmetric where it is not. (The lemma prints $D Z_1^{-\top}$; condition (P2)
+    gives $Z_1^{-\top} D$.) The breaking is no mere lack of proof: from rows of unequal lengths the flow does not end
+    at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
     """
     isotropic, anisotropic = gathered(equal, "curl", phase="limit"), by_draw(unequal, "curl", phase="limit")[:, 0]
 
@@ -427,11 +425,11 @@ def lemma_c_6(flows: Sequence[Table]) -> Finding:
 
 @claim("Section 2, balanced initialisation", scope="Gaussian data, d > n, balanced Gaussian layers, two scales")
 def balanced_start(flows: Sequence[Table]) -> Finding:
-    r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times, whatever
-    the scale.
+    r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times,
+    whatever the scale.
 
-    The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {value:.1e} of $\sigma_1$. A rank that depends on the
-    scale takes an imbalance.
+    The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {value:.1e} of $\sigma_1$. A rank that depends on
+    the scale takes an imbalance.
     """
     hidden = [_by_time(table, "sigma_w1") for table in flows]
     outputs = [by_draw(table, "sigma_w2", phase="limit").shape[1] for table in flows]

@@ -20,9 +20,9 @@ def at_limit(
     """Return stationarity at the limit, and the cost of leaving it, arrays of shape (members, 1).
 
     ``stationarity_W1`` and ``stationarity_W2`` are the gradients of the Lagrangian relative to |W1| and |W2|, with
-    the multiplier that fits best, ``stationarity_plain`` and ``stationarity_double`` that in W1 for a potential without
-    the logarithm of the determinant and with twice of it; ``excess`` is the smallest increase of the potential over random perturbations, each
-    led back to the interpolators, relative to its squared length.
+    the multiplier that fits best, ``stationarity_plain`` and ``stationarity_double`` that in W1 for a potential
+    without the logarithm of the determinant and with twice of it; ``excess`` is the smallest increase of the
+    potential over random perturbations, each led back to the interpolators, relative to its squared length.
     """
     # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space
     alpha = np.linalg.solve(transposed(Z1), Z2)

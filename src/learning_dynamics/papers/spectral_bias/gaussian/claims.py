@@ -17,14 +17,14 @@ from learning_dynamics.tidy import Table, by_draw
     empirical=True,
 )
 def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction) -> Finding:
-    r"""From a Gaussian hidden layer whose entries have variance 0.01, only $k$ singular values grow, and the layer ends
-    approximately at rank $k$.
+    r"""From a Gaussian hidden layer whose entries have variance $0.01$, only $k$ singular values grow, and the layer
+    ends approximately at rank $k$.
 
-    A layer of width $l$ with entries of variance $v$ resembles orthogonal rows with $2\gamma = lv$, and width 200 with
-    variance 0.01 means $\gamma = 1$: the very scale that the same figure shows to leave the layer at full rank. The $k$
-    largest singular values end with {value:.0%} of $|W_1|^2$ on the worst of {draws} draws; the others take up to
-    {moved:.0%} of what the spectrum moves. Read as a standard deviation, 0.01 means $\gamma = 0.01$, and the $k$
-    largest end with {deviation:.1%} at least.
+    A layer of width $l$ with entries of variance $v$ resembles orthogonal rows with $2\gamma = lv$, and width 200
+    with variance $0.01$ means $\gamma = 1$: the very scale that the same figure shows to leave the layer at full
+    rank. The $k$ largest singular values end with {value:.0%} of $|W_1|^2$ on the worst of {draws} draws; the others
+    take up to {moved:.0%} of what the spectrum moves. Read as a standard deviation, $0.01$ means $\gamma = 0.01$, and
+    the $k$ largest end with {deviation:.1%} at least.
     """
 
     def judge(table: Table) -> Judgement:

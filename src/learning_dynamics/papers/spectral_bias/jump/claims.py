@@ -13,18 +13,25 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, by_draw
 
 # the matrices whose symmetry the proof of Theorem C.11 uses, by the paper's equation
-SYMMETRIC = {"c_17": r"$R^\top\alpha$ (C.17)", "c_18": r"$R\alpha^\top$ (C.18)", "c_22": r"$Z_1^\top R Z_2^\top$ (C.22)"}
+SYMMETRIC = {
+    "c_17": r"$R^\top\alpha$ (C.17)",
+    "c_18": r"$R\alpha^\top$ (C.18)",
+    "c_22": r"$Z_1^\top R Z_2^\top$ (C.22)",
+}
 
 
-@claim("Theorem C.11, (C.17), (C.18), (C.22)", scope="whitened and Gaussian data, large and small scale, along the flow")
+@claim(
+    "Theorem C.11, (C.17), (C.18), (C.22)", scope="whitened and Gaussian data, large and small scale, along the flow"
+)
 def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
     r"""From $I_\gamma$, $\beta$, $Z_1$ and $\alpha$ share left singular vectors, and $\beta$, $Z_2$ and $\alpha$ right
     ones; on whitened data, $X^\top X = I$, they stand still, at those of $\beta_*$.
 
     Vectors are compared without choosing signs or orders: shared ones by commutators of $\beta\beta^\top$ and
-    $\beta^\top\beta$ with the layers' and $\alpha$'s Gram matrices, standing ones by what $\beta$ and $\alpha$ have off
-    the diagonal in the singular basis of $\beta_*$, and the proof's steps by the asymmetry of the three matrices that it
-    shows to be symmetric. On Gaussian data the vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal.
+    $\beta^\top\beta$ with the layers' and $\alpha$'s Gram matrices, standing ones by what $\beta$ and $\alpha$ have
+    off the diagonal in the singular basis of $\beta_*$, and the proof's steps by the asymmetry of the three matrices
+    that it shows to be symmetric. On Gaussian data the vectors do turn: up to {turning:.0%} of $\beta$ lies off the
+    diagonal.
     """
     every = [*whitened, *others]
 
@@ -34,7 +41,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
         because = "steps times rtol times the squared condition number of $Z_1$"
         parts = [
             every_draw(
-                "largest part of $\\alpha$ off the diagonal in the singular basis of $\\beta_*$, relative to $|\\alpha|$",
+                "largest part of $\\alpha$ off the diagonal in the basis of $\\beta_*$, relative to $|\\alpha|$",
                 worst(standing, "alpha_turning"),
                 at_most=allowed,
                 because=because,
@@ -132,7 +139,9 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     )
 
 
-@claim("Section 3.2, jump process", scope="whitened data, three singular values, scales down to the smallest of the run")
+@claim(
+    "Section 3.2, jump process", scope="whitened data, three singular values, scales down to the smallest of the run"
+)
 def jump_process(jump: Table, *, away: Fraction, accuracy: Positive) -> Finding:
     r"""On whitened data, as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.

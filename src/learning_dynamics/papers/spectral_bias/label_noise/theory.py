@@ -23,6 +23,12 @@ def output_second_moment(weights: np.ndarray, start: np.ndarray, time: np.ndarra
     return np.sum(weights**2 * start) * np.sinh(rate * time) / rate
 
 
+def row_growth(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """u_j - u_j(0) of the same process, D_j^2 sum_i D_i^2 u_i(0) (cosh(k t) - 1) / k^2, shape (times, samples)."""
+    rate = np.sqrt(np.sum(weights**4))
+    return weights**2 * np.sum(weights**2 * start) * ((np.cosh(rate * time) - 1) / rate**2)[:, None]
+
+
 def euler_output_second_moment(weights: np.ndarray, start: np.ndarray, step: float, steps: int) -> float:
     """E|a|^2 after steps of the same recursion taken one by one, without its drift."""
     squares, u, v = weights**2, start.copy(), 0.0

@@ -27,11 +27,11 @@ def noise_low_rank(
 
     What decays in every dimension is the ratio: $W$ loses rank relative to its size. The singular values themselves
     grow at the Lyapunov exponents $\lambda_i$, which add up, over all $d + 1$ directions of $(W, a)$, to $-d$.
-    $\lambda_2$ is below zero for $d$ = {decay} and above for $d$ = {grow} (95 % intervals; open for {open}), so that in
-    many dimensions several singular values grow. $\lambda_1$ is above zero for $d \geq 3$, and exactly zero for $d = 2$:
-    there $\ln|W|$ is a walk without drift, which exceeds every bound some day and falls below it again. At time {end:g},
-    $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the same, carried by ever rarer paths. For
-    $d = 1$ both directions shrink at the rate one half.
+    $\lambda_2$ is below zero for $d$ = {decay} and above for $d$ = {grow} (95 % intervals; open for {open}), so that
+    in many dimensions several singular values grow. $\lambda_1$ is above zero for $d \geq 3$, and exactly zero for $d
+    = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day and falls below it again. At time
+    {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the same, carried by ever rarer
+    paths. For $d = 1$ both directions shrink at the rate one half.
     """
     lows, highs = _signs(exponents, 2)
     end = float(plane["time"].max())
@@ -39,7 +39,7 @@ def noise_low_rank(
 
     def judge(reading: Mapping[str, list[int]]) -> Judgement:
         # the dimension farthest from the pictures first: there the two readings differ most
-        signs = {inputs: -1 for inputs in reading["second decays"]} | {inputs: 1 for inputs in reading["second grows"]}
+        signs = dict.fromkeys(reading["second decays"], -1) | dict.fromkeys(reading["second grows"], 1)
         return Judgement(
             *(_sign(exponents, "exponent", 2, inputs, signs[inputs]) for inputs in sorted(signs, reverse=True)),
             *(_sign(exponents, "exponent", 1, inputs, 1) for inputs in reading["first grows"]),
@@ -124,20 +124,21 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
 
 
 @claim(
-    "Proposition 4.1 (b)", scope="growth rates along long paths in every dimension listed; moments over many paths, d = 5"
+    "Proposition 4.1 (b)",
+    scope="growth rates along long paths in every dimension listed; moments over many paths, d = 5",
 )
 def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive]) -> Finding:
-    r"""For $d \geq 5$ every moment $E|W|^\alpha$ with $\alpha > 0$ diverges, and so does $E(|a|^\alpha + |\bar a|^\alpha)$
-    with the exponential moving average $\bar a$.
+    r"""For $d \geq 5$ every moment $E|W|^\alpha$ with $\alpha > 0$ diverges, and so does $E(|a|^\alpha + |\bar
+    a|^\alpha)$ with the exponential moving average $\bar a$.
 
-    By Jensen, $E|W|^\alpha \geq \exp(\alpha E\ln|W|)$, so that a growth rate $\lambda_1 > 0$ of single paths makes every
-    moment diverge, however small $\alpha$. It is above zero for $d$ = {positive}, and as derived in all of them: the
-    mean of $((d-1)y^2 - 1)/2$ under the density $(1 + y^2)^{(d-2)/2} e^{-(d-1)y^2/2}$. So the statement is true, and
-    beyond the paper's range. Its proof has a gap at $d = 5$ itself: the constant
-    $\sqrt{d} - (1 - \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for $|W|^{2\alpha}$, is positive for $\alpha > {gap:.3f}$ only;
-    from $d = 6$ on it is for all.
+    By Jensen, $E|W|^\alpha \geq \exp(\alpha E\ln|W|)$, so that a growth rate $\lambda_1 > 0$ of single paths makes
+    every moment diverge, however small $\alpha$. It is above zero for $d$ = {positive}, and as derived in all of
+    them: the mean of $((d-1)y^2 - 1)/2$ under the density $(1 + y^2)^{(d-2)/2} e^{-(d-1)y^2/2}$. So the statement is
+    true, and beyond the paper's range. Its proof has a gap at $d = 5$ itself: the constant $\sqrt{d} - (1 -
+    \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for $|W|^{2\alpha}$, is positive for $\alpha > {gap:.3f}$ only; from $d = 6$
+    on it is for all.
     """
-    lows, highs = _signs(exponents, 1)
+    _, highs = _signs(exponents, 1)
     dimensions = [inputs for inputs in _dimensions(exponents) if inputs >= 5]
     early, late = between
 
@@ -169,8 +170,8 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
 @claim(
     "Proposition 4.1 (c)",
     scope="d = 2, many paths; growth rates along long paths in every dimension listed",
-    correction="for d = 2 the mean of |e| tends to a constant above zero; what vanishes, in every dimension, is the angle "
-    "between w_i and a, almost surely",
+    correction="for d = 2 the mean of |e| tends to a constant above zero; what vanishes, in every dimension, is the "
+    "angle between w_i and a, almost surely",
 )
 def proposition_4_1_c(
     plane: Table, exponents: Table, *, precision: Positive, errors: Positive, growing: list[Count]
@@ -178,15 +179,15 @@ def proposition_4_1_c(
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean,
     $E|[w_i, a]| = |[w_i(0), a(0)]| e^{-t} \to 0$.
 
-    They do not. From $W(0) = I$, $a(0) = 0$ the formula gives zero at all times; the mean of an entry's size $|e|$ for
-    $d = 2$ rises to {value:.3f} and stays. The proof applies Itô's formula to $|x|$, which has a kink at 0: each time an
-    entry crosses zero, the kink adds to the mean (the local time, by Tanaka's formula), and this term is left out. For
-    $d = 2$ it balances the decay exactly, and the limit of the mean can be computed: {limit:.4f}.
+    They do not. From $W(0) = I$, $a(0) = 0$ the formula gives zero at all times; the mean of an entry's size $|e|$
+    for $d = 2$ rises to {value:.3f} and stays. The proof applies Itô's formula to $|x|$, which has a kink at 0: each
+    time an entry crosses zero, the kink adds to the mean (the local time, by Tanaka's formula), and this term is left
+    out. For $d = 2$ it balances the decay exactly, and the limit of the mean can be computed: {limit:.4f}.
 
     Mean and typical path part company. $\det W$ is a martingale: its mean is 1 for ever, though it tends to zero on
     almost every path, and ever fewer paths with ever larger values keep up the mean. The commutator shares this fate:
-    in the plane it decays on almost every path, at the rate {typical:.3f}, while its mean does not, and $E e^2$ grows as
-    $e^{(\sqrt{2d-1} - 1)t}$ (checked at time {at:g}). So three paths show decay, and are right to.
+    in the plane it decays on almost every path, at the rate {typical:.3f}, while its mean does not, and $E e^2$ grows
+    as $e^{(\sqrt{2d-1} - 1)t}$ (checked at time {at:g}). So three paths show decay, and are right to.
 
     What the paper wants of the commutator, alignment of all rows with $a$, survives in every dimension measured: the
     angle closes almost surely. The commutator is a poor measure of it, since it multiplies the angle by the lengths:
@@ -267,7 +268,9 @@ def _estimate(exponents: Table, quantity: str, index: int, inputs: int) -> tuple
 
 def _signs(exponents: Table, index: int, quantity: str = "exponent") -> tuple[list[int], list[int]]:
     """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
-    found = {inputs: _estimate(exponents, quantity, index, inputs)[0] for inputs in _dimensions(exponents) if inputs > 1}
+    found = {
+        inputs: _estimate(exponents, quantity, index, inputs)[0] for inputs in _dimensions(exponents) if inputs > 1
+    }
     lows = [inputs for inputs, estimate in found.items() if estimate.upper < 0]
     return lows, [inputs for inputs, estimate in found.items() if estimate.lower > 0]
 

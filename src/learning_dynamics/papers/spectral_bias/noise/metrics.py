@@ -107,10 +107,7 @@ def _rates(growth: np.ndarray, inputs: int) -> list[tuple[str, int, Estimate, fl
     exact = {1: first, inputs + 1: last, **({2: -2 - first - last} if inputs == 2 else {})}
     both = -2 - last if inputs == 2 else -1.0 if inputs == 1 else np.nan
     return [
-        *(
-            ("exponent", index, mean(rates[:, index - 1]), exact.get(index, np.nan))
-            for index in range(1, inputs + 2)
-        ),
+        *(("exponent", index, mean(rates[:, index - 1]), exact.get(index, np.nan)) for index in range(1, inputs + 2)),
         ("commutator", 0, mean(rates[:, 0] + rates[:, 1]), both),
         ("angle", 0, mean(rates[:, 1] - rates[:, 0]), np.nan),
         ("total", 0, mean(rates.sum(axis=1)), -float(inputs)),

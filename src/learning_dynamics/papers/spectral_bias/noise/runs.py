@@ -1,4 +1,6 @@
-"""The process that label noise alone drives (section 4): many paths, a few to look at, and long ones for their rates."""
+"""The process that label noise alone drives (section 4): many paths, a few to look at, and long ones for their
+rates.
+"""
 
 from __future__ import annotations
 

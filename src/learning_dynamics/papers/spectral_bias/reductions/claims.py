@@ -16,8 +16,8 @@ SCOPE = "Gaussian data, d > n, three scales, one and several outputs"
 
 @claim("Lemma 3.1", scope=SCOPE)
 def lemma_3_1(flows: Sequence[Table]) -> Finding:
-    r"""From $I_\gamma$ the layers stay in the span of the initial rows, $(W_1, W_2) = (Z_1 P, P^\top Z_2)$, where the pair
-    $(Z_1, Z_2)$ of size $d$ obeys the same flow from $Z_1(0) = \sqrt{2\gamma} I$, $Z_2(0) = 0$.
+    r"""From $I_\gamma$ the layers stay in the span of the initial rows, $(W_1, W_2) = (Z_1 P, P^\top Z_2)$, where the
+    pair $(Z_1, Z_2)$ of size $d$ obeys the same flow from $Z_1(0) = \sqrt{2\gamma} I$, $Z_2(0) = 0$.
 
     The network of full width and the pair are integrated apart, and held against each other at every recorded time;
     what $W_1$ and $W_2$ have outside the span of $P$ is measured by itself. The proof's last line starts the pair at
@@ -43,7 +43,9 @@ def lemma_3_1(flows: Sequence[Table]) -> Finding:
             ),
         )
 
-    return Finding(judge, "projected", rivals={"a pair that starts at the identity, scaled as it should end": "unit_pair"})
+    return Finding(
+        judge, "projected", rivals={"a pair that starts at the identity, scaled as it should end": "unit_pair"}
+    )
 
 
 @claim("Lemma 3.3", scope=SCOPE, correction="β itself, not its derivative, is 2γ(I − ααᵀ)⁻¹α, as the appendix proves")
@@ -59,7 +61,7 @@ def lemma_3_3(flows: Sequence[Table]) -> Finding:
     # alpha is found by inverting Z1, and the difference I - alpha alpha^T has the inverse square of its condition
     condition = worst(flows, "condition")
     names = {
-        "printed_beta_speed": r"largest $|\dot\beta - (I - \alpha\alpha^\top)^{-1}\alpha|$, relative to the first speed",
+        "printed_beta_speed": r"largest $|\dot\beta - (I - \alpha\alpha^\top)^{-1}\alpha|$, relative to its start",
         "beta_without_scale": r"largest $|\beta - (I - \alpha\alpha^\top)^{-1}\alpha| / |\beta_*|$",
         "beta_from_alpha": r"largest $|\beta - 2\gamma(I - \alpha\alpha^\top)^{-1}\alpha| / |\beta_*|$",
     }
@@ -100,11 +102,11 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Finding:
     r"""From $I_\gamma$ the singular values $D$ of $\beta$ follow the mirror flow of
     $\Psi_\gamma(D) = \mathrm{tr}(\frac{1}{2} D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$.
 
-    The speed of each singular value, $u^\top \dot\beta v$, and the force on it, $u^\top R v$, are read off the network's
-    states at each time. With the potential as printed they disagree: its gradient is
+    The speed of each singular value, $u^\top \dot\beta v$, and the force on it, $u^\top R v$, are read off the
+    network's states at each time. With the potential as printed they disagree: its gradient is
     $\frac{1}{2}\sinh^{-1}(D/\gamma) - \frac{1}{2} D/\sqrt{D^2 + \gamma^2}$, flat near zero, where the flow would run
-    away at once. The proof arrives at $\frac{1}{2}\sinh^{-1}(D/\gamma)$, the gradient of
-    $\frac{1}{2}(D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
+    away at once. The proof arrives at $\frac{1}{2}\sinh^{-1}(D/\gamma)$, the gradient of $\frac{1}{2}(D
+    \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
     """
     force = [by_draw(table, "mirror_speed", column="predicted") for table in flows]
     gammas = np.concatenate([by_draw(table, "mirror_speed", column="gamma")[:, 0] for table in flows])

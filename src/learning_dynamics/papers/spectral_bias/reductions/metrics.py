@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.integrate import cumulative_simpson
 
+from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
 from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
 from learning_dynamics.papers.spectral_bias.integration import STEPS
@@ -21,14 +22,16 @@ from learning_dynamics.trajectory import Trajectory
 def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     """Hold the network's flow against the smaller systems that should be equivalent to it.
 
-    Quantities: ``loss``, predicted its bound (Lemma C.8, one output); ``subspace``, the part of the layers
-    outside the span of P, and ``projected``, their distance from the projected pair, relative to |W1|
-    (Lemma 3.1), and ``unit_pair``, from a pair that starts at the identity; ``alpha``, distance of Z1^{-T} Z2 from the Riccati equation's solution, and
-    ``beta_from_alpha``, relative distance of beta from 2 gamma (I - alpha alpha^T)^{-1} alpha (Lemma 3.3);
-    ``beta_without_scale``, the same without the factor 2 gamma; ``condition``, of Z1; ``printed_beta_speed``, distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha relative to the first
-    speed; ``beta``, entries of the predictor, predicted by the mirror flow (Theorem 3.2 (b));
-    ``mirror_speed``, speeds of the singular values' mirror coordinates, predicted the forces -dL/ds,
-    ``mirror_coordinate``, predicted the forces' integral, and both as printed (Theorem 3.2 (a)).
+    Quantities: ``loss``, predicted its bound (Lemma C.8, one output); ``subspace``, the part of the layers outside
+    the span of P, and ``projected``, their distance from the projected pair, relative to |W1| (Lemma 3.1), and
+    ``unit_pair``, from a pair that starts at the identity; ``sigma_w1`` and ``sigma_alpha``, singular values of the
+    network's W1 and alpha, predicted those of the pair and of the Riccati equation; ``alpha``, distance of Z1^{-T} Z2
+    from the Riccati equation's solution, and ``beta_from_alpha``, relative distance of beta from 2 gamma (I - alpha
+    alpha^T)^{-1} alpha (Lemma 3.3); ``beta_without_scale``, the same without the factor 2 gamma; ``condition``, of
+    Z1; ``printed_beta_speed``, distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha relative to the first speed;
+    ``beta``, entries of the predictor, predicted by the mirror flow (Theorem 3.2 (b)); ``mirror_speed``, speeds of
+    the singular values' mirror coordinates, predicted the forces -dL/ds, ``mirror_coordinate``, predicted the forces'
+    integral, and both as printed (Theorem 3.2 (a)).
     """
     constants = trajectory.constants
     arrays = dict(trajectory.series) | {name: constants[name] for name in ("X", "Y", "P", "gamma")}
@@ -57,6 +60,8 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
     measured: Measured = {
         "loss": two_layer.loss(W1, W2, X, Y),
         "condition": np.linalg.cond(Z1),
+        "sigma_w1": (singular_values(W1), singular_values(series["Z1"][:, 1:])),
+        "sigma_alpha": (singular_values(alpha), singular_values(series["alpha"][:, 1:])),
         **{
             quantity: value[..., 0]
             for quantity, value in {

@@ -14,7 +14,8 @@ SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons,
 
 @claim("Figure 2", scope=SCOPE, empirical=True)
 def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -> Finding:
-    r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large ones.
+    r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large
+    ones.
 
     Rank is the number of singular values that carry a share of $|W|^2$, given as a setting in percent. The paper shows
     one draw. From small weights the two largest values carry that share on {value:.0%} of {draws} draws (rank 1 on
@@ -66,15 +67,15 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
 
 @claim("Section 4, extension to non-linear activations", scope=SCOPE, empirical=True)
 def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, loss: Fraction) -> Finding:
-    r"""From small weights the ReLU student's hidden layer represents the teacher's two directions; from large weights its
-    neurons do not learn them.
+    r"""From small weights the ReLU student's hidden layer represents the teacher's two directions; from large weights
+    its neurons do not learn them.
 
     The span of the first two singular vectors of $W$ is held against that of the teacher's neurons: both principal
-    angles have a cosine above the setting `cosine` on {value:.0%} of {draws} draws. One direction is learnt, the other is
-    not: the cosines' medians are {first:.3f} and {second:.2f}, where spans at random have {chance_first:.2f} and
-    {chance_second:.2f}, and from large weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} lies in
-    the teacher's span (median; {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on half
-    of which each neuron of the teacher is silent, fix its directions no better.
+    angles have a cosine above the setting `cosine` on {value:.0%} of {draws} draws. One direction is learnt, the
+    other is not: the cosines' medians are {first:.3f} and {second:.2f}, where spans at random have {chance_first:.2f}
+    and {chance_second:.2f}, and from large weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%}
+    lies in the teacher's span (median; {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten
+    samples, on half of which each neuron of the teacher is silent, fix its directions no better.
     """
     cosines = {name: by_draw(table, "teacher_cosine") for name, table in (("small", small), ("large", large))}
     chance = by_draw(small, "chance_cosine")
@@ -124,10 +125,10 @@ def relu_phase_one(small: Table, *, share: Count) -> Finding:
     r"""From small weights the loss descends from saddle to saddle: from the saddle at zero to one at which the hidden
     layer is approximately of rank 1, and on from there.
 
-    A plateau is a stretch on which the loss falls slowly in the logarithm of time (the run's measuring settings say how
-    slowly). All draws are counted: {value:.0%} of {draws} meet a second plateau and have learnt a single direction when it
-    begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Of those that meet a second,
-    {conditional:.0%} have rank 1 there, which is what looking at pictures of such draws shows.
+    A plateau is a stretch on which the loss falls slowly in the logarithm of time (the run's measuring settings say
+    how slowly). All draws are counted: {value:.0%} of {draws} meet a second plateau and have learnt a single
+    direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Of those that meet a
+    second, {conditional:.0%} have rank 1 there, which is what looking at pictures of such draws shows.
     """
     ranks = first_saddle_ranks(small, share)
     zero = starts_at_zero(small)

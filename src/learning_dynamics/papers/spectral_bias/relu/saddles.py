@@ -38,7 +38,9 @@ def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
 
 def starts_at_zero(table: Table) -> np.ndarray:
     """Return of each draw whether its loss starts on a plateau, shape (draws,) of bool."""
-    starts = pd.Series(table.loc[(table["quantity"] == "plateau_start") & (table["index"] == 1)].set_index("seed")["value"])
+    starts = pd.Series(
+        table.loc[(table["quantity"] == "plateau_start") & (table["index"] == 1)].set_index("seed")["value"]
+    )
     draws = np.sort(table["seed"].unique())
     early = 0.01 * table["time"].max()
     return np.array([seed in starts.index and starts[seed] < early for seed in draws])

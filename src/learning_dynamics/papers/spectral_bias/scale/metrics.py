@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import CubicSpline
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
@@ -69,10 +70,10 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
 
 
 def _crossing(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """When each member's loss passes its level, the logarithm of the loss taken as linear between records."""
+    """When each member's loss passes its level: shares of the time as a cubic spline of the falling log loss."""
     found = np.empty(len(losses))
     for member, (curve, wanted) in enumerate(zip(np.log(losses), np.log(level), strict=True)):
-        found[member] = np.interp(-wanted, -curve, shares)
+        found[member] = CubicSpline(-curve, shares)(-wanted)
     return found
 
 

@@ -27,7 +27,8 @@ def scaled_flow(
     atol: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow from the orthogonal initialisation at each of `gammas`, recorded around a given loss and at its end.
+    """Gradient flow from the orthogonal initialisation at each of `gammas`, recorded around a given loss and at its
+    end.
 
     The flow is followed twice: to find by when the loss has fallen to `loss_share` of its first value, and again with
     `points` records over the last tenth of that time, on to a residual of `residual` times the labels, or `patience`.

@@ -1,7 +1,8 @@
-"""Minimum-norm interpolators and maximum-margin classifiers from a convex solver: no dynamics enters them."""
+"""Minimum-norm interpolators and maximum-margin classifiers, which no dynamics enters, and distances from them."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -67,3 +68,46 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
     if Z.value is None:
         raise ValueError(f"no solution of least {norm} norm: the problem is {problem.status}")
     return np.asarray(Z.value)
+
+
+def least_quasi_norm(features: np.ndarray, y: np.ndarray, power: float) -> float:
+    r"""Return the least ``sum_j |rho_j|**power`` subject to ``y_i features_i rho >= 1``, for a power of at most 1.
+
+    The cost is concave on every orthant, so that a minimum lies at a vertex of the feasible set in some orthant:
+    at a point with at most as many entries as there are constraints that are tight there.
+    """
+    signed = y[:, None] * features
+    samples, size = features.shape
+    best = np.inf
+    for count in range(1, samples + 1):
+        for tight in combinations(range(samples), count):
+            for support in combinations(range(size), count):
+                system = signed[np.ix_(tight, support)]
+                if abs(np.linalg.det(system)) < 1e-12:
+                    continue
+                entries = np.linalg.solve(system, np.ones(count))
+                if (signed[:, list(support)] @ entries >= 1 - 1e-9).all():
+                    best = min(best, float(np.sum(np.abs(entries) ** power)))
+    return best
+
+
+def norm_of(z: np.ndarray, norm: Norm) -> np.ndarray:
+    """Return l1, l2 or (unitary) dft_l1 norms along the last axis."""
+    if norm == "l2":
+        return np.linalg.norm(z, axis=-1)
+    return np.abs(np.fft.fft(z, norm="ortho") if norm == "dft_l1" else z).sum(axis=-1)
+
+
+def angle_between(beta: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Return angles in degrees between vectors, accurate near zero."""
+    with np.errstate(invalid="ignore"):
+        unit = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
+    direction = direction / np.linalg.norm(direction)
+    return np.degrees(
+        2 * np.arctan2(np.linalg.norm(unit - direction, axis=-1), np.linalg.norm(unit + direction, axis=-1))
+    )
+
+
+def relative_distance(found: np.ndarray, reference: np.ndarray) -> float:
+    """Return the distance between two arrays relative to the norm of the reference."""
+    return float(np.linalg.norm(found - reference) / np.linalg.norm(reference))
