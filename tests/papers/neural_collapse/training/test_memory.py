@@ -96,7 +96,7 @@ def test_a_training_step_runs_on_the_meta_device(family):
 
 
 @pytest.mark.parametrize("family", NETWORKS)
-def test_measuring_passes_stay_on_their_device(family):
+def test_networks_stay_on_their_device(family):
     """Fake tensors of a GPU refuse to be mixed with those of the processor, as a GPU's own would."""
 
     def on_gpu(*shape, **kind):
@@ -112,17 +112,22 @@ def test_measuring_passes_stay_on_their_device(family):
                 module._buffers[name] = on_gpu(*value.shape, dtype=value.dtype)
         images = on_gpu(30, 1, 8, 8)
         assert called(images).device.type == "cuda"
-        distances = crossing_distances(called, images[:4], images, called(images).argmax(dim=1), batch=7, halvings=2)
-        assert distances.device.type == "cuda"
         with pytest.raises(Exception, match="device"):
             called(torch.empty(2, 1, 8, 8))
 
 
-def test_class_moments_stay_on_their_device():
-    """On the meta device, whose tensors refuse others too; counting labels is no fake operation of a build without CUDA."""
-    moments = ClassMoments(torch.empty(10, dtype=torch.int64, device="meta"), 8)
-    for part in (moments.within, moments.means):
-        assert (part.device.type, part.dtype) == ("meta", torch.float64)
+def test_moments_and_crossings_stay_on_their_device():
+    """On the meta device, which refuses others too: a build without CUDA cannot index fake tensors of a GPU."""
+    with torch.device("meta"):
+        network = build("resnet", 1, 10, **SMALL["resnet"]).eval().requires_grad_(False)
+        images, labels = torch.empty(30, 1, 8, 8), torch.empty(30, dtype=torch.int64)
+        counts = torch.empty(10, dtype=torch.int64)
+    moments = ClassMoments(counts, 8)
+    moments.update(torch.empty(30, 8, device="meta"), labels)
+    decided = network(images).argmax(dim=1)
+    distances = crossing_distances(network, images[:4], images, decided, batch=7, halvings=2)
+    for found in (moments.within, moments.means, distances):
+        assert (found.device.type, found.dtype) == ("meta", torch.float64)
 
 
 @pytest.mark.parametrize("family", NETWORKS)
