@@ -26,7 +26,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     whose inactive singular values nearly tie with the active ones.
     """
     scales = sorted(settling["scale"].unique())
-    figure = plt.figure(figsize=(WIDTH, 5.6))
+    figure = plt.figure(figsize=(WIDTH, 6.0))
     upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.05])
     last = descent[descent["time"] == descent["time"].max()]
     end = np.log1p(last["time"].iloc[0] * settings_of(descent)["step"])
@@ -64,7 +64,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         axis.axhline(slowest([two], slack), ls=":", color=COLOURS["black"], lw=1.0)
         axis.set_ylim(1e-7, 2)
         axis.set_xscale("symlog", linthresh=10)
-        axis.set_title(f"random points, {NETWORKS[network][1]}")
+        axis.set_title(f"random: {NETWORKS[network][1]}")
         axis.set_xlabel(r"$\log(1 + \log(1 + t))$")
     panels[0].set_ylabel("relative gap of the margin")
     handles = network_handles(SHOWN)
@@ -74,7 +74,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         Line2D([], [], ls=":", lw=1.2, color=grey, label="predicted power; bound"),
         Line2D([], [], lw=0.9, color="#BBBBBB", label=r"$\ell_2$ margin"),
     ]
-    lower.legend(handles=handles, loc="outside lower center", ncols=6, columnspacing=1.0, handlelength=1.6)
+    lower.legend(handles=handles, loc="outside lower center", ncols=3)
     return Drawn(
         figure,
         {"left": left, "reached": float(two["sigma"].max())},

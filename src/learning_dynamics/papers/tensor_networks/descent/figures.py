@@ -27,7 +27,7 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     norm in its own norm (the spread of its limits is at most {small:.2g}), from the large one the start decides
     (at least {large:.2g}).
     """
-    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 3.9))
+    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 4.5))
     for axis, scale in zip(np.atleast_1d(axes), scales, strict=True):
         _regression_panel(axis, regression, scale)
     figure.legend(handles=_handles(classification=False), loc="outside lower center", ncols=4)

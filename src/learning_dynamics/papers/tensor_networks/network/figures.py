@@ -38,7 +38,7 @@ def fig2(contraction: Table) -> Drawn:
             reach += 0.9
         axis.set_xlim(-0.6, 21.5)
         axis.set_ylim(-3.9 + 0.7 * stage, 4.6 - 0.7 * stage)
-        axis.set_aspect("equal")
+        axis.set_aspect("equal", anchor="W")
         axis.set_axis_off()
     figure.colorbar(ScalarMappable(Normalize(-1, 1), "RdBu_r"), ax=axes, shrink=0.5, pad=0.01, ticks=[-1, 0, 1], label="entry / largest")
     return Drawn(

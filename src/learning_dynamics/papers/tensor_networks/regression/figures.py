@@ -71,8 +71,8 @@ def even_data(flow: Table) -> Drawn:
     r"""Corollary 6 as printed and corrected: distance of the flow's limit from the minimiser of $Q$.
 
     Even random data of {size} entries, full-length convolutional networks; one line for each of {draws} draws. Orange:
-    $Q(F z)$, as printed. Blue: $Q(d^{-(L-1)/2} F z)$. The printed formula is right in both limits of the scale, and wrong
-    between.
+    $Q(F z)$, as printed. Blue: $Q(d^{-(L-1)/2} F z)$. The printed formula is right in both limits of the scale, of
+    which the small one is reached slowly by two layers, and wrong between.
     """
     depths = sorted(select(flow, "coefficient")["depth"].unique())
     figure, axes = plt.subplots(1, len(depths), figsize=(WIDTH, 2.8), sharey=True, squeeze=False)
