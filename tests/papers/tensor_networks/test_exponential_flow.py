@@ -27,9 +27,7 @@ def test_logarithmic_time_is_time(architecture, depth):
 
     direct = solve_ivp(field, (0, np.expm1(5.0)), start, method="DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
     sigma = np.log1p(5.0)
-    states = exponential_flow(
-        network, X, Y, start, np.array([0.0, sigma]), sharpness=1e12, rtol=1e-10, atol=1e-12
-    )
+    states = exponential_flow(network, X, Y, start, np.array([0.0, sigma]), sharpness=1e12, rtol=1e-10, atol=1e-12)
     # LSODA's global error here is below 100 local tolerances; the cut exponent's, 36 / sharpness
     np.testing.assert_allclose(states[-1] * 6.0 ** (1 / depth), direct, rtol=1e-7)
 

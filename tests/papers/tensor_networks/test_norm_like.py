@@ -35,7 +35,9 @@ def test_h_inverts(depth, size, sign):
     z = sign * 10.0**size
     # close to the blow-up h amplifies the rounding of t by at most z**((L-2)/L) * L
     amplified = 1 + abs(z) ** ((depth - 2) / depth) * depth**2
-    assert norm_like.depth_h(norm_like.depth_h_inverse(z, depth), depth) == pytest.approx(z, rel=1e-13 * amplified + 1e-12)
+    assert norm_like.depth_h(norm_like.depth_h_inverse(z, depth), depth) == pytest.approx(
+        z, rel=1e-13 * amplified + 1e-12
+    )
 
 
 @pytest.mark.parametrize("depth", DEPTHS)

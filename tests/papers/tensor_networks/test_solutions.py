@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_matrix_norm, minimum_norm, norm_of
+from learning_dynamics.papers.tensor_networks.solutions import (
+    least_quasi_norm,
+    minimum_matrix_norm,
+    minimum_norm,
+    norm_of,
+)
 
 KNOWN = {"l2": [0.2, 0.4], "l1": [0.0, 0.5], "dft_l1": [1 / 3, 1 / 3]}
 

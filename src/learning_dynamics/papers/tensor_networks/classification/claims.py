@@ -91,7 +91,9 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
         gap = f"gap_{predicted}"
         return Judgement(
             stationarity,
-            vanishes(rf"two layers: gap to the largest ${NAMES[predicted]}$ margin", [two], gap, slack, network=ORTHOGONAL),
+            vanishes(
+                rf"two layers: gap to the largest ${NAMES[predicted]}$ margin", [two], gap, slack, network=ORTHOGONAL
+            ),
             vanishes("two layers: distance from the top singular value", [two], "top", slack, network=ORTHOGONAL),
             loss_vanishes(tables, slack, network=ORTHOGONAL),
         )
@@ -284,7 +286,12 @@ def log_time_exponents(settling: Table, three: Table, *, tolerance: Positive) ->
             )
         )
 
-    layers = np.concatenate([np.full(len(last_values([table], "exponent", **where)), depth) for (table, where), depth in zip(rows, (2, 3), strict=True)])
+    layers = np.concatenate(
+        [
+            np.full(len(last_values([table], "exponent", **where)), depth)
+            for (table, where), depth in zip(rows, (2, 3), strict=True)
+        ]
+    )
     return Finding(
         judge,
         theory,

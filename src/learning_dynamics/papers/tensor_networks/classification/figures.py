@@ -19,11 +19,11 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     r"""How slowly classifiers forget where they started.
 
     Top: angle between the classifier and its max-margin direction on the paper's two points, against $\log(1 + t)$, one
-    line for each start. Circles: where two million steps of gradient descent end. Dotted: the power of $\log t$ that theory
-    gives. At $t = 10^{60}$ some angles are still {left:.2g} degrees. Bottom: all random draws of two-layer networks,
-    by the relative gap of their margin, in the norm of each architecture (colours) and in the $\ell_2$ norm (grey), against
-    $\log\log t$, up to $\log t = \exp($ {reached:.0f} $)$. Dotted: the bound that claims use. The slowest draws are those
-    whose inactive singular values nearly tie with the active ones.
+    line for each start. Circles: where two million steps of gradient descent end. Dotted: the power of $\log t$ that
+    theory gives. At $t = 10^{60}$ some angles are still {left:.2g} degrees. Bottom: all random draws of two-layer
+    networks, by the relative gap of their margin, in the norm of each architecture (colours) and in the $\ell_2$ norm
+    (grey), against $\log\log t$, up to $\log t = \exp($ {reached:.0f} $)$. Dotted: the bound that claims use. The
+    slowest draws are those whose inactive singular values nearly tie with the active ones.
     """
     scales = sorted(settling["scale"].unique())
     figure = plt.figure(figsize=(WIDTH, 6.0))
@@ -44,7 +44,10 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
             points = select(last, "angle", scale=scale, network=network)["value"]
             axis.loglog(np.full(len(points), end), points, "o", ms=4, mfc="none", mec=colour, zorder=4)
             rows = select(settling, "exponent", scale=scale, network=network, sigma=settling["sigma"].max())
-            top = 4 * select(settling, "angle", scale=scale, network=network, sigma=settling["sigma"].max())["value"].max()
+            top = (
+                4
+                * select(settling, "angle", scale=scale, network=network, sigma=settling["sigma"].max())["value"].max()
+            )
             final = float(np.expm1(settling["sigma"].max()))
             ends = np.array([final / 1e3, final])
             axis.loglog(ends, top * (ends / final) ** -rows["predicted"].median(), ":", color=colour, lw=1.2)
@@ -78,6 +81,6 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     return Drawn(
         figure,
         {"left": left, "reached": float(two["sigma"].max())},
-        alt="Top: angles that fall along straight lines in double logarithmic axes. Bottom: gaps of margins that fall below a "
-        "bound on every draw, while those of the wrong norm stay.",
+        alt="Top: angles that fall along lines in double logarithmic axes. Bottom: gaps of margins that fall below "
+        "a bound on every draw, while those of the wrong norm stay.",
     )

@@ -60,15 +60,17 @@ def filters(run: Table) -> Drawn:
         axis.tick_params(labelbottom=False)
     handles = [
         Rectangle((0, 0), 1, 1, color=PALE, label=r"$y x / \|x\|$"),
-        Line2D([], [], ls="", marker="o", ms=3.5, color=NETWORKS["convolutional"][0], label=r"flow, $\beta / \|\beta\|$"),
+        Line2D(
+            [], [], ls="", marker="o", ms=3.5, color=NETWORKS["convolutional"][0], label=r"flow, $\beta / \|\beta\|$"
+        ),
         Line2D([], [], color=COLOURS["black"], lw=1.0, label="Corollary 4"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return Drawn(
         figure,
         {"reached": float(run["sigma"].max())},
-        alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction lie on "
-        "the lines that Corollary 4 predicts.",
+        alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction lie "
+        "on the lines that Corollary 4 predicts.",
     )
 
 

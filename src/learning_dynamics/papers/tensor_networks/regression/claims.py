@@ -72,8 +72,8 @@ def theorem_4(flow: Table) -> Finding:
 
 @claim("Corollary 5", scope="the paper's point with equal weights, random data with random weights; two to four layers")
 def corollary_5(flows: Sequence[Table]) -> Finding:
-    r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$, no
-    entry of $\bar w$ zero, tend to the global minimum that minimises $Q_{L, \alpha, \bar w}$.
+    r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$,
+    no entry of $\bar w$ zero, tend to the global minimum that minimises $Q_{L, \alpha, \bar w}$.
 
     The largest error of {draws} limits is {value:.1e}.
     """
