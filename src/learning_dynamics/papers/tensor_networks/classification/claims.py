@@ -24,7 +24,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     r"""Under the exponential loss, if the loss falls below one at some time and $X^T r$ converges in direction, to
     $u$, then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
 
-    Followed to $\log\log t = {reached:.0f}$, where the layers' directions solve the singular-vector equations to
+    Followed to a $\log\log t$ of {reached:.0f}, where the layers' directions solve the singular-vector equations to
     {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are
     held to the same bound as networks with structure. Over the second half of $\log\log t$ the direction of $X^T r$
     turns by at most {turned:.2g} degrees.

@@ -42,7 +42,7 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
                 axis.text(1.08 * scales[1], guide[1] * (1.6 if colour == COLOURS["black"] else 0.4),
                           rf"$\alpha^{power}$", color=colour, va="center", fontsize=9)  # fmt: skip
         axis.set_xlabel(r"initial scale $\alpha$")
-        axis.set_title(label, fontsize=9)
+        axis.set_ylabel(label)
     handles = [Line2D([], [], color=colours[n], label=f"$L = {n}$") for n in depths]
     grey = COLOURS["grey"]
     handles += [
