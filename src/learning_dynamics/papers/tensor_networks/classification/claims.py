@@ -197,9 +197,9 @@ def _architecture(two: Table, three: Table, network: str, norm: str, slack: floa
 
 @claim(
     "Remark 2",
-    scope="random separable points, two and three layers, six architectures; a diagonal network started opposed",
+    scope="random separable points, three decomposable architectures; a diagonal network started opposed",
 )
-def remark_2(two: Table, three: Table, opposed: Table, *, slack: Positive) -> Finding:
+def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     r"""Some condition on the initialisation is needed for the loss to vanish, and any one layer may be the one that
     starts small: orthogonally decomposable networks bring the loss to zero also where the first layer takes the
     last one's part.
@@ -207,7 +207,7 @@ def remark_2(two: Table, three: Table, opposed: Table, *, slack: Positive) -> Fi
     Two diagonal layers whose products have the wrong sign in every entry shrink towards the saddle at zero and stay:
     the least loss over their {stuck} draws is {floor:.3g}, above the {zero:.0f} of the zero network.
     """
-    tables = [two, three]
+    tables = [first_zero]
     last = select(opposed, "loss", time=opposed["time"].max())["value"].to_numpy()
 
     def judge(predicted: np.ndarray) -> Judgement:

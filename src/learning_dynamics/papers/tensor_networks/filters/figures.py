@@ -20,9 +20,9 @@ def filters(run: Table) -> Drawn:
 
     Rows are data points $x$ with label $y$. First column: their spectrum $|Fx|$, relative to its largest entry. Others,
     by filter length $k_1$: $y x$ scaled to unit length (grey), the direction of $\beta$ at
-    a $\log\log t$ of {reached:.0f} (dots), and Corollary 4's limit for lengths 1 and 2 (line). Printed: the angle between
-    $\beta$ and $y x$. Length 1 keeps the data point; length 2 passes low or high frequencies, by the sign of the
-    autocorrelation; full length leaves the largest frequency, which may be a conjugate pair.
+    a $\log\log t$ of {reached:.0f} (dots), and Corollary 4's limit for lengths 1 and 2 (line). Printed: the angle
+    between $\beta$ and $y x$. Length 1 keeps the data point; length 2 passes low or high frequencies, by the sign of
+    the autocorrelation; full length leaves the largest frequency, which may be a conjugate pair.
     """
     table = run[run["length"] > 0]
     lengths, members = sorted(table["length"].unique()), sorted(table["seed"].unique())

@@ -110,7 +110,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
 
     Each limit is compared with the weighted solutions. From the second smallest scale to the smallest the distance
     from the weighted $\ell_1$ solution falls at depth three and more by a factor of {fall:.2g} on the median draw; at
-    depth two the approach is like $1 / \log(1/\alpha)$ or faster, and the distance there is at most {two:.2g}.
+    depth two an entry that vanishes does so like $\alpha^{2 (1 - s)}$, with $s$ its column's correlation with the
+    residual relative to the active ones', and the distance there is at most {two:.2g}.
     """
     scales = sorted(select(ends, "coefficient")["scale"].unique())
     small, large = scales[0], scales[-1]
