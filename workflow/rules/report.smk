@@ -23,8 +23,8 @@ rule page:
         config=compact({"files": [str(file) for file in workflow.configfiles], "given": config}),
         words=words(),
         seeds=seeds_shown(),
-        results=RESULTS,
-        figures=FIGURES,
+        results=lambda wc: RESULTS,
+        figures=lambda wc: FIGURES,
     shell:
         "cat > {output.config} <<'CONFIGURATION'\n{params.config}\nCONFIGURATION\n"
         "python -m learning_dynamics report --config {output.config} --results {params.results}"
