@@ -121,6 +121,6 @@ def seeds_shown():
 
 
 def keep_what_was_checked():
-    """Keep the outputs that were moved aside for being outdated, where nothing has taken their place."""
+    """Write down which outputs were found to be as they should, for the next start."""
     for outdated in HELD if workflow.is_main_process else []:
         outdated.keep()
