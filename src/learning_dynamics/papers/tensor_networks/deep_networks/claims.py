@@ -60,7 +60,9 @@ def theorem_6_convergence(identity: Table, descending: Table, gaussian: Table) -
     )
 
 
-@claim("Theorem 6.2", scope="random data; random layers within the conditions of 6.1, and the identity; two to four layers")
+@claim(
+    "Theorem 6.2", scope="random data; random layers within the conditions of 6.1, and the identity; two to four layers"
+)
 def theorem_6_bias(identity: Table, descending: Table, *, order: Positive) -> Finding:
     r"""If the loss tends to zero, then as $\alpha \to 0$ the limit of a deep fully connected network tends to the
     interpolator of least $\ell_2$ norm, whatever the depth.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 from scipy.integrate import DOP853
@@ -11,7 +12,7 @@ from scipy.integrate import DOP853
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.progress import progress
-from learning_dynamics.settings import Count, Literal, Positive
+from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 PRECISIONS = {"single": np.float32, "double": np.float64, "extended": np.longdouble}
@@ -76,8 +77,8 @@ def rounding(
     Returns
     -------
     Trajectory
-        Time in those units. Series ``<precision>``, shape (data sets, times, scales): the largest entry of any layer off
-        the diagonal in the eigenbasis; and ``loss/<precision>``.
+        Time in those units. Series ``<precision>``, shape (data sets, times, scales): the largest entry of any layer
+        off the diagonal in the eigenbasis; and ``loss/<precision>``.
     """
     fractions = np.linspace(0.0, 1.0, records)
     series: Arrays = {}

@@ -12,7 +12,9 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select
 
 DRAW = ["network", "depth", "seed", "start_margin"]
-CORRECTION = r"The denominator is $1 + c\, \mathcal L(0)\, t$: that is what $\dot{\mathcal L} \leq -c\, \mathcal L^2$ gives."
+CORRECTION = (
+    r"The denominator is $1 + c\, \mathcal L(0)\, t$: that is what $\dot{\mathcal L} \leq -c\, \mathcal L^2$ gives."
+)
 
 
 @claim(
@@ -136,13 +138,15 @@ def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
     return _rate(_slowest(losses, "speed_one"), 1.0, 1.0, tolerance)
 
 
-@claim("appendix H.1", scope="fully connected networks from the identity; one or two random points; two and three layers")
+@claim(
+    "appendix H.1", scope="fully connected networks from the identity; one or two random points; two and three layers"
+)
 def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     r"""Under the conditions of Theorem 6.1 the squared loss falls at least as fast as
     $\exp(-\alpha^{2L-2} \lambda^{L-1} \sigma_{\min}(X)^2 t)$.
 
-    The bound holds, and its own inequalities give twice its rate, because $\mathcal L$ is half of $\|r\|^2$: the slowest
-    of {draws} losses falls {closest:.4f} times as fast as with that factor.
+    The bound holds, and its own inequalities give twice its rate, because $\mathcal L$ is half of $\|r\|^2$: the
+    slowest of {draws} losses falls {closest:.4f} times as fast as with that factor.
     """
     speeds = np.concatenate([_slowest(table, "speed", network="fully_connected") for table in losses])
     return _rate(speeds, 0.5, 1.0, tolerance)
