@@ -19,9 +19,9 @@ def test_the_end_names_what_is_new_and_where_the_page_is(clean):
     ended = made(clean, "figures")
     assert ended.returncode == 0, ended.stderr
     # a line for each job, numbered to the last
-    jobs = re.findall(r"^ *(\d+)/14  (\w+).* s$", ended.stderr, re.MULTILINE)
-    assert [int(number) for number, _ in jobs] == list(range(1, 15))
-    assert jobs[-1][1] == "verdicts"
+    jobs = re.findall(r"^ *(\d+)/15  (\w+).* s$", ended.stderr, re.MULTILINE)
+    assert [int(number) for number, _ in jobs] == list(range(1, 16))
+    assert [rule for _, rule in jobs[-3:]] == ["page", "verdicts", "all"]
     assert len(ended.stderr.splitlines()) < 20
     assert "2 claims: 2 reproduced" in ended.stdout
     assert "2 figures are new: decay, growth" in ended.stdout
@@ -50,8 +50,8 @@ def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
     ended = made(workspace, "figures")
     assert ended.returncode != 0
     assert "FAILED  verdicts" in ended.stderr
-    assert "unexpected: toy.decay: reproduced, expected contradicted" in ended.stdout
-    assert "reproduced (expected: contradicted)" in ended.stdout
+    assert "error: toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stdout
+    assert "record it under claims.decay.expected in workflow/config/toy.yaml" in ended.stdout
     assert ended.stdout.splitlines()[-1].startswith("the page to read: ")
 
 

@@ -48,8 +48,9 @@ def made_of(stage):
 
     def options(wildcards):
         whose = project_of(wildcards.get("results", RESULTS))
-        source = whose.made_from(stage, wildcards.paper, wildcards.name)
-        made = whose.fingerprint(stage, wildcards.paper, wildcards.name)
+        name = wildcards.get("name", stage)
+        source = whose.made_from(stage, wildcards.paper, name)
+        made = whose.fingerprint(stage, wildcards.paper, name)
         return (f"--made-from {source} " if source else "") + f"--fingerprint {made}"
 
     return options

@@ -170,10 +170,12 @@ def flow_field(gradient: Gradient, widths: Sequence[int]) -> Field:
     return field
 
 
-def flow(field: Field, initial: np.ndarray, times: np.ndarray, *, rtol: float, atol: float) -> np.ndarray:
+def flow(
+    field: Field, initial: np.ndarray, times: np.ndarray, *, rtol: float, atol: float, method: str = "DOP853"
+) -> np.ndarray:
     """Return the states of a flow at `times`, shape (times, size); nan throughout if it cannot be integrated."""
     try:
-        return integrate(field, initial, times, rtol=rtol, atol=atol).states
+        return integrate(field, initial, times, rtol=rtol, atol=atol, method=method).states
     except DivergenceError:
         return np.full((len(times), len(initial)), np.nan)
 

@@ -1,8 +1,10 @@
 """Li, Agrawal, Ghosh et al. 2025, Tracing the representation geometry of language models: the toy model.
 
-- `invariants`: appendix B.4 and Theorem B.2: rates of singular values, what gradient flow conserves
+- `invariants`: eq. 12, Lemma B.1, Theorem B.2: free features, rates of singular values, what gradient flow conserves
 - `growth`: Theorem B.3 and eq. 21: how fast singular values grow, and what the largest class has to do with it
-- `phases`: section 3.3 and Figures 4, 12, 13: warm-up, entropy-seeking, primacy and selection bias, the controls
+- `phases`: section 3.3 and Figure 4: the toy itself, its warm-up and its entropy-seeking phase
+- `biases`: section 3.3: primacy bias, selection bias, the alignment of the two spaces
+- `controls`: Figures 12 and 13: without skew, without bottleneck, under the squared loss
 - `compression`: the third phase of Figure 4, searched for over skews, dimensions, numbers of classes and optimisers
 
 Slips of the appendix that change no result: eqs. 13 and 15 lose dots and a transpose; W = U_2 S_2 V_2 lacks a

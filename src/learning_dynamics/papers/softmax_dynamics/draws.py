@@ -11,6 +11,12 @@ from scipy import stats
 from learning_dynamics.evidence import LEVEL, Estimate
 from learning_dynamics.tidy import Table, select
 
+START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.metrics.MOMENTS
+# what claims say alike of scope, of criteria, and of draws that they leave out
+TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
+MORE = "more often than not"
+NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
+
 
 def values(table: Table, quantity: str, index: int | None = 0, measure: str = "", threshold: float = 0.0, **where: Any):
     """Return a quantity by member, in the grid's order; with ``index=None`` a row for each member.

@@ -125,6 +125,13 @@ def falls_within(series: np.ndarray, threshold: float, window: tuple[np.ndarray,
     return deepest
 
 
+def falls_by_window(series: np.ndarray, threshold: float, found: Windows) -> dict[str, np.ndarray]:
+    """Return the deepest falls after a rise, at any time and in the two windows."""
+    whole = (np.zeros(len(series), dtype=int), np.full(len(series), series.shape[1] - 1))
+    places = {"fall": whole, "fall_rare": found.rare, "fall_learning": found.learning}
+    return {name: falls_within(series, threshold, window) for name, window in places.items()}
+
+
 def _first(holds: np.ndarray, *, any_class: bool) -> np.ndarray:
     reached = holds.any(axis=2) if any_class else holds.all(axis=2)
-    return np.where(reached.any(axis=1), np.argmax(reached, axis=1), holds.shape[1] - 1)
+    return np.where(np.any(reached, axis=1), np.argmax(reached, axis=1), holds.shape[1] - 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -11,8 +10,7 @@ from learning_dynamics.dynamics import ensemble
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
-
-Init = Literal["balanced", "gaussian"]
+from learning_dynamics.trajectory import Trajectory
 
 
 def log_times(start: float, horizon: float, points: int) -> np.ndarray:
@@ -43,7 +41,14 @@ def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[s
 
 
 def flow(
-    labels: np.ndarray, initial: np.ndarray, dimension: int, loss: model.Loss, times: np.ndarray, **tolerances: float
+    labels: np.ndarray,
+    initial: np.ndarray,
+    dimension: int,
+    loss: model.Loss,
+    times: np.ndarray,
+    *,
+    rtol: float,
+    atol: float,
 ) -> np.ndarray:
     """Return packed states along gradient flow, shape (members, times, size); nan for members that do not get through.
 
@@ -51,7 +56,7 @@ def flow(
     depend on the batch.
     """
     try:
-        return ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, **tolerances)
+        return ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, rtol=rtol, atol=atol)
     except DivergenceError:
         if len(initial) == 1:
             states = np.full((1, len(times), initial.shape[1]), np.nan)
@@ -60,10 +65,29 @@ def flow(
         half = len(initial) // 2
         parts = [slice(None, half), slice(half, None)]
         return np.concatenate(
-            [flow(labels[part], initial[part], dimension, loss, times, **tolerances) for part in parts]
+            [flow(labels[part], initial[part], dimension, loss, times, rtol=rtol, atol=atol) for part in parts]
         )
 
 
 def undecided(states: np.ndarray) -> np.ndarray:
     """Return which members have states that are not finite, shape (members,)."""
-    return ~np.isfinite(states).all(axis=tuple(range(1, states.ndim)))
+    return ~np.all(np.isfinite(states.reshape(len(states), -1)), axis=1)
+
+
+def cell_flows(
+    seed: int,
+    counts: Sequence[int],
+    dimension: int,
+    loss: model.Loss,
+    init: str,
+    scale: float,
+    seeds: int,
+    times: np.ndarray,
+    *,
+    rtol: float,
+    atol: float,
+) -> Trajectory:
+    """Return gradient flow of one cell's members: series f and W, constant labels."""
+    labels, initial = cell_states(seed, counts, dimension, init, scale, seeds)
+    states = flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
+    return Trajectory(times, factors_of(states, labels, dimension), {"labels": labels}, undecided=undecided(states))

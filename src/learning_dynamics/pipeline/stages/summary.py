@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.records import as_expected
-from learning_dynamics.pipeline.stages.verdicts import describe
+from learning_dynamics.pipeline.stages.verdicts import complaint, describe, differing
 from learning_dynamics.pipeline.tables import read_table
 
 
@@ -18,7 +19,9 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
     configuration = load(files, {"papers": list(papers)} if papers else {})
     scale = configuration.scale or ""
     results, figures = Path("results", scale), Path("figures", scale)
-    tables, missing, unexpected = [], [], []
+    tables: list[pd.DataFrame] = []
+    missing: list[str] = []
+    unexpected: list[str] = []
     for paper, block in configuration.papers.items():
         file = results / paper / "claims.parquet"
         if file.is_file():
@@ -29,12 +32,14 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
         missing += [f"{paper}: {file.stem} was not drawn" for file in wanted if not file.is_file()]
     if tables:
         table = pd.concat(tables, ignore_index=True)
-        print(describe(table))
-        unexpected = [row for row in table.itertuples() if not as_expected(row.verdict, row.expected)]
-    for row in unexpected:
-        print(f"unexpected: {row.claim}: {row.verdict}, expected {row.expected}; {row.reason or row.criterion}")
-    if unexpected:
-        print("mend the cause, or record the new verdict under `expected` in the paper's file of workflow/config")
+        print(describe(table), end="")
+        if not scale:
+            print(differing(table, published.read()), end="")
+        unexpected = [
+            complaint(row) for row in table.to_dict("records") if not as_expected(row["verdict"], row["expected"])
+        ]
+    for text in unexpected:
+        print(text)
     for text in missing:
         print(f"missing: {text}")
     if since is not None:

@@ -11,11 +11,12 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
 
 
-@claim("Setting: matrix completion; few and many observations", scope="Gaussian low-rank matrices, smaller than the slides' "
-       "at default scale; nested sets of observed entries, plain descent from one small initialisation scale",
+@claim("Setting: matrix completion; few and many observations", scope="Gaussian low-rank matrices, smaller than the "
+       "slides' at default scale; nested sets of observed entries, plain descent from one small initialisation scale",
        empirical=True)  # fmt: skip
 def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Positive, recovered: Fraction) -> Finding:
-    r"""Nuclear-norm minimisation recovers a low-rank matrix if observations are sufficiently many; deeper networks need fewer.
+    r"""Nuclear-norm minimisation recovers a low-rank matrix if observations are sufficiently many; deeper networks
+    need fewer.
 
     A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
     stays below {recovered:g} of the mean square entry. In powers of two the convex program needs {value:.2g} more than

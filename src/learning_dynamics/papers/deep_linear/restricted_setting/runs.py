@@ -9,7 +9,7 @@ from learning_dynamics.datasets.whitened import haar
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
 
 
@@ -18,7 +18,7 @@ def commuting_measurements(
     depths: list[Count],
     size: Count,
     measurements: Count,
-    rank: Count,
+    slack: Fraction,
     scales: list[Positive],
     horizon: Positive,
     seeds: Count,
@@ -29,7 +29,9 @@ def commuting_measurements(
     """Gradient flow on half the squared errors of commuting symmetric measurements of a matrix.
 
     Measurements share random orthonormal eigenvectors and have positive eigenvalues; what they measure is a positive
-    semidefinite matrix of the given rank with the same eigenvectors. The product of the layers starts at `scale` times the identity, every layer at its N-th root. A flow
+    semidefinite matrix with the same eigenvectors, of as high a rank as there are measurements. Instances are drawn
+    until the least nuclear norm is attained with a dual slack of at least `slack`, which sets how fast the limit is
+    approached. The product of the layers starts at `scale` times the identity, every layer at its N-th root. A flow
     runs for horizon / scale^(1 - 2/N), in which eigenvalues leave their start.
 
     Returns
@@ -39,17 +41,17 @@ def commuting_measurements(
         size), values (measured), least (eigenvalues of the matrix of least nuclear norm, by linear programming),
         depth, scale, member (by member).
     """
-    found, constants = [], {name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")}
+    found, constants = (
+        [],
+        {name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")},
+    )
     for member, rng in enumerate(progress(generators(seed, "deep_linear.commuting_measurements", seeds), "commuting")):
         Q = haar(rng, size)
-        eigenvalues = rng.uniform(0.0, 1.0, (measurements, size))
-        eigenvalues /= np.linalg.norm(eigenvalues, axis=1, keepdims=True)
-        hidden = np.zeros(size)
-        hidden[rng.permutation(size)[:rank]] = rng.uniform(0.5, 1.5, rank)
-        values = eigenvalues @ hidden
-        least = linprog(np.ones(size), A_eq=eigenvalues, b_eq=values, method="highs").x
+        eigenvalues, values, least = _instance(rng, size, measurements, slack)
 
-        def gradient(W: np.ndarray, Q: np.ndarray = Q, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
+        def gradient(
+            W: np.ndarray, Q: np.ndarray = Q, A: np.ndarray = eigenvalues, y: np.ndarray = values
+        ) -> np.ndarray:
             return (Q * (A.T @ (A @ np.einsum("ij,ik,kj->j", Q, W, Q) - y))) @ Q.T
 
         for depth in depths:
@@ -58,7 +60,8 @@ def commuting_measurements(
             for scale in scales:
                 start = [scale ** (1 / depth) * np.eye(size)] * depth
                 times = np.array([0.0, horizon / scale ** max(1 - 2 / depth, 0.0)])
-                states = networks.flow(field, networks.pack(start), times, rtol=rtol, atol=atol)
+                # near its end the flow is stiff, as eigenvalues differ
+                states = networks.flow(field, networks.pack(start), times, rtol=rtol, atol=atol, method="LSODA")
                 found.append(networks.product(networks.unpack(states, widths)))
                 for name, value in zip(constants, (Q, eigenvalues, values, least, depth, scale, member), strict=True):
                     constants[name].append(value)
@@ -69,3 +72,19 @@ def commuting_measurements(
         {name: np.array(value) for name, value in constants.items()},
         undecided=~np.isfinite(series).all(axis=(1, 2, 3)),
     )
+
+
+def _instance(
+    rng: np.random.Generator, size: int, measurements: int, slack: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return eigenvalues of measurements, what they measure, and the eigenvalues of least sum that fit it."""
+    while True:
+        # each measurement weighs one eigenvector of the hidden matrix most, which keeps the flow from being stiff
+        order = rng.permutation(size)
+        eigenvalues = np.eye(measurements, size)[:, order] + 0.3 * rng.uniform(size=(measurements, size))
+        values = eigenvalues @ np.where(order < measurements, rng.uniform(0.5, 1.5, size), 0.0)
+        found = linprog(np.ones(size), A_eq=eigenvalues, b_eq=values, method="highs")
+        left = 1 - eigenvalues.T @ found.eqlin.marginals
+        # an eigenvalue near zero would be fitted too slowly to tell the limit from the time that it takes
+        if np.all((found.x > 0.2) | ((found.x < 1e-9) & (left >= slack))):
+            return eigenvalues, values, found.x

@@ -10,9 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.panels import title_of, place_of
+from learning_dynamics.papers.neural_collapse.panels import PLAIN, place_of, title_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, settings_of
@@ -145,7 +146,7 @@ def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"$\omega_{\max}/\omega_{\min} - 1$")
     axis.set_ylim(top=2e3 * drawn.loc[drawn["quantity"] == "excess", "value"].max())
     axis.set_title("approach to equality")
-    axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25)
+    axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25, handlelength=1.2)
 
 
 def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
@@ -186,4 +187,7 @@ def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
         line = rows[rows["index"] == index].sort_values("epoch")
         axis.plot(line["epoch"], line["value"], "o-", color=colour, ms=2.5, lw=1.1)
     axis.set(xscale="log", yscale="log", xlabel="epoch", ylabel=r"SNR singular values $\omega_j$")
+    axis.xaxis.set_major_formatter(PLAIN)
+    axis.yaxis.set_major_formatter(PLAIN)
+    axis.yaxis.set_minor_formatter(NullFormatter())
     axis.set_title(f"a network in training ({title_of(place_of(training))}, MSE)")

@@ -9,6 +9,7 @@ import numpy as np
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.panels import (
     DASHED,
+    PLAIN,
     band,
     mark_epochs,
     place_of,
@@ -41,6 +42,7 @@ def fig2(trainings: Sequence[Table]) -> Drawn:
     for table in trainings:
         axis = panels[place_of(table)]
         axis.set(xscale="log", yscale="log")
+        axis.xaxis.set_major_formatter(PLAIN)
         band(axis, by_seed(table, "loss"), color=COLOURS["grey"], lw=2.6, alpha=0.6, label="loss")
         for term, (label, colour) in TERMS.items():
             values = by_seed(table, term)

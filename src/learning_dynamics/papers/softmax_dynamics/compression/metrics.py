@@ -75,12 +75,7 @@ def descent_map(
         learned = np.where(failed, np.nan, (probabilities[:, -1] > upper).all(axis=1))
         tables.append(rows({"net": net, "learned": learned}, axes, **labels, measure=measure, threshold=0.0))
         for threshold in thresholds:
-            whole = (0 * last, 0 * last + series.shape[1] - 1)
-            found = {
-                "fall": falls.falls_within(series, threshold, whole),
-                "fall_rare": falls.falls_within(series, threshold, first.rare),
-                "fall_learning": falls.falls_within(series, threshold, first.learning),
-            }
+            found = falls.falls_by_window(series, threshold, first)
             tables.append(rows(found, axes, **labels, measure=measure, threshold=threshold))
     return joined(MAP, *tables)
 

@@ -40,9 +40,9 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     shown = slice(0, 3000)
     initial.plot(np.exp(x[shown]), np.exp(y[shown]), ".", ms=1.2, color=COLOURS["sky"], rasterized=True)
     domain = np.array([x.min(), x.max()])
-    for order, line, colour in ((0.0, (0, (4, 2)), "grey"), (2.0, (0, (4, 2)), "grey"), (fit.value, "-", "black")):
+    for order, line, name in ((0.0, "--", "grey"), (2.0, "--", "grey"), (fit.value, "-", "black")):
         initial.plot(
-            np.exp(domain), np.exp(y.mean() + order * (domain - x.mean())), ls=line, color=COLOURS[colour], lw=1.1
+            np.exp(domain), np.exp(y.mean() + order * (domain - x.mean())), ls=line, color=COLOURS[name], lw=1.1
         )
     low, high = np.quantile(y, [0.005, 1.0])
     initial.set(xlabel=r"$\sigma_i$ at the start", ylabel=r"$|\dot\sigma_i|$ at the start")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import theory
+from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
 from learning_dynamics.tidy import Column, columns
 from learning_dynamics.trajectory import Trajectory
@@ -84,7 +84,7 @@ def early_growth(trajectory: Trajectory) -> pd.DataFrame:
         members = slice(cell * seeds, (cell + 1) * seeds)
         f = trajectory.series["f"][members, :, : len(labels)]
         W = trajectory.series["W"][members, :, :, :classes]
-        lived = np.isfinite(f).all(axis=(1, 2, 3))
+        lived = ~starts.undecided(f)
         f, W = (np.where(lived[:, None, None, None], factor, factor[:, :1]) for factor in (f, W))
         df, _ = model.derivatives(f, W, labels, "cross_entropy")
         U, S, V = sorted_svd(f)

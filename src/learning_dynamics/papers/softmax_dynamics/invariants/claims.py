@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ def flow_error(flows: Sequence[Table]) -> float:
     return FLOW_ERROR * max(settings_of(table)["rtol"] for table in flows)
 
 
-def difference_error(simple: float) -> float:
+def difference_error(simple: Any) -> Any:
     """Return the rounding of a difference of singular values, relative to the matrix's speed, down to a relative gap.
 
     The factor covers the constant of the SVD itself.
@@ -155,6 +156,31 @@ def conservation_gradient_descent(descent: Table) -> Finding:
 
     rivals = {"no drift but rounding (order 0)": 0.0, "a drift of second order": 2.0}
     return Finding(judge, 1.0, rivals)
+
+
+@claim("Eq. 12", scope="linear features on inputs of 12 entries, 8 examples, cross-entropy, Gaussian starts")
+def equation_12(inputs: Table) -> Finding:
+    r"""If features are linear in orthonormal inputs, $f = X \Theta$ with $X X^T = 1$, the rows of $f$ move as if they
+    were free: $\dot f = -\eta A W^T$.
+
+    Both flows are integrated from the same features. With inputs whose correlation is {correlation:g} the features
+    end up {correlated:.0%} of their size away from free ones: the reduction is to orthonormal inputs.
+    """
+    worst = select(inputs, "departure").groupby(["correlation", "seed"])["value"].max()
+    most = float(inputs["correlation"].max())
+
+    def judge(correlation: float) -> Judgement:
+        return Judgement(
+            every_draw(
+                "largest distance of linear from free features, relative to these",
+                worst.loc[correlation].to_numpy(),
+                at_most=RESOLUTION,
+                because="a thousandth of what correlations of some tenths change",
+            )
+        )
+
+    facts = {"correlation": most, "correlated": float(worst.loc[most].median())}
+    return Finding(judge, 0.0, {"inputs that are correlated": most}, facts=facts)
 
 
 @claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4")

@@ -7,12 +7,13 @@ import pandas as pd
 
 from learning_dynamics.measures.continuation import difference_rates, smallest_gap
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import theory
+from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 TIDY = (SEED, TIME, QUANTITY, INDEX, Column("value", "float", "measured", nullable=True), PREDICTED)
+CORRELATION = Column("correlation", "float", "of any two inputs")
 RATE = Column("learning_rate", "float", "step size of gradient descent")
 
 
@@ -29,7 +30,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
     largest sine between v_1i and u_2i times the gap of the squared spectrum, both relative to sigma_1^2 (Theorem B.2).
     """
     f, W = trajectory.series["f"], trajectory.series["W"]
-    lived = np.isfinite(f).all(axis=(1, 2, 3)) & np.isfinite(W).all(axis=(1, 2, 3))
+    lived = ~(starts.undecided(f) | starts.undecided(W))
     f, W = np.where(lived[:, None, None, None], f, f[:, :1]), np.where(lived[:, None, None, None], W, W[:, :1])
     loss, labels = trajectory.settings["loss"], trajectory.constants["labels"][:, None]
     df, dW = model.derivatives(f, W, labels, loss)
@@ -87,6 +88,17 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
         "gap": smallest_gap(S),
     }
     return joined(TIDY, rows(measured, {"seed": np.arange(len(M)), "time": trajectory.time}))
+
+
+@columns(CORRELATION, *TIDY)
+def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``departure``: distance of linear features from free ones of the same start, relative to the latter."""
+    linear, free = trajectory.series["linear"], trajectory.series["free"]
+    correlation = trajectory.constants["correlation"]
+    seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
+    axes = {"seed": seeds, "time": trajectory.time}
+    departure = _norm(linear - free) / _norm(free)
+    return joined((CORRELATION, *TIDY), rows({"departure": departure}, axes, correlation=correlation))
 
 
 def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

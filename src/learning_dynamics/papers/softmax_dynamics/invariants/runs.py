@@ -12,7 +12,7 @@ from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
 
 
@@ -41,10 +41,7 @@ def flow(
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
     times = starts.log_times(start, horizon, points)
-    labels, initial = starts.cell_states(seed, counts, dimension, init, scale, seeds)
-    states = starts.flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
-    series = starts.factors_of(states, labels, dimension)
-    return Trajectory(times, series, {"labels": labels}, undecided=starts.undecided(states))
+    return starts.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
 
 
 def descent(
@@ -108,3 +105,57 @@ def matrix_curves(
     nearby = times[:, None] + step * np.array([-2, -1, 1, 2])
     derivative = curve([np.zeros_like(times), np.cos(times), -2 * np.sin(2 * times)])
     return Trajectory(times, {"M": at(times), "dM": derivative, "nearby": at(nearby)})
+
+
+def linear_inputs(
+    *,
+    counts: list[Count],
+    dimension: Count,
+    inputs: Count,
+    correlations: list[Fraction],
+    scale: Positive,
+    seeds: Count,
+    start: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow of linear features f = X Theta under cross-entropy, beside that of free features from the same f.
+
+    X has unit rows of `inputs` entries that are correlated by as much as each of `correlations` says, in turn: with
+    nought they are orthonormal, and the rows of f are claimed to move as if they were free (eq. 12).
+
+    Returns
+    -------
+    Trajectory
+        Series linear and free, both f, shape (members, times, examples, d); constant correlation of each member.
+    """
+    times = starts.log_times(start, horizon, points)
+    examples, classes = sum(counts), len(counts)
+    X, theta, W = [], [], []
+    for correlation in correlations:
+        values, vectors = np.linalg.eigh((1 - correlation) * np.eye(examples) + correlation)
+        mixed = (vectors * np.sqrt(values)) @ vectors.T
+        for rng in generators(seed, "softmax_dynamics.linear_inputs", seeds):
+            rows = np.linalg.qr(rng.standard_normal((inputs, examples)))[0].T
+            X.append(mixed @ rows)
+            theta.append(scale * rng.standard_normal((inputs, dimension)))
+            W.append(scale * rng.standard_normal((dimension, classes)))
+    data, parameters, classifier = np.stack(X), np.stack(theta), np.stack(W)
+    labels = np.repeat(model.one_hot(counts)[None], len(data), axis=0)
+
+    def field(states: np.ndarray, members: np.ndarray) -> np.ndarray:
+        now, weights = model.unpack(states, inputs, dimension, classes)
+        moved, turned = model.derivatives(data[members] @ now, weights, labels[members], "cross_entropy")
+        return model.pack(np.swapaxes(data[members], -1, -2) @ moved, turned)
+
+    linear = ensemble.flow(field, model.pack(parameters, classifier), times, rtol=rtol, atol=atol)
+    features = data[:, None] @ model.unpack(linear, inputs, dimension, classes)[0]
+    free = starts.flow(
+        labels, model.pack(data @ parameters, classifier), dimension, "cross_entropy", times, rtol=rtol, atol=atol
+    )
+    series = {"linear": features, "free": starts.factors_of(free, labels, dimension)["f"]}
+    constants = {"correlation": np.repeat(np.array(correlations), seeds)}
+    return Trajectory(times, series, constants, undecided=starts.undecided(free))

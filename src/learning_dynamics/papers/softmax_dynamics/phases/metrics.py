@@ -136,19 +136,9 @@ def flow_grid(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
             name,
         )
         for threshold in thresholds:
-            add(fall_measures(series, threshold, windows), name, threshold)
+            swung = {"swing": falls.swings(series, threshold, 4)}
+            add(swung | falls.falls_by_window(series, threshold, windows), name, threshold)
     return joined(GRID, *tables)
-
-
-def fall_measures(series: np.ndarray, threshold: float, windows: falls.Windows) -> dict[str, np.ndarray]:
-    """Return the swings of each series, shape (members, 4), and its deepest falls after a rise, by when they happen."""
-    whole = (np.zeros(len(series), dtype=int), np.full(len(series), series.shape[1] - 1))
-    return {
-        "swing": falls.swings(series, threshold, 4),
-        "fall": falls.falls_within(series, threshold, whole),
-        "fall_rare": falls.falls_within(series, threshold, windows.rare),
-        "fall_learning": falls.falls_within(series, threshold, windows.learning),
-    }
 
 
 def class_probabilities(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: str) -> np.ndarray:
@@ -169,7 +159,7 @@ def class_probabilities(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: 
     return np.sum(outputs * labels[:, None], axis=-2) / labels.sum(axis=1)[:, None]
 
 
-def _rates(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: str) -> tuple[np.ndarray, np.ndarray]:
+def _rates(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: model.Loss) -> tuple[np.ndarray, np.ndarray]:
     df, _ = model.derivatives(f, W, labels[:, None], loss)
     U, S, V = sorted_svd(f)
     return S, theory.singular_value_rates(U, df, V)

@@ -36,10 +36,7 @@ def toy(
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
     times = starts.log_times(start, horizon, points)
-    labels, initial = starts.cell_states(seed, counts, dimension, init, scale, seeds)
-    states = starts.flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
-    series = starts.factors_of(states, labels, dimension)
-    return Trajectory(times, series, {"labels": labels}, undecided=starts.undecided(states))
+    return starts.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
 
 
 def flow_grid(
