@@ -33,3 +33,9 @@ def network_of(architecture: str, inputs: int, depth: int, seed: int) -> TensorN
     if architecture == "general":
         return TensorNetwork(rng.standard_normal((inputs, *range(inputs, inputs + depth))))
     raise ValueError(f"no architecture {architecture!r}")
+
+
+def two_layer_networks(names: list[str], lengths: list[int], inputs: int, seed: int) -> dict[str, TensorNetwork]:
+    """Return two-layer networks by name, and convolutional ones with filters of given lengths as ``filter_<k>``."""
+    found = {name: network_of(name, inputs, 2, seed) for name in names}
+    return found | {f"filter_{k}": tensor_network.convolutional(inputs, [k, inputs]) for k in lengths}
