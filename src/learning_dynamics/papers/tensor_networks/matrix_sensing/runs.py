@@ -154,7 +154,7 @@ def _departed(
     sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ turned_back).astype(kind)
     labels = data["y"].astype(kind)
     members, size = len(Q), Q.shape[-1]
-    state = np.zeros((depth, members, size, size), dtype=kind)
+    state: np.ndarray = np.zeros((depth, members, size, size), dtype=kind)
     state[:-1] = kind(scale) * np.eye(size, dtype=kind)
     A, B = (each.astype(kind) for each in (DOP853.A, DOP853.B))
     E = DOP853.E5.astype(kind)
@@ -170,7 +170,7 @@ def _departed(
         if place == len(times):
             return off, loss
         h = kind(min(step, times[place] - now))
-        stages = np.empty((len(B) + 1, *state.shape), dtype=kind)
+        stages: np.ndarray = np.empty((len(B) + 1, *state.shape), dtype=kind)
         for row in range(len(B)):
             moved = state + h * np.tensordot(A[row, :row], stages[:row], axes=1) if row else state
             stages[row] = _pushes(moved, sensors, labels)[0]
