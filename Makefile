@@ -5,10 +5,18 @@ INSTALLED := $(VENV)/.installed
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help figures test lint clean
+# for figures and replicate: PAPERS="spectral_bias deep_linear" for some papers, SEEDS=5 for more seeds
+PAPERS ?=
+SEEDS ?= 3
+comma := ,
+space := $(subst ,, )
+listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
+chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
+
+.PHONY: help figures publish replicate bench test lint clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -19,8 +27,17 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $@
 
 figures: $(INSTALLED)  ## every figure at laptop scale, the page figures/index.html, the table of claims
-	snakemake --cores all --quiet rules host
-	@python -m learning_dynamics verdicts results/claims.parquet --page figures/index.html
+	@start=$$(date +%s); status=0; \
+	snakemake --cores all --logger lines $(if $(chosen),--config $(chosen)) || status=$$?; \
+	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
+
+replicate: $(INSTALLED)  ## the claims judged again under further seeds: results/replication.md
+	snakemake --cores all --logger lines replicate \
+	  --config replications=$(SEEDS) $(if $(chosen),$(chosen) 'replicated=$(listed)')
+	@cat results/replication.md
+
+bench: $(INSTALLED)  ## the same work by us and by what one would use instead: results/bench.csv
+	python -m bench
 
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2
@@ -30,7 +47,10 @@ lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	ruff format --check .
 	snakefmt --check Snakefile workflow
 	mypy
-	snakemake --lint
+	$(VENV)/bin/python .ci/lint_workflow
+
+publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
+	python -m learning_dynamics publish
 
 clean:  ## remove what was generated: results, figures, Snakemake's records (not .venv)
 	rm -rf results figures .snakemake

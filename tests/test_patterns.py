@@ -273,6 +273,7 @@ def test_typed_results_are_found(text):
         r"The error is {value:.2e} of $\sigma_1 = 0.5$ on {draws} draws.",
         "Networks with two layers, d = 5 and n = 10.",
         "Varre et al. 2023, eq. (2.2)",
+        "Bars are 95 % intervals of the mean; bands the 95 % Wilson interval.",
     ],
 )
 def test_fields_mathematics_and_references_are_no_results(text):

@@ -505,10 +505,9 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
 
 def _says_nothing(prediction: Any) -> bool:
     """Return whether a prediction is numbers of which none is finite."""
-    numbers = isinstance(prediction, int | float | np.ndarray) and np.issubdtype(
-        np.asarray(prediction).dtype, np.number
-    )
-    return bool(numbers and not np.isfinite(prediction).any())
+    if not isinstance(prediction, int | float | np.ndarray):
+        return False
+    return np.issubdtype(np.asarray(prediction).dtype, np.number) and not np.isfinite(prediction).any()
 
 
 def _members(tables: Mapping[str, Any]) -> int:

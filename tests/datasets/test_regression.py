@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from learning_dynamics.datasets import regression
 from learning_dynamics.datasets.regression import gaussian
+from learning_dynamics.errors import ProjectError
 
 
 def test_labels_come_from_a_linear_teacher_and_inputs_have_unit_variance():
@@ -26,3 +29,14 @@ def test_another_seed_gives_another_problem():
     one = gaussian(samples=3, inputs=4, outputs=2, seeds=1, seed=1)
     two = gaussian(samples=3, inputs=4, outputs=2, seeds=1, seed=2)
     assert not np.array_equal(one["X"], two["X"])
+
+
+def test_conditioned_inputs_have_the_singular_values_asked_for():
+    data = regression.conditioned(samples=3, inputs=5, outputs=2, condition=4.0, seeds=2, seed=0)
+    values = np.linalg.svd(data["X"], compute_uv=False)
+    np.testing.assert_allclose(values, [[1.0, 0.5, 0.25]] * 2, rtol=1e-12)
+
+
+def test_more_samples_than_inputs_are_refused():
+    with pytest.raises(ProjectError, match="exceed"):
+        regression.conditioned(samples=6, inputs=5, outputs=2, condition=4.0, seeds=1, seed=0)

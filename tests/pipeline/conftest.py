@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.config import merge, read_yaml
+from learning_dynamics.pipeline import sources
+from learning_dynamics.pipeline.config import load, merge, read_yaml
+from learning_dynamics.pipeline.project import Project
 from tests.support import ROOT, SHARED
 
 PROJECT = ("Snakefile", "config.yaml", "workflow", "profiles", "src")
@@ -154,3 +156,37 @@ def workspace(built, tmp_path) -> Workspace:
 def clean(tmp_path) -> Workspace:
     """The made-up paper before anything is built."""
     return toy(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def sources_of_toy(tmp_path_factory) -> Path:
+    """The made-up paper's project folder, to be read only."""
+    return toy(tmp_path_factory.mktemp("sources") / "project").folder
+
+
+@pytest.fixture
+def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
+    """Return a function: the made-up paper's project with its configuration changed at one place."""
+    monkeypatch.setattr(sources, "SOURCE_ROOT", sources_of_toy / "src")
+    sources.science.cache_clear()
+    shutil.copytree(sources_of_toy / "workflow/config", tmp_path / "workflow/config")
+    (tmp_path / "config.yaml").write_text("seed: 2023\npapers: [toy]\nreplicated: [toy]\n")
+    file = tmp_path / "workflow/config/toy.yaml"
+
+    def change(path: str = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any) -> Project:
+        """Set (or, with a value of ..., delete) what a dotted path of keys names, and load."""
+        if path:
+            config = read_yaml(file)
+            block: Any = config
+            *keys, last = path.split(".")
+            for key in keys:
+                block = block[int(key)] if isinstance(block, list) else block.setdefault(key, {})
+            if value is ...:
+                del block[last]
+            else:
+                block[last] = value
+            file.write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        return Project(load(files, given, root=tmp_path))
+
+    yield change
+    sources.science.cache_clear()

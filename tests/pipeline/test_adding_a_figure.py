@@ -1,30 +1,70 @@
-"""The README's example of adding a figure works as printed."""
+"""What README and CONTRIBUTING say of adding a figure, a topic and a paper works as printed."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
-from tests.pipeline.conftest import fresh
+import pytest
+
+from tests.pipeline.conftest import Workspace, fresh
 from tests.support import ROOT
 
 
-def additions(file):
-    """Return the lines that the README's diff adds to a file."""
-    diffs = re.findall(r"```diff\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    (diff,) = (diff for diff in diffs if f"+++ b/{file}\n" in diff)
-    return [line[1:] for line in diff.splitlines() if line.startswith("+") and not line.startswith("+++")]
+def applied(folder: Path, page: str) -> list[str]:
+    """Apply a page's diffs to a folder, as `git apply` does; return the files that they touch."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    touched = []
+    for diff in re.findall(r"```diff\n(.*?)```", text, re.DOTALL):
+        command = ["git", "apply", "--verbose", "-"]
+        ended = subprocess.run(command, cwd=folder, input=diff, capture_output=True, text=True)
+        assert ended.returncode == 0, f"{page}:\n{diff}\n{ended.stderr}"
+        touched += re.findall(r"^\+\+\+ b/(.*)$", diff, re.MULTILINE)
+    return touched
 
 
-def test_the_readme_example_draws_its_figure(tmp_path):
+def linted(folder: Path, files: list[str]) -> None:
+    """Assert that the files that were touched pass the linter and the formatter."""
+    python = [file for file in files if file.endswith(".py")]
+    for command in (["check"], ["format", "--check"]):
+        ended = subprocess.run(["ruff", *command, *python], cwd=folder, capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.fixture
+def copy(tmp_path) -> Workspace:
+    """The project as it is shipped, whose jobs run the code beside it."""
     workspace = fresh(tmp_path / "project")
-    run, figure = additions("config.yaml")
-    workspace.edit(
-        "config.yaml", "      small_scale: {like: large_scale", f"{run}\n      small_scale: {{like: large_scale"
-    )
-    workspace.edit("config.yaml", "      fig1a: {", f"{figure}\n      fig1a: {{")
-    module = "src/learning_dynamics/papers/spectral_bias/figures/flow.py"
-    function = "\n".join(additions(module))
-    assert len(function.splitlines()) <= 20
-    (workspace.folder / module).write_text(workspace.read(module) + "\n\n" + function + "\n")
-    workspace.snakemake("figures/spectral_bias/limits_against_scale.pdf")
-    assert (workspace.folder / "figures/spectral_bias/limits_against_scale.png").stat().st_size > 5_000
+    (workspace.folder / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+    return Workspace(workspace.folder, ("--configfile", "workflow/config/smoke.yaml"))
+
+
+def test_the_readme_example_draws_its_figure(copy):
+    config, module = applied(copy.folder, "README.md")
+    assert config == "workflow/config/spectral_bias.yaml"
+    linted(copy.folder, [module])
+    only = ("--config", "papers=[spectral_bias]")
+    copy.snakemake("figures/smoke/spectral_bias/limits_against_scale.pdf", *only)
+    assert (copy.folder / "figures/smoke/spectral_bias/limits_against_scale.png").stat().st_size > 5_000
+    function = re.findall(r"^\+(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(function) <= 25
+
+
+def test_a_paper_and_its_second_topic_run_as_contributing_says(copy):
+    begun = copy.stage("new", "waves")
+    assert begun.returncode == 0, begun.stderr
+    files = applied(copy.folder, "CONTRIBUTING.md")
+    assert "config.yaml" in files
+    linted(copy.folder, files)
+    copy.overlay = ("--config", "papers=[waves]")
+    copy.snakemake("waves")
+    for figure in ("decay", "momentum"):
+        assert (copy.folder / f"figures/waves/{figure}.png").stat().st_size > 5_000
+    assert (copy.folder / "results/waves/claims.parquet").exists()
+    # and its test passes
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/papers/waves"]
+    copy.variables["PYTHONPATH"] = f"{copy.folder}/src:{copy.folder}"
+    ended = copy.run(*command)
+    assert ended.returncode == 0, ended.stdout + ended.stderr

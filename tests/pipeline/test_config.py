@@ -1,137 +1,150 @@
-"""The configuration: mistakes are refused with file, key and mend; sweeps and inheritance resolve."""
+"""The configuration as files: read, laid over one another, checked in form."""
 
 from __future__ import annotations
-
-import copy
-import math
 
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.config import Project, load_config, sweep_members
-from tests.support import ROOT, SCHEMA, project
+from learning_dynamics.pipeline.config import load, read_yaml
+from tests.support import PAPERS, ROOT, project
 
-RAW = load_config(ROOT / "config.yaml")
-BIAS = ("papers", "spectral_bias")
-LARGE = (*BIAS, "runs", "large_scale")
+OVERLAYS = sorted(path for path in (ROOT / "workflow/config").glob("*.yaml") if path.stem not in PAPERS)
+TOP = "seed: 1\npapers: [one, two]\n"
+ONE = "title: One\ncitation: x\nruns: {a: {kind: t.f, gamma: 1.0}}\nfigures: {}\nclaims: {}\n"
 
 
-def changed(path, value):
-    raw = copy.deepcopy(RAW)
-    block = raw
-    for key in path[:-1]:
-        block = block.setdefault(key, {})
-    block[path[-1]] = value
-    return raw
+@pytest.fixture
+def root(tmp_path):
+    for paper in ("one", "two"):
+        write(tmp_path / f"workflow/config/{paper}.yaml", ONE)
+    write(tmp_path / "config.yaml", TOP)
+    return tmp_path
+
+
+def write(file, text):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_each_paper_is_a_file_and_values_know_theirs(root):
+    found = load(root=root)
+    assert list(found.papers) == ["one", "two"]
+    assert found.origin("one", "runs", "a", "gamma") == "workflow/config/one.yaml"
+    assert (found.scale, found.overlaid) == (None, False)
+
+
+def overlay(root, **changes):
+    write(root / "changes/one.yaml", changes.get("one", "runs: {a: {gamma: 2.0}}"))
+    return write(root / "small.yaml", changes.get("top", f"scale: small\noverlays: [{root}/changes]\n"))
+
+
+def test_an_overlay_changes_what_it_names_and_is_named(root):
+    found = load([overlay(root)], root=root)
+    assert found.papers["one"]["runs"]["a"] == {"kind": "t.f", "gamma": 2.0}
+    assert found.papers["two"]["runs"]["a"]["gamma"] == 1.0
+    assert found.scale == "small"
+    assert found.overlaid
+    assert found.overlay_of("one", "runs", "a", "gamma") == f"{root}/changes/one.yaml"
+    assert found.overlay_of("one", "runs", "a", "kind") is None
+
+
+def test_later_overlays_lie_above_earlier_ones(root):
+    first = overlay(root)
+    second = write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")
+    assert load([first, second], root=root).papers["one"]["runs"]["a"]["gamma"] == 3.0
+
+
+def test_an_overlay_without_a_name_may_add_and_not_replace(root):
+    added = write(root / "more.yaml", "changes: {one: {runs: {b: {kind: t.f, gamma: 3.0}}}}\n")
+    assert set(load([added], root=root).papers["one"]["runs"]) == {"a", "b"}
+    with pytest.raises(ProjectError, match=r"runs\.a: changes what is there.* with `scale: NAME`"):
+        load([write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")], root=root)
+
+
+def test_another_seed_is_another_scale(root):
+    assert load(given={"seed": 7}, root=root).scale == "seed7"
+    assert load(given={"seed": 7, "scale": "mine"}, root=root).scale == "mine"
+    assert load(given={"seed": 1}, root=root).scale is None
+
+
+def test_papers_can_be_chosen(root):
+    assert list(load(given={"papers": ["two"]}, root=root).papers) == ["two"]
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("text", "message"),
     [
-        (("seeed",), 1, "top level: unknown key `seeed`; did you mean `seed`?"),
-        (("seed",), "x", "seed: must be of type integer (is 'x')"),
-        ((*BIAS, "rnus"), {}, "papers.spectral_bias: unknown key `rnus`; did you mean `runs`?"),
-        ((*LARGE, "widht"), 3, "runs.large_scale.widht: unknown setting of `linear_flow`; did you mean `width`?"),
-        ((*LARGE, "width"), -3, "runs.large_scale.width: must be 1 or more (is -3)"),
-        ((*LARGE, "width"), 2.5, "runs.large_scale.width: must be a whole number (is 2.5)"),
-        ((*LARGE, "gamma"), 0.0, "runs.large_scale.gamma: must be above 0.0 (is 0.0)"),
-        ((*LARGE, "gamma"), -1.0, "runs.large_scale.gamma: must be above 0.0 (is -1.0)"),
-        ((*LARGE, "gamma"), math.nan, "runs.large_scale.gamma: must be a finite number (is nan)"),
-        ((*LARGE, "gamma"), "1e-4", "runs.large_scale.gamma: must be a number (YAML reads 1e-4 as text: write 1.0e-4)"),
-        ((*LARGE, "init"), "zero", "runs.large_scale.init: must be 'orthogonal' or 'gaussian' (is 'zero')"),
-        ((*LARGE, "kind"), "linear_flaw", "no function `linear_flaw` in papers/spectral_bias/runs; did you mean"),
-        ((*LARGE, "data"), "regression", "papers.spectral_bias.data: no data set `regression`; did you mean"),
-        ((*BIAS, "runs", "small_scale", "like"), "big", "papers.spectral_bias.runs: no run `big`"),
-        ((*BIAS, "runs", "small_scale", "like"), "small_scale", "refers back to itself"),
-        ((*BIAS, "figures", "fig1a", "runs"), ["tiny_scale"], "figures.fig1a.runs: no run `tiny_scale`"),
-        ((*BIAS, "figures", "fig9"), {"runs": []}, "figures.fig9: no function `fig9`"),
-        ((*BIAS, "claims", "lemma_3_2", "expected"), "fine", "claims.lemma_3_2.expected: must be one of reproduced"),
-        ((*BIAS, "claims", "lemma_3_2", "expected"), ["reproduced", "fine"], "expected.1: must be one of reproduced"),
-        ((*BIAS, "claims", "lemma_9"), {"runs": [], "expected": "untested"}, "claims.lemma_9: no function `lemma_9`"),
-        ((*BIAS, "provenance", "width"), "guessed", "papers.spectral_bias.provenance.width"),
-        ((*BIAS, "data", "vector_regression", "source"), "regresion.gaussian", "no module `regresion`"),
-        (("papers", "spectral_bais"), RAW["papers"]["spectral_bias"], "papers.spectral_bais: unknown paper"),
+        ("", "config.yaml: is empty"),
+        ("- 1\n", "config.yaml: must be a mapping"),
+        ("seed: 1\npapers: [one\n", "config.yaml:3: "),
+        ("seed: 1\nseed: 2\npapers: [one]\n", "config.yaml:2: the key `seed` stands twice"),
+        ("seed: 1\n\tpapers: [one]\n", "config.yaml:2: "),
+        ("papers: [one]\n", "config.yaml: top level: `seed` is missing"),
+        ("seed: -1\npapers: [one]\n", "config.yaml: seed: "),
+        ("seed: x\npapers: [one]\n", "config.yaml: seed: must be of type integer (is 'x')"),
+        ("seeed: 1\npapers: [one]\n", "did you mean `seed`"),
+        ("seed: 1\npapers: []\n", "config.yaml: papers: "),
+        ("seed: 1\npapers: one\n", "config.yaml: papers: must be of type array"),
+        ("seed: 1\npapers: [one, one]\n", "config.yaml: papers: "),
+        ("seed: 1\npapers: [oen]\n", "papers: no workflow/config/oen.yaml; did you mean `one`"),
+        ("seed: 1\npapers: [../one]\n", "config.yaml: papers.0: `../one` must match"),
+        ("seed: 1\npapers: [one]\nscale: one\n", "scale: is the name of a paper"),
+        ("seed: 1\npapers: [one]\nscale: a/b\n", "config.yaml: scale: `a/b` must match"),
+        ("seed: 1\npapers: [one]\noverlays: [nowhere]\n", "overlays: no folder nowhere"),
+        ("seed: 1\npapers: [one]\nchanges: {three: {}}\n", "changes.three: unknown paper"),
+        ("seed: !!python/object/apply:os.system [id]\npapers: [one]\n", "config.yaml:1: "),
+        ("seed: &a [*a]\npapers: [one]\n", "config.yaml"),
+        ("? [1]\n: 2\n", "config.yaml"),
+        ("1: 2\nseed: 1\npapers: [one]\n", "config.yaml: top level: unknown key `1`"),
     ],
 )
-def test_a_mistake_is_one_line_with_file_key_and_mend(path, value, message):
+def test_a_mistake_in_form_is_one_line_with_file_and_key(root, text, message):
+    write(root / "config.yaml", text)
     with pytest.raises(ProjectError) as refused:
-        Project(changed(path, value), SCHEMA, file="config.yaml")
+        load(root=root)
     assert message in str(refused.value)
-    assert str(refused.value).startswith("config.yaml: ")
     assert "\n" not in str(refused.value)
 
 
-def test_a_setting_without_provenance_is_refused():
-    raw = copy.deepcopy(RAW)
-    del raw["papers"]["spectral_bias"]["provenance"]["width"]
-    with pytest.raises(ProjectError, match=r"width: where does it come from\? add it to .*provenance"):
-        Project(raw, SCHEMA)
+def test_a_key_that_stands_twice_is_refused_wherever_it_stands(root):
+    write(root / "workflow/config/one.yaml", ONE.replace("gamma: 1.0", "gamma: 1.0, gamma: 2.0"))
+    with pytest.raises(ProjectError, match=r"one\.yaml:3: the key `gamma` stands twice"):
+        load(root=root)
 
 
-def test_a_missing_setting_is_named():
-    raw = copy.deepcopy(RAW)
-    del raw["papers"]["spectral_bias"]["runs"]["large_scale"]["horizon"]
-    with pytest.raises(ProjectError, match=r"large_scale\.horizon: missing; add it"):
-        Project(raw, SCHEMA)
+def test_anchors_and_merge_keys_are_no_duplicates(tmp_path):
+    file = write(tmp_path / "a.yaml", "base: &base {x: 1, y: 2}\nmore: {<<: *base, x: 3}\n")
+    assert read_yaml(file)["more"] == {"x": 3, "y": 2}
 
 
-def test_inheritance_keeps_what_is_not_said_again():
-    run = Project(RAW, SCHEMA).run("spectral_bias", "small_scale")
-    large = Project(RAW, SCHEMA).run("spectral_bias", "large_scale")
-    assert run["settings"] == {**large["settings"], "gamma": 1.0e-4}
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: None, "no such file"),
+        (lambda path: path.write_bytes(b"seed: \xff\n"), "not text in UTF-8"),
+        (lambda path: path.write_bytes(b"seed: \x00\n"), "mend the YAML"),
+        (lambda path: path.mkdir(), "cannot be read"),
+        (lambda path: path.symlink_to(path), "cannot be read"),
+    ],
+    ids=["missing", "latin-1", "binary", "folder", "loop"],
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path, make, message):
+    make(tmp_path / "a.yaml")
+    with pytest.raises(ProjectError, match=rf"a\.yaml.*{message}") as refused:
+        read_yaml(tmp_path / "a.yaml")
+    assert "\n" not in str(refused.value)
 
 
-def test_the_root_seed_reaches_every_run_and_data_set_that_draws():
-    project = Project(changed(("seed",), 77), SCHEMA)
-    assert project.run("spectral_bias", "large_scale")["settings"]["seed"] == 77
-    assert project.data("spectral_bias", "vector_regression")["settings"]["seed"] == 77
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
+def test_every_overlay_that_is_shipped_fits(overlay, paper):
+    laid_over = project(overlay, papers=[paper])
+    for run in laid_over.runs(paper):
+        assert laid_over.run(paper, run)["kind"]
 
 
-def test_a_sweep_is_the_product_of_its_values():
-    members = sweep_members("flow", {"width": [20, 40], "gamma": [1.0, 0.5]})
-    assert [name for name, _ in members] == [
-        "flow--width-20--gamma-1.0",
-        "flow--width-20--gamma-0.5",
-        "flow--width-40--gamma-1.0",
-        "flow--width-40--gamma-0.5",
-    ]
-    assert members[1][1] == {"width": 20, "gamma": 0.5}
-
-
-def test_a_swept_run_is_expanded_for_figures_and_checked_member_by_member():
-    sweep = {"like": "small_scale", "sweep": {"width": [20, 40]}}
-    raw = changed((*BIAS, "runs", "widths"), sweep)
-    raw["papers"]["spectral_bias"]["figures"]["fig1a"]["runs"] = ["widths"]
-    project = Project(raw, SCHEMA)
-    assert project.figure_runs("spectral_bias", "fig1a") == ["widths--width-20", "widths--width-40"]
-    assert project.run("spectral_bias", "widths--width-40")["settings"]["width"] == 40
-    sweep["sweep"]["width"].append(-1)
-    with pytest.raises(ProjectError, match="width: must be 1 or more"):
-        Project(raw, SCHEMA)
-
-
-def test_overlays_change_only_what_they_name():
-    smoke = load_config(ROOT / "config.yaml", ROOT / "workflow/config/smoke.yaml")
-    large = smoke["papers"]["spectral_bias"]["runs"]["large_scale"]
-    assert large["width"] == 12
-    assert large["gamma"] == RAW["papers"]["spectral_bias"]["runs"]["large_scale"]["gamma"]
-
-
-@pytest.mark.parametrize("overlay", ["smoke", "full"])
-def test_shipped_overlays_are_valid(overlay):
-    Project(load_config(ROOT / "config.yaml", ROOT / f"workflow/config/{overlay}.yaml"), SCHEMA)
-
-
-def test_every_choice_has_a_reason():
-    project = Project(RAW, SCHEMA)
-    for paper in project.papers:
-        for row in project.chosen(paper):
-            assert row["reason"] or row["origin"] == "code", row
-
-
-@pytest.mark.parametrize("overlay", sorted((ROOT / "workflow/config").glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_overlay_that_is_shipped_fits(overlay):
-    laid_over = project(ROOT / "config.yaml", overlay)
-    for paper in laid_over.papers:
-        for run in laid_over.runs(paper):
-            assert laid_over.run(paper, run)["kind"]
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_choice_has_a_reason(paper):
+    for row in project(papers=[paper]).chosen(paper):
+        assert row["reason"] or row["origin"] == "code", row

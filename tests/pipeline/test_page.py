@@ -1,73 +1,359 @@
-"""The page, in a real headless Chromium."""
+"""The page in a real headless Chromium: a made-up one that has everything, and that of all papers at smoke scale."""
 
 from __future__ import annotations
 
+import itertools
 import shutil
+from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from playwright.sync_api import sync_playwright
 
+from learning_dynamics.claims import VERDICTS, Check
+from learning_dynamics.pipeline.records import check_row
+from learning_dynamics.pipeline.report import page
+from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Topic
+from learning_dynamics.plotting import WIDTH, style
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine to open the page in")
+WIDTHS = (1400, 820, 390)
+SCHEMES = ("light", "dark")
+LARGEST = 8_000_000  # bytes, for who reads it over a slow line
+WORDS = "A statement of some length about $\\sigma_1(W) \\ge \\dots \\ge \\sigma_d(W) \\ge 0$, with <= and 1e-05."
+
+
+# -- a made-up page that has everything -------------------------------------------------------------------------------
+
+
+def made_up_claim(name, verdict, shown, origin="paper"):
+    held = Check(
+        r"largest $\|x(t)\|_2$", "holds", 1.23e-5, "<= 1e-04 on every draw (rounding)", 1.2e-5, 1.3e-5, "mean (t)", 8.0,
+        0.0, 20, 17, 1, 2, "3 left out: no data",
+    )  # fmt: skip
+    rows = [
+        {"of": of, "part": part, **check_row(held), "state": state}
+        for of in ("printed", "corrected")
+        for part, state in enumerate(("holds", "fails", "undecided"))
+    ]
+    nothing = verdict == "untested"
+    return {
+        **check_row(held),
+        "claim": f"made_up.{name}",
+        "id": name,
+        "reference": f"Theorem {len(name)} (ii), {name}",
+        "origin": origin,
+        "statement": WORDS,
+        "scope": "digits, $d > n$",
+        "correction": "$x = 2$ instead" if verdict == "corrected" else "",
+        "verdict": verdict,
+        "expected": "reproduced",
+        "as_expected": verdict != "contradicted",
+        "reason": "" if verdict == "reproduced" else "of $x$",
+        "rivals": {"the order above, $e^{-2\\lambda t}$": "contradicted", "a shuffled label": "not reproduced"},
+        "refuses": 3e-9,
+        "agreement": 0.75,
+        "explanation": "Why it is so: $\\frac{d}{dt} \\ln |x| = -\\lambda$.\n\nA second paragraph with `code`.",
+        "evidence": ["results/made_up/metrics/not_there.parquet"],
+        "parts": [] if nothing else rows,
+        "standing": None if nothing else rows[0],
+        "variants": [
+            {"choices": {"share": share, "window": 3}, "ours": share == 0.9, "measured": share, "verdict": verdict}
+            for share in (0.8, 0.9, 0.95, 0.99)
+        ],
+        "sensitivity": [{"run": "a_run", "setting": "width", "value": "20", "measured": 1.0, "verdict": verdict}],
+        "seeds": {1: verdict, 2: "untested"},
+        "code": "src/learning_dynamics/claims.py#L1",
+        "shown": shown,
+    }
+
+
+def made_up_page(folder):
+    (folder / "figures").mkdir()
+    png = folder / "figures/wide.png"
+    with style():
+        figure, axis = plt.subplots(figsize=(WIDTH, 3))
+        axis.plot([0, 1])
+        figure.savefig(png)
+        figure.savefig(png.with_suffix(".pdf"))
+        plt.close(figure)
+    shown = Exhibit(
+        "made_up", "wide", "A figure of $\\sigma_i$", WORDS, "A line that rises.", png, png.with_suffix(".pdf"),
+        "src/learning_dynamics/claims.py#L1", "snakemake --cores all figures/made_up/wide.pdf",
+    )  # fmt: skip
+    claims = [made_up_claim(verdict.replace(" ", "_"), verdict, shown) for verdict in VERDICTS]
+    loose = made_up_claim("loose", "reproduced", None)
+    ours = made_up_claim("ours", "reproduced", shown, "ours")
+    shown.claims, shown.observations = claims, [ours]
+    topics = [Topic("made_up", "flow", "The flow", [shown]), Topic("made_up", "noise", "The noise", [], [loose])]
+    chosen = [{"setting": "step", "value": [0.1] * 40, "origin": "chosen", "reason": "small", "name": "a_run, another"}]
+    chosen[0]["varied"] = "varied: 1 of 2 verdicts stay"
+    papers = [
+        Paper("made_up", "On made-up things", "Nobody", WORDS, WORDS, topics, [*claims, loose], [ours], chosen, shown),
+        Paper("empty", "A paper without anything", "Nobody", "", "", [], [], [], [], None),
+    ]
+    record = {"commit": "0" * 40, "dirty": True, "python": "3", "versions": {}, "checked": 3, "stale": ["a file"]}
+    out = folder / "figures/index.html"
+    out.write_text(page.render(papers, out.parent, record), encoding="utf-8")
+    return out
+
+
+@pytest.fixture(scope="module", params=["made_up", "whole"])
+def html(request, tmp_path_factory) -> Path:
+    if request.param == "made_up":
+        return made_up_page(tmp_path_factory.mktemp("page"))
+    (found,) = request.getfixturevalue("whole").folder.glob("figures/**/index.html")
+    return found
 
 
 @pytest.fixture(scope="module")
-def opened(whole):
+def chromium():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
-        context.set_default_timeout(300_000)  # milliseconds; a busy machine is slow to draw
-        page = context.new_page()
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("requestfailed", lambda request: complaints.append(request.url))
-        page.goto((whole.folder / "figures/index.html").as_uri())
-        yield page, complaints
+        yield browser
         browser.close()
 
 
-def test_it_opens_from_the_file_system_without_complaint(opened):
-    _page, complaints = opened
-    assert complaints == []
-
-
-def test_every_image_is_decoded_and_large(opened, whole):
-    page, _ = opened
-    sizes = page.evaluate("""async () => Promise.all([...document.images].map(async image => {
-        await image.decode(); return [image.naturalWidth, image.getBoundingClientRect().width]; }))""")
-    assert len(sizes) == len(list(whole.folder.glob("figures/*/*.png")))
-    for natural, shown in sizes:
-        assert natural >= 900
-        assert shown >= 700
-
-
-def test_the_claims_are_there_with_their_verdicts(opened, whole):
-    page, _ = opened
-    claims = pd.read_parquet(whole.folder / "results/claims.parquet")
-    rows = page.locator("table.claims tbody tr:not(.paper)")
-    assert rows.count() == len(claims)
-    assert [text.strip() for text in rows.locator("td:last-child .verdict:first-child").all_inner_texts()] == list(
-        claims["verdict"]
+def opened(chromium, html, width=1400, scheme="light", **options):
+    """Return a page, and what it and the network complain about."""
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True, **options
     )
-    for claim in claims["claim"]:
-        assert page.locator(f'article[id="{claim}"]').count() == 1
+    context.set_default_timeout(300_000)  # milliseconds; a busy machine is slow to draw
+    page, complaints = context.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.goto(html.as_uri())
+    return page, complaints
 
 
-def test_links_to_data_and_figures_lead_somewhere(opened, whole):
-    page, _ = opened
-    links = page.eval_on_selector_all("a[href]", "links => links.map(link => link.getAttribute('href'))")
-    files = {link for link in links if not link.startswith("#")}
-    assert files
-    for link in files:
-        assert (whole.folder / "figures" / link).is_file(), link
-    for link in set(links) - files:
-        assert page.locator(f'[id="{link[1:]}"]').count() == 1, link
+@pytest.fixture(scope="module", params=[(width, scheme) for width in WIDTHS for scheme in SCHEMES], ids=str)
+def unfolded(request, chromium, html):
+    """The page at each width in each scheme, with all that can be unfolded unfolded."""
+    page, complaints = opened(chromium, html, *request.param)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    yield page, complaints
+    page.context.close()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_is_wider_than_the_window(opened, width):
-    page, _ = opened
-    page.set_viewport_size({"width": width, "height": 900})
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+@pytest.fixture(scope="module")
+def wide(chromium, html):
+    page, _ = opened(chromium, html)
+    yield page
+    page.context.close()
+
+
+# -- looks ------------------------------------------------------------------------------------------------------------
+
+
+def test_it_opens_from_the_file_system_without_complaint(unfolded):
+    assert unfolded[1] == []
+
+
+def test_nothing_is_wider_than_the_window_or_cut_off(unfolded):
+    page, _ = unfolded
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    beyond = page.evaluate("""() => [...document.querySelectorAll("body *")].filter((one) => {
+        const box = one.getBoundingClientRect();
+        return box.width && !one.closest(".skip, .hidden") && (box.right > innerWidth + 1 || box.left < -1);
+      }).map((one) => one.outerHTML.slice(0, 120))""")
+    assert beyond == []
+    cut = page.evaluate("""() => [...document.querySelectorAll("body *:not(.hidden, .bar, input, select)")]
+      .filter((one) => getComputedStyle(one).overflowX !== "visible" && one.scrollWidth > one.clientWidth + 1)
+      .map((one) => one.outerHTML.slice(0, 120))""")
+    assert cut == []
+
+
+def test_text_does_not_lie_on_text(unfolded):
+    page, _ = unfolded
+    over = page.evaluate("""() => [...document.querySelectorAll(".claim, figure, tr, .finding > div, .otherwise > li")]
+      .flatMap((one) => {
+        const children = [...one.children].filter((child) => child.getBoundingClientRect().height);
+        return children.slice(1).filter((child, place) => {
+          const above = children[place].getBoundingClientRect(), box = child.getBoundingClientRect();
+          return box.top < above.bottom - 1 && box.left < above.right - 1 && box.right > above.left + 1;
+        });
+      }).map((one) => one.outerHTML.slice(0, 120))""")
+    assert over == []
+
+
+def test_images_are_sharp(wide):
+    sizes = wide.evaluate("""async () => Promise.all([...document.images].map(async (image) => {
+        await image.decode(); return [image.naturalWidth, image.getBoundingClientRect().width]; }))""")
+    assert sizes
+    for natural, shown in sizes:
+        assert natural >= 1.9 * shown
+
+
+def test_formulas_are_set(wide):
+    assert "$" not in wide.locator("main").inner_text()
+    commands = wide.eval_on_selector_all(
+        "math", r"all => all.map((one) => one.textContent).filter((t) => /\\/.test(t))"
+    )
+    assert commands == []
+    assert wide.locator("math").count() > 0
+
+
+def test_paper_shows_everything(chromium, html):
+    page, _ = opened(chromium, html, 794)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("main details:not([open])").count() == 0
+    assert not page.locator("nav").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.context.close()
+
+
+def test_it_is_small_enough_to_send(html):
+    assert html.stat().st_size < LARGEST
+
+
+# -- what it says -----------------------------------------------------------------------------------------------------
+
+
+def test_every_claim_is_there_with_its_verdict(wide, html):
+    rows = wide.locator("table.claims tbody tr")
+    named = [href.lstrip("#") for href in wide.eval_on_selector_all(
+        "table.claims tbody th a", "links => links.map((link) => link.getAttribute('href'))")]  # fmt: skip
+    shown = dict(zip(named, rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict)"), strict=True))
+    for claim, verdict in shown.items():
+        card = wide.locator(f'article[id="{claim}"]')
+        assert card.count() == 1
+        assert verdict in card.locator("header .chip").first.inner_text()
+    scale = html.parent.relative_to(html.parent.parent) if html.parent.name != "figures" else ""
+    table = html.parent.parent / "results" / "claims.parquet"
+    table = table if scale == "" else html.parent.parent.parent / "results" / scale / "claims.parquet"
+    if table.exists():
+        claims = pd.read_parquet(table)
+        assert shown == dict(zip(claims["claim"], claims["verdict"], strict=True))
+
+
+def test_observations_of_ours_are_not_in_the_tally(wide):
+    tally = sum(int(text.split()[0]) for text in wide.locator(".top .tally .chip").all_inner_texts())
+    assert tally == wide.locator("article.claim.paper").count()
+
+
+def test_links_lead_somewhere(wide, html):
+    links = set(wide.eval_on_selector_all("a[href]", "links => links.map((link) => link.getAttribute('href'))"))
+    for link in links:
+        if link.startswith("#"):
+            assert wide.locator(f'[id="{link[1:]}"]').count() == 1, link
+        else:
+            assert (html.parent / link.partition("#")[0]).is_file(), link
+
+
+# -- the table of claims ----------------------------------------------------------------------------------------------
+
+
+def test_claims_are_filtered_by_paper_verdict_and_text(wide):
+    rows = wide.locator("table.claims tbody tr:not([hidden])")
+    every = rows.count()
+    wide.select_option("select[name=verdict]", "reproduced")
+    assert 0 < rows.count() < every
+    assert set(rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict)")) == {"reproduced"}
+    wide.select_option("select[name=verdict]", "")
+    wide.fill("input[name=text]", "no such words in any claim")
+    assert rows.count() == 0
+    assert "0 of" in wide.locator("output").inner_text()
+    wide.fill("input[name=text]", "")
+    paper = rows.first.get_attribute("data-paper")
+    wide.select_option("select[name=paper]", paper)
+    assert set(rows.evaluate_all("rows => rows.map((row) => row.dataset.paper)")) == {paper}
+    wide.select_option("select[name=paper]", "")
+    assert rows.count() == every
+
+
+def test_claims_are_sorted_by_keyboard(wide):
+    heading = wide.locator("table.claims thead th", has_text="Measured")
+    heading.locator("button").press("Enter")
+    assert heading.get_attribute("aria-sort") == "ascending"
+    values = wide.eval_on_selector_all(
+        "table.claims td[data-label=measured][data-value]", "cells => cells.map((cell) => +cell.dataset.value)"
+    )
+    assert values == sorted(values)
+    heading.locator("button").press("Enter")
+    assert heading.get_attribute("aria-sort") == "descending"
+
+
+def test_it_is_readable_without_its_script(chromium, html):
+    page, complaints = opened(chromium, html, java_script_enabled=False)
+    assert complaints == []
+    assert not page.locator("#filter").is_visible()
+    assert page.locator("table.claims tbody tr").last.is_visible()
+    page.context.close()
+
+
+# -- accessibility: the main rules of WCAG 2.2 AA, by hand ------------------------------------------------------------
+
+
+def test_ids_are_unique_and_references_lead_to_them(wide):
+    ids = wide.eval_on_selector_all("[id]", "all => all.map((one) => one.id)")
+    assert len(ids) == len(set(ids))
+    labelled = wide.eval_on_selector_all(
+        "[aria-labelledby]", "all => all.map((one) => one.getAttribute('aria-labelledby'))"
+    )
+    assert set(labelled) <= set(ids)
+
+
+def test_headings_descend_one_level_at_a_time(wide):
+    levels = wide.eval_on_selector_all("h1, h2, h3, h4, h5, h6", "all => all.map((one) => +one.tagName[1])")
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(below <= above + 1 for above, below in itertools.pairwise(levels))
+
+
+def test_everything_has_a_name(wide):
+    assert wide.evaluate("document.documentElement.lang && document.title")
+    nameless = wide.evaluate("""() => [
+        ...[...document.images].filter((one) => !one.alt.trim()),
+        ...[...document.querySelectorAll("a, button, summary, h1, h2, h3, h4, h5")]
+            .filter((one) => !one.textContent.trim() && !one.querySelector("img[alt]")),
+        ...[...document.querySelectorAll("input, select")].filter((one) => !one.labels.length),
+        ...document.querySelectorAll("svg:not([aria-label]), nav:not([aria-label])"),
+        ...document.querySelectorAll("th:not([scope])"),
+      ].map((one) => one.outerHTML.slice(0, 120))""")
+    assert nameless == []
+    assert wide.locator("main").count() == 1
+    assert wide.evaluate("[...document.querySelectorAll('[tabindex]')].every((one) => one.tabIndex <= 0)")
+
+
+def test_the_keyboard_reaches_the_article_first(chromium, html):
+    page, _ = opened(chromium, html)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#main"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left >= 0")
+    page.context.close()
+
+
+CONTRAST = """() => {
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0);
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const ground = (one) => {
+    for (; one; one = one.parentElement) {
+      const colour = numbers(getComputedStyle(one).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const faint = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const one = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || one.closest("script, style, option")) continue;
+    const set = getComputedStyle(one), size = parseFloat(set.fontSize);
+    const large = size >= 24 || (size >= 18.66 && +set.fontWeight >= 700);
+    const [a, b] = [light(numbers(set.color)), light(ground(one))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < (large ? 3 : 4.5)) faint.push(`${ratio.toFixed(2)} ${one.outerHTML.slice(0, 100)}`);
+  }
+  return faint;
+}"""
+
+
+def test_contrast_is_enough(unfolded):
+    assert unfolded[0].evaluate(CONTRAST) == []

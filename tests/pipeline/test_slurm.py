@@ -22,17 +22,17 @@ import pandas as pd
 import psutil
 import pytest
 import yaml
-from learning_dynamics.tables import read_table
 
-from learning_dynamics.pipeline.config import load_config
-from learning_dynamics.trajectory import load_arrays
+from learning_dynamics.pipeline.arrays import load_arrays
+from learning_dynamics.pipeline.tables import read_table
 from tests.pipeline import slurm
+from tests.pipeline.conftest import toy
 from tests.pipeline.slurm import PATIENCE, Slurm, until
-from tests.support import ROOT, SMOKE
 
 pytestmark = pytest.mark.skipif(bool(slurm.missing()), reason=slurm.missing())
 
-PAPER, FIGURE, RUN = "spectral_bias", "fig1a", "small_scale"
+PAPER, FIGURE, RUN = "toy", "growth", "slow"
+CONFIG = f"workflow/config/{PAPER}.yaml"
 TRAINED = f"results/{PAPER}/runs/{RUN}.npz"
 PROFILE = (
     *("--profile", "profiles/slurm", "--latency-wait", "10"),
@@ -60,7 +60,7 @@ save_trajectory = _holding(save_trajectory)
 
 
 class Checkout:
-    """A copy of the project, cut down to one figure, with a Slurm to submit to."""
+    """A copy of the project with the made-up paper alone, and a Slurm to submit to."""
 
     def __init__(self, folder: Path, cluster: Slurm) -> None:
         self.folder, self.cluster = folder, cluster
@@ -116,9 +116,9 @@ class Checkout:
         return [job["JobState"] for job in self.jobs()]
 
     def configure(self, run: str, **settings: Any) -> None:
-        file = self.folder / "config.yaml"
+        file = self.folder / CONFIG
         config = yaml.safe_load(file.read_text())
-        config["papers"][PAPER]["runs"].setdefault(run, {}).update(settings)
+        config["runs"].setdefault(run, {}).update(settings)
         file.write_text(yaml.safe_dump(config, sort_keys=False))
 
     def stage_processes(self) -> list[psutil.Process]:
@@ -139,34 +139,11 @@ class Checkout:
                 process.wait()
 
 
-def cut_down() -> dict[str, Any]:
-    """The smoke configuration of one figure: its runs and the claims about them."""
-    config = load_config(*SMOKE)
-    paper = config["papers"][PAPER]
-    runs = paper["figures"][FIGURE]["runs"]
-    paper["runs"] = {name: block for name, block in paper["runs"].items() if name in runs}
-    paper["figures"] = {FIGURE: paper["figures"][FIGURE]}
-    paper["claims"] = {
-        name: block
-        for name, block in paper["claims"].items()
-        if set(block["runs"]) <= set(runs) and block.get("figure", FIGURE) == FIGURE
-    }
-    paper["sensitivity"] = []
-    assert len(runs) > 1
-    assert paper["claims"]
-    return {"seed": config["seed"], "papers": {PAPER: paper}}
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with all its results, made without a cluster."""
-    folder = tmp_path_factory.mktemp("undisturbed") / "checkout"
-    ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    for name in ("src", "workflow", "profiles"):
-        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
-    shutil.copy2(ROOT / "Snakefile", folder)
-    (folder / "config.yaml").write_text(yaml.safe_dump(cut_down(), sort_keys=False))
-    with open(folder / "src/learning_dynamics/stages/run.py", "a") as module:
+    folder = toy(tmp_path_factory.mktemp("undisturbed") / "checkout").folder
+    with open(folder / "src/learning_dynamics/pipeline/stages/run.py", "a") as module:
         module.write(HOLDING)
     made = subprocess.run(
         [sys.executable, "-m", "snakemake", "--cores", "2"], cwd=folder, capture_output=True, text=True
@@ -217,6 +194,8 @@ def _made(folder: str, names: list[str]) -> list[str]:
 def compare(undisturbed: Path, folder: Path) -> None:
     """Every run and table that was made equals that of the undisturbed run, to the last bit."""
     made = [path.relative_to(folder) for path in folder.glob("results/**/*") if path.suffix in (".npz", ".parquet")]
+    # what a run that failed had reached is no result
+    made = [path for path in made if "resume" not in path.parts]
     assert Path(TRAINED) in made
     for path in made:
         if path.suffix == ".npz":
@@ -232,7 +211,7 @@ def compare(undisturbed: Path, folder: Path) -> None:
 
 
 def whole_pipeline(checkout: Checkout) -> None:
-    checkout.configure(RUN, resources={"gpu": 1})
+    checkout.configure("fast", resources={"gpu": 1})
     checkout.succeed(checkout.submit())
     page = (checkout.folder / "figures/index.html").read_text()
     assert FIGURE in page
@@ -243,9 +222,9 @@ def whole_pipeline(checkout: Checkout) -> None:
     assert all(job["JobName"].startswith("learning-dynamics_") for job in jobs.values())
     # the one run that asks for a GPU is given one, and nothing else is
     gpus = {name: job["TresPerJob"] for name, job in jobs.items() if "TresPerJob" in job}
-    assert gpus == {f"rule_run_wildcards_{PAPER}_{RUN}": "gres:gpu:1"}
+    assert gpus == {f"rule_run_wildcards_results_{PAPER}_fast": "gres:gpu:1"}
     # runs are jobs of their own; what takes seconds travels together
-    runs = yaml.safe_load((checkout.folder / "config.yaml").read_text())["papers"][PAPER]["runs"]
+    runs = [path.stem for path in (checkout.folder / f"results/{PAPER}/runs").glob("*.npz")]
     assert sum(name.startswith("rule_run_") for name in jobs) == len(runs)
     assert sum(name.startswith("rule_metrics_") for name in jobs) == 1
     assert sum(name.startswith("rule_publish_") for name in jobs) == 1
@@ -303,7 +282,7 @@ def past_its_time(checkout: Checkout) -> None:
 
 
 def out_of_memory(checkout: Checkout) -> None:
-    # the job's processes need some 300 MB without the appetite
+    # the job's processes need some 200 MB without the appetite
     checkout.configure(RUN, resources={"mem_mb": 1000})
     (checkout.folder / "appetite").write_text("1200")
     checkout.hold()
@@ -345,6 +324,27 @@ def second_snakemake(checkout: Checkout) -> None:
     assert checkout.states() == ["COMPLETED"]
 
 
+def refused_while_jobs_wait(checkout: Checkout) -> None:
+    # held back by Slurm, so that all of them wait while a second Snakemake comes and is refused
+    runs = [f"results/{PAPER}/runs/{run}.npz" for run in (RUN, "fast")]
+    started = checkout.submit(*runs, "--retries", "0", "--default-resources", "mem_mb=500", "slurm_extra='--hold'")
+    until(lambda: checkout.states() == ["PENDING"] * len(runs), "jobs that wait")
+    logs = checkout.folder / "results/logs/slurm"
+    waiting = sorted(logs.rglob("*"))
+    assert waiting
+    second = checkout.submit(*runs)
+    assert checkout.finish(second) == 1
+    assert "another Snakemake is at work" in checkout.screen(second)
+    # one that has nothing to do is let in, and leaves the others' folders alone as well
+    idle = checkout.submit(f"results/{PAPER}/data/starts.npz")
+    assert checkout.finish(idle) == 0, checkout.screen(idle)
+    assert sorted(logs.rglob("*")) == waiting
+    assert checkout.states() == ["PENDING"] * len(runs)
+    checkout.cluster.query("scontrol", "release", *(job["JobId"] for job in checkout.jobs()))
+    checkout.succeed(started)
+    assert checkout.states() == ["COMPLETED"] * len(runs)
+
+
 def interrupted_snakemake(checkout: Checkout) -> None:
     started = checkout.submit_and_hold()
     started.send_signal(signal.SIGINT)
@@ -355,8 +355,8 @@ def interrupted_snakemake(checkout: Checkout) -> None:
 
 
 def failed_sibling(checkout: Checkout) -> None:
-    failing = "too_narrow"
-    checkout.configure(failing, like=RUN, width=1)
+    failing = "explosive"
+    checkout.configure(failing, like=RUN, rate=1.0e300, provenance={"rate": "stated"})
     started = checkout.submit_and_hold(TRAINED, f"results/{PAPER}/runs/{failing}.npz", "--retries", "0")
     until(lambda: "FAILED" in checkout.states(), "the failure")
     until(lambda: "Error in rule run" in checkout.screen(started), "the failure on the screen")
@@ -365,7 +365,10 @@ def failed_sibling(checkout: Checkout) -> None:
     assert checkout.finish(started) == 1
     assert (checkout.folder / TRAINED).exists()
     # the failed job's log, not only its name
-    assert "error: width 1 is below the" in checkout.screen(started)
+    assert "error: growth left the finite numbers" in checkout.screen(started)
+    # Slurm's own log of it stays as well
+    logs = list((checkout.folder / "results/logs/slurm").rglob("*.log"))
+    assert any(failing in str(log.relative_to(checkout.folder)) for log in logs), logs
 
 
 def crashed_controller(checkout: Checkout) -> None:
@@ -407,6 +410,7 @@ SCENARIOS = (
     cancelled_job,
     failed_sibling,
     second_snakemake,
+    refused_while_jobs_wait,
     interrupted_snakemake,
     restarted_controller,
 )

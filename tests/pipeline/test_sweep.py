@@ -1,26 +1,17 @@
-"""A generated sweep is a configuration that the project accepts, of as many runs as were asked for."""
+"""From one line to a configuration overlay, to its runs, to their picture."""
 
+from __future__ import annotations
+
+import pandas as pd
 import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import cli
-from learning_dynamics.pipeline.config import Project, _overlay, load_config
+from learning_dynamics.pipeline.stages.map import reduced
 from learning_dynamics.pipeline.stages.sweep import axis
-from tests.support import ROOT, SCHEMA
 
-
-def test_ten_thousand_runs_from_one_line(capsys):
-    assert (
-        cli.main(["sweep", "spectral_bias", "small_scale", "--vary", "gamma=1e-6:1:100:log", "width=100:199:100"]) == 0
-    )
-    config = load_config(ROOT / "config.yaml")
-    before = len(Project(config, SCHEMA).runs("spectral_bias"))
-    _overlay(config, yaml.safe_load(capsys.readouterr().out))
-    project = Project(config, SCHEMA)
-    assert len(project.runs("spectral_bias")) == before + 10_000
-    settings = project.run("spectral_bias", "small_scale_sweep--gamma-1e-06--width-150")["settings"]
-    assert (settings["gamma"], settings["width"]) == (1e-6, 150)
+KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
 
 
 @pytest.mark.parametrize(
@@ -28,26 +19,101 @@ def test_ten_thousand_runs_from_one_line(capsys):
     [
         ("gamma=1e-6:1:7:log", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]),
         ("width=10:50:5", [10, 20, 30, 40, 50]),
-        ("gamma=0.0:1:3", [0.0, 0.5, 1.0]),
+        ("width=10:1000:3:log", [10, 100, 1000]),
+        ("gamma=0:1:3", [0.0, 0.5, 1.0]),
+        # whole ends do not make a real setting whole
+        ("horizon=5:100:3", [5.0, 52.5, 100.0]),
+        ("horizon=5,null", [5.0, None]),
         ("init=orthogonal,gaussian", ["orthogonal", "gaussian"]),
-        ("gamma=1e-4,2", [1e-4, 2]),
+        ("gamma=1e-4,2", [1e-4, 2.0]),
     ],
 )
 def test_axis(text, values):
-    setting, found = axis(text)
+    setting, found = axis(text, KINDS)
     assert setting == text.partition("=")[0]
     assert found == values
     assert [type(value) for value in found] == [type(value) for value in values]
 
 
 @pytest.mark.parametrize(
-    "text", ["gamma", "gamma=", "gamma=1:2", "gamma=1:2:3:exp", "gamma=0:1:3:log", "width=1:2:3:4:5"]
+    "text",
+    [
+        *("gamma", "gamma=", "gamma=1:2", "gamma=1:2:3:exp", "gamma=0:1:3:log"),
+        *("width=1:2:3:4:5", "gamma=0:inf:3", "gamma=1:2:1"),
+    ],
 )
 def test_malformed_axes_name_the_grammar(text):
     with pytest.raises(ProjectError, match="SETTING=FIRST:LAST:COUNT"):
-        axis(text)
+        axis(text, KINDS)
 
 
-def test_values_that_round_to_the_same_are_refused():
-    with pytest.raises(ProjectError, match="the same"):
-        axis("width=1:3:10")
+@pytest.mark.parametrize(
+    ("text", "mend"),
+    [
+        ("width=1:3:10", "the same"),
+        ("width=1.5:3:2", "whole numbers"),
+        ("gama=1,2", "did you mean `gamma`"),
+        ("gamma=[1,2", "no value"),
+    ],
+)
+def test_axes_that_no_run_can_follow_are_refused(text, mend):
+    with pytest.raises(ProjectError, match=mend):
+        axis(text, KINDS)
+
+
+def test_a_sweep_is_written_run_and_drawn(clean):
+    written = clean.stage("sweep", "toy", "slow", "--vary", "rate=0.01:1:2:log", "steps=10:20:2", "--out", "sweep.yaml")
+    assert written.returncode == 0, written.stderr
+    swept = {"like": "slow", "sweep": {"rate": [0.01, 1.0], "steps": [10, 20]}}
+    assert yaml.safe_load(clean.read("sweep.yaml")) == {"changes": {"toy": {"runs": {"slow_sweep": swept}}}}
+    # the command that it prints makes the metrics of the members, and nothing else
+    (command,) = (line.split() for line in written.stdout.splitlines() if line.startswith("  snakemake"))
+    clean.snakemake(*command[3:])
+    made = sorted(path.stem for path in (clean.folder / "results/toy/metrics").iterdir())
+    assert made == [f"slow_sweep--rate-{rate}--steps-{steps}" for rate in (0.01, 1.0) for steps in (10, 20)]
+    # so does the one that draws it, once it is told what
+    (command,) = (line.split() for line in written.stdout.splitlines() if line.startswith("  python"))
+    asked = clean.stage(*command[3:-2])
+    assert asked.stderr == "error: --quantity: name one of x\n"
+    drawn = clean.stage(*command[3:-1], "x", "--where", "seed=0")
+    assert drawn.returncode == 0, drawn.stderr
+    assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
+    # costs: what was asked for and used, by stage
+    costs = clean.stage("costs", "--configfile", "sweep.yaml")
+    assert costs.stdout.splitlines()[-1].startswith("9 jobs,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mend"),
+    [
+        (("slow", "--vary", "rate=-1,2"), "--vary: runs.slow_sweep.rate: must be above 0.0 (is -1.0)"),
+        (("slow", "--vary", "rte=1,2"), "did you mean `rate`"),
+        (("slwo", "--vary", "rate=1,2"), "toy has no run `slwo`; did you mean `slow`?"),
+    ],
+)
+def test_what_cannot_run_is_not_written(built, arguments, mend):
+    ended = built.stage("sweep", "toy", *arguments)
+    assert ended.returncode == 1
+    assert mend in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_ten_thousand_runs_from_one_line(built):
+    ended = built.stage("sweep", "toy", "slow", "--vary", "rate=1e-6:1:100:log", "steps=100:199:100")
+    assert ended.stdout.startswith("# 10000 runs like slow of toy")
+
+
+def test_entries_of_a_quantity_are_not_mixed():
+    table = pd.DataFrame(
+        {"rate": 1.0, "seed": 0, "time": [0.0, 1.0, 1.0], "index": [1, 1, 2], "value": [1.0, 2.0, 3.0]}
+    )
+    with pytest.raises(ProjectError, match="--index 1"):
+        reduced(table, ["rate"], "last")
+    assert reduced(table, ["rate"], "largest")["value"].tolist() == [3.0]
+    assert reduced(table, ["rate"], "first")["value"].tolist() == [1.0]
+
+
+def test_the_command_line_names_the_grammar(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["sweep", "--help"])
+    assert "FIRST:LAST:COUNT" in capsys.readouterr().out

@@ -12,11 +12,12 @@ rule claims:
     benchmark:
         "{results}/{paper}/benchmarks/claims.tsv"
     resources:
-        mem_mb=lambda wc, attempt: 2000 * attempt,
-        runtime=lambda wc, attempt: 10 * attempt,
+        mem_mb=resource("claims", "mem_mb"),
+        runtime=resource("claims", "runtime"),
     params:
         spec=lambda wc: compact(project_of(wc.results).claims(wc.paper)),
         science=science_of("claims"),
+        made=made_of("claims"),
     shell:
         "python -m learning_dynamics claims {wildcards.paper} --metrics {wildcards.results}/{wildcards.paper}/metrics"
-        " --out {wildcards.results}/{wildcards.paper} --spec {params.spec:q} > {log} 2>&1"
+        " --out {wildcards.results}/{wildcards.paper} {params.made} --spec {params.spec:q} > {log} 2>&1"

@@ -7,12 +7,12 @@ rule data:
     benchmark:
         "{results}/{paper}/benchmarks/data/{name}.tsv"
     resources:
-        mem_mb=resource("data", "mem_mb", 1000),
-        runtime=resource("data", "runtime", 30),
+        mem_mb=resource("data", "mem_mb"),
+        runtime=resource("data", "runtime"),
     params:
         spec=spec_of("data"),
         science=science_of("data"),
         made=made_of("data"),
     shell:
         "python -m learning_dynamics data {wildcards.paper} {wildcards.name}"
-        " --out {output} {params.made} --spec {params.spec:q} > {log} 2>&1"
+        " --out {output} {params.made} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

@@ -15,8 +15,8 @@ rule figure:
     benchmark:
         f"{RESULTS}/{{paper}}/benchmarks/figures/{{name}}.tsv"
     resources:
-        mem_mb=lambda wc, attempt: 1000 * attempt,
-        runtime=lambda wc, attempt: 10 * attempt,
+        mem_mb=resource("figure", "mem_mb"),
+        runtime=resource("figure", "runtime"),
     params:
         spec=spec_of("figure"),
         science=science_of("figure"),

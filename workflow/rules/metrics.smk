@@ -10,13 +10,13 @@ rule metrics:
         "{results}/{paper}/benchmarks/metrics/{name}.tsv"
     threads: threads_of("metrics")
     resources:
-        mem_mb=resource("metrics", "mem_mb", 2000),
-        runtime=resource("metrics", "runtime", 30),
-        gpu=resource("metrics", "gpu", 0),
+        mem_mb=resource("metrics", "mem_mb"),
+        runtime=resource("metrics", "runtime"),
+        gpu=resource("metrics", "gpu"),
     params:
         spec=spec_of("metrics"),
         science=science_of("metrics"),
         made=made_of("metrics"),
     shell:
         "python -m learning_dynamics metrics {wildcards.paper} {wildcards.name}"
-        " --run {input.run} --out {output} {params.made} --spec {params.spec:q} > {log} 2>&1"
+        " --run {input.run} --out {output} {params.made} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

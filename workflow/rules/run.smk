@@ -10,9 +10,9 @@ rule run:
         "{results}/{paper}/benchmarks/runs/{name}.tsv"
     threads: threads_of("run")
     resources:
-        mem_mb=resource("run", "mem_mb", 2000),
-        runtime=resource("run", "runtime", 60),
-        gpu=resource("run", "gpu", 0),
+        mem_mb=resource("run", "mem_mb"),
+        runtime=resource("run", "runtime"),
+        gpu=resource("run", "gpu"),
     params:
         spec=spec_of("run"),
         science=science_of("run"),
@@ -20,4 +20,4 @@ rule run:
         data=lambda wc, input: f"--data {input.data}" if input.data else "",
     shell:
         "python -m learning_dynamics run {wildcards.paper} {wildcards.name} {params.data}"
-        " --out {output} {params.made} --spec {params.spec:q} > {log} 2>&1"
+        " --out {output} {params.made} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

@@ -38,3 +38,21 @@ def low_rank(*, size: Count, rank: Count, observed: Count, draws: Count, seed: S
         truth[draw] = W * (size / np.linalg.norm(W))
         mask[draw, rng.permutation(size * size)[:observed]] = 1.0
     return {"truth": truth, "mask": mask.reshape(truth.shape)}
+
+
+def nested(*, size: Count, rank: Count, observed: list[Count], draws: Count, seed: Seed) -> dict[str, np.ndarray]:
+    """Matrices as in `low_rank`, each with several nested sets of observed entries.
+
+    Returns
+    -------
+    dict
+        truth, shape (draws, size, size); mask, shape (draws, counts, size, size); observed, shape (counts,).
+
+    Raises
+    ------
+    ProjectError
+        As `low_rank`.
+    """
+    found = [low_rank(size=size, rank=rank, observed=count, draws=draws, seed=seed) for count in observed]
+    masks = np.stack([each["mask"] for each in found], axis=1)
+    return {"truth": found[0]["truth"], "mask": masks, "observed": np.array(observed)}

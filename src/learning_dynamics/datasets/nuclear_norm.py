@@ -55,14 +55,17 @@ def minimiser(
     for draw in progress(range(draws), "nuclear norm"):
         entries = np.flatnonzero(problem["mask"][draw])
         values = problem["truth"][draw].ravel()[entries]
-        found[draw], gaps[draw] = _solve(size, entries, values, slack, accuracy, iterations)
+        found[draw], gaps[draw] = least_nuclear_norm(size, entries, values, slack, accuracy, iterations)
     return {**problem, "minimiser": found, "gap": gaps}
 
 
-def _solve(
+def least_nuclear_norm(
     size: int, entries: np.ndarray, values: np.ndarray, slack: float, accuracy: float, iterations: int
 ) -> tuple[np.ndarray, float]:
-    """Return a feasible matrix and its relative duality gap."""
+    """Return the matrix of least nuclear norm that fits entries (flat indices) to within slack, and its duality gap.
+
+    The matrix is feasible; the gap is the proved relative distance of its nuclear norm from the least one.
+    """
     W = cp.Variable((size, size))
     seen = cp.vec(W, order="C")[entries]
     bounds = [seen - values <= slack, values - seen <= slack]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Seed
+from learning_dynamics.settings import Count, Positive, Seed
 
 
 def gaussian(*, samples: Count, inputs: Count, outputs: Count, seeds: Count, seed: Seed) -> dict[str, np.ndarray]:
@@ -22,5 +23,33 @@ def gaussian(*, samples: Count, inputs: Count, outputs: Count, seeds: Count, see
     Y = np.empty((seeds, samples, outputs))
     for member, rng in enumerate(generators(seed, "regression.gaussian", seeds)):
         X[member] = rng.standard_normal((samples, inputs)) / np.sqrt(samples)
+        Y[member] = X[member] @ rng.standard_normal((inputs, outputs))
+    return {"X": X, "Y": Y}
+
+
+def conditioned(
+    *, samples: Count, inputs: Count, outputs: Count, condition: Positive, seeds: Count, seed: Seed
+) -> dict[str, np.ndarray]:
+    """Inputs with singular values from 1 to 1 / condition and random singular vectors, labels of a Gaussian teacher.
+
+    The singular values are even in their logarithm; both sets of singular vectors are uniform.
+
+    Returns
+    -------
+    dict
+        X, shape (seeds, samples, inputs); Y, shape (seeds, samples, outputs).
+
+    Raises
+    ------
+    ProjectError
+        If there are more samples than inputs: labels of a teacher would not be all that can be fitted.
+    """
+    if samples > inputs:
+        raise ProjectError(f"{samples} samples exceed {inputs} inputs; take at most as many samples")
+    X = np.empty((seeds, samples, inputs))
+    Y = np.empty((seeds, samples, outputs))
+    for member, rng in enumerate(generators(seed, "regression.conditioned", seeds)):
+        left, right = (np.linalg.qr(rng.standard_normal((size, samples)))[0] for size in (samples, inputs))
+        X[member] = (left * np.geomspace(1.0, 1.0 / condition, samples)) @ right.T
         Y[member] = X[member] @ rng.standard_normal((inputs, outputs))
     return {"X": X, "Y": Y}

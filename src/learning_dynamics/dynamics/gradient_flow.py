@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -47,6 +48,9 @@ def integrate(
     until: Callable[[np.ndarray], bool] | None = None,
     last_time: float = np.inf,
     max_steps: int = 100_000,
+    land: bool = False,
+    jacobian: Callable[[float, np.ndarray], np.ndarray] | None = None,
+    restarts: int = 0,
 ) -> Flow:
     """Integrate d(state)/dt = field(t, state) and record it at `times`.
 
@@ -68,6 +72,14 @@ def integrate(
         Give up waiting for `until` here; the final state is then the one at this time.
     max_steps : int
         Bound on the number of steps.
+    land : bool
+        Cut steps so that they end on the recorded times, where states are then the integrator's own, and not
+        interpolated between steps.
+    jacobian : callable, optional
+        (time, state) to the field's derivative by the state, shape (size, size), for the stiff methods; without it
+        they take differences, which rounding spoils where the field is an exponential of large numbers.
+    restarts : int
+        How often a solver that gives up may start afresh, with a small step, from the last state that it reached.
 
     Raises
     ------
@@ -77,17 +89,29 @@ def integrate(
     states = np.empty((len(times), len(initial)))
     recorded = int(np.searchsorted(times, times[0], side="right"))
     states[:recorded] = initial
-    solver = METHODS[method](field, times[0], initial, max(last_time, times[-1]), rtol=rtol, atol=atol)
-    steps = 0
+    options = {"rtol": rtol, "atol": atol} | ({} if jacobian is None else {"jac": jacobian})
+    end = float(max(last_time, times[-1]))
+    solver = METHODS[method](field, times[0], initial, end, **options)
+    steps, evaluations = 0, 0
+    if land and recorded < len(times):
+        solver.t_bound = float(times[recorded])
     while recorded < len(times) or (solver.status == "running" and until is not None and not until(solver.y)):
         if steps >= max_steps:
             raise DivergenceError(
                 f"gradient flow ran out of steps: {steps} taken by time {solver.t:g}; raise max_steps, or use a "
                 "stiff method"
             )
-        with np.errstate(over="ignore", invalid="ignore"):
+        before, state = solver.t, solver.y.copy()
+        with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+            # LSODA says why it gives up as a warning; what becomes of it is decided below
+            warnings.filterwarnings("ignore", message="lsoda: ")
             message = solver.step()
         steps += 1
+        if restarts and (solver.status == "failed" or not np.isfinite(solver.y).all()):
+            restarts -= 1
+            evaluations += solver.nfev
+            solver = METHODS[method](field, before, state, end, **options)
+            continue
         if not np.isfinite(solver.y).all():
             raise DivergenceError(
                 f"gradient flow diverged at time {solver.t:g} (step {steps}): the state is not finite"
@@ -98,4 +122,7 @@ def integrate(
         if passed > recorded:
             states[recorded:passed] = solver.dense_output()(times[recorded:passed]).T
             recorded = passed
-    return Flow(states, solver.y.copy(), float(solver.t), steps, solver.nfev)
+            if land and solver.t < end:
+                solver.t_bound = float(times[recorded]) if recorded < len(times) else end
+                solver.status = "running"
+    return Flow(states, solver.y.copy(), float(solver.t), steps, evaluations + solver.nfev)

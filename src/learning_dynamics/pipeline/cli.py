@@ -5,14 +5,24 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline.guard import bound_memory, bound_time, guarded
 from learning_dynamics.pipeline.sources import papers
 from learning_dynamics.pipeline.stages.sweep import GRAMMAR
+
+# what a job must be told
+NEEDED = {
+    "data": ("source", "settings"),
+    "run": ("kind", "settings"),
+    "metrics": ("kind", "settings"),
+    "figure": ("kind", "runs", "settings"),
+    "claims": ("claims", "sensitivity"),
+}
+LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
 
 
 def parser() -> argparse.ArgumentParser:
@@ -27,13 +37,14 @@ def parser() -> argparse.ArgumentParser:
         if job:
             command.add_argument("name", help="name in config.yaml")
         if spec:
-            command.add_argument("--spec", type=json.loads, required=True, help="what to do, as JSON")
+            command.add_argument("--spec", type=_spec, required=True, help="what to do, as JSON")
         return command
 
     def made(command: Any, source: bool = True) -> None:
         if source:
             command.add_argument("--made-from", metavar="DIGEST", help="fingerprint that the input must have")
         command.add_argument("--fingerprint", metavar="DIGEST", help="fingerprint that the output must get")
+        command.add_argument("--minutes", type=_minutes, help="how long it may take; without, as long as it takes")
 
     def path(command: Any, flag: str, about: str, *, required: bool = True) -> None:
         command.add_argument(flag, type=Path, required=required, metavar="PATH", help=about)
@@ -52,15 +63,18 @@ def parser() -> argparse.ArgumentParser:
     path(metrics, "--out", "the .parquet to write")
     made(metrics)
 
-    figure = stage("figure", "draw a figure: parquet in, PDF and PNG out")
-    path(figure, "--metrics", "folder of the runs' .parquet")
-    path(figure, "--pdf", "the .pdf to write")
-    path(figure, "--png", "the .png to write")
+    figure = stage("figure", "draw a figure, also for a talk or a thesis: parquet in, PDF and PNG out", spec=False)
+    figure.add_argument("--spec", type=json.loads, help="what to do, as JSON; by default what the configuration says")
+    figure.add_argument("--style", choices=LOOKS, default="paper", dest="look", help="what it is drawn for")
+    path(figure, "--metrics", "folder of the runs' .parquet", required=False)
+    path(figure, "--pdf", "the .pdf to write; by default figures/<style>/<paper>/<name>.pdf", required=False)
+    path(figure, "--png", "the .png to write", required=False)
     made(figure, source=False)
 
     claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
     path(claims, "--metrics", "folder of the runs' .parquet")
     path(claims, "--out", "folder for claims, parts, variants and sensitivity .parquet")
+    made(claims, source=False)
 
     report = stage("report", "write the page: figures and claims in, HTML out", paper=False, job=False, spec=False)
     path(report, "--config", "which configuration files and values, JSON")
@@ -99,6 +113,28 @@ def parser() -> argparse.ArgumentParser:
     path(replication, "--pdf", "the .pdf to write")
     path(replication, "--png", "the .png to write")
 
+    publish = stage(
+        "publish",
+        "write docs/results from the default run's results and figures",
+        paper=False,
+        job=False,
+        spec=False,
+    )
+    publish.add_argument("--results", type=Path, default=Path("results"), metavar="PATH", help="the run's results")
+    publish.add_argument("--figures", type=Path, default=Path("figures"), metavar="PATH", help="the run's figures")
+    publish.add_argument("--check", action="store_true", help="write nothing; exit 1 if what is published is stale")
+
+    compare = stage(
+        "compare",
+        "compare a run's claims with the published ones of docs/results; exit 1 if a verdict differs",
+        paper=False,
+        job=False,
+        spec=False,
+    )
+    compare.add_argument(
+        "claims", type=Path, nargs="?", default=Path("results/claims.parquet"), help="the run's claims .parquet"
+    )
+
     check = stage(
         "check",
         "hold everything that lies under results against the configuration",
@@ -112,23 +148,76 @@ def parser() -> argparse.ArgumentParser:
 
     stage("new", "begin a paper: a skeleton with one run, metric, figure, claim and test", job=False, spec=False)
 
-    sweep = stage("sweep", "print a configuration overlay that repeats a run over ranges of settings", spec=False)
+    def overlays(command: Any) -> None:
+        command.add_argument(
+            "--configfile", nargs="*", type=Path, default=[], dest="files", help="overlays, as for Snakemake"
+        )
+
+    sweep = stage("sweep", "write a configuration overlay that repeats a run over ranges of settings", spec=False)
     sweep.add_argument("--vary", nargs="+", required=True, metavar="SETTING=VALUES", help=GRAMMAR)
     sweep.add_argument("--called", help="the swept run's name; by default the run's, with _sweep")
+    path(sweep, "--out", "the .yaml to write, in place of printing it", required=False)
+    overlays(sweep)
+
+    map_ = stage("map", "draw a sweep: a quantity against one swept setting, or over two", spec=False)
+    map_.add_argument("--x", required=True, metavar="SETTING", help="swept setting along the horizontal axis")
+    map_.add_argument("--y", metavar="SETTING", help="swept setting along the vertical axis, for a map")
+    map_.add_argument("--quantity", help="of the metrics; without it, the quantities are listed")
+    map_.add_argument("--index", type=int, help="which entry of the quantity, from 1")
+    map_.add_argument("--at", default="last", help="last (the default), first: in time; largest, smallest: in value")
+    map_.add_argument("--where", nargs="*", default=[], metavar="COLUMN=VALUE", help="which rows of the metrics")
+    path(map_, "--out", "the .pdf to write; a .png comes beside it", required=False)
+    overlays(map_)
+
+    costs = stage("costs", "what jobs asked for and what they used", paper=False, job=False, spec=False)
+    costs.add_argument("--every", action="store_true", help="a row for each job, not for each stage of a paper")
+    overlays(costs)
+
+    summary = stage("summary", "what a run of Snakemake has left to look at", paper=False, job=False, spec=False)
+    summary.add_argument("--papers", nargs="*", default=[], help="the papers; by default all")
+    summary.add_argument("--since", type=float, help="what is newer than this moment is new (seconds since 1970)")
+    overlays(summary)
     return root
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one stage; a mistake that a person can mend is one line on standard error and exit status 1."""
     options = vars(parser().parse_args(arguments))
-    stage = options.pop("stage")
+    return guarded(lambda: _execute(options.pop("stage"), options))
+
+
+def _execute(stage: str, options: dict[str, Any]) -> int | None:
+    if "paper" in options and stage != "new":
+        _check_paper(options["paper"])
+    if stage in NEEDED:
+        bound_memory()
+        minutes = options.pop("minutes")
+        if minutes is not None:
+            bound_time(minutes)
+        for key in NEEDED[stage]:
+            if options["spec"] is not None and key not in options["spec"]:
+                raise ProjectError(f"--spec: `{key}` is missing; copy the command from Snakemake's log")
+    return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options)
+
+
+def _spec(text: str) -> dict[str, Any]:
     try:
-        if "paper" in options and stage != "new":
-            _check_paper(options["paper"])
-        return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options) or 0
-    except ProjectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        spec = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"not JSON ({error})") from None
+    if not isinstance(spec, dict):
+        raise argparse.ArgumentTypeError("must be a JSON object of keys and values")
+    return spec
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < 1e6:
+        raise argparse.ArgumentTypeError(f"must be a positive number (is {text})")
+    return minutes
 
 
 def _check_paper(paper: str) -> None:

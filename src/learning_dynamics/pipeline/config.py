@@ -187,7 +187,9 @@ class _Loader(yaml.SafeLoader):
             if (key_node, _) in merged:
                 continue
             key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
+            if not isinstance(key, Hashable):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be text", key_node.start_mark)
+            if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key `{key}` stands twice in one block", key_node.start_mark
                 )
@@ -232,8 +234,13 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
 
 
 def _check(block: Mapping[str, Any], name: str, file: str) -> None:
-    error = jsonschema.exceptions.best_match(_validator(name).iter_errors(block))
+    errors = list(_validator(name).iter_errors(block))
+    error = jsonschema.exceptions.best_match(errors)
     if error is not None:
+        if error.validator == "required":
+            # a misspelt key says more than the one that is missing for it
+            same = (one for one in errors if one.path == error.path and one.validator == "additionalProperties")
+            error = next(same, error)
         where = ".".join(str(part) for part in error.absolute_path) or "top level"
         raise ProjectError(f"{file}: {where}: {_mend(error)}")
 

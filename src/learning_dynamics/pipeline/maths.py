@@ -53,7 +53,7 @@ FUNCTIONS = {
     "min",
 }
 FUNCTIONS |= {"rank", "sgn", "sign", "sin", "sinh", "softmax", "span", "sup", "tan", "tanh", "tr", "vec", "Tr", "Var"}
-LONG = 24  # characters: formulas above this may break after a relation
+LONG = 20  # characters: formulas above this may break after a relation
 PUNCTUATION = re.compile(r"[.,;:!?)\]’']+")
 
 
@@ -86,7 +86,7 @@ def to_mathml(latex: str) -> str:
 def to_text(latex: str) -> str:
     r"""Return a formula in Unicode.
 
-    >>> to_text(r"\\sigma_1(W) \\le 10^{-3}")
+    >>> to_text(r"\sigma_1(W) \le 10^{-3}")
     'σ₁(W) ≤ 10⁻³'
     """
     tree = _tree(latex)
@@ -100,7 +100,7 @@ def unknown_commands(text: str) -> list[str]:
     found = []
     for formula in MATHS.findall(text):
         tree = _tree(formula[1:-1])
-        found += [formula] if tree is None else COMMAND.findall("".join(tree.itertext()))
+        found += [formula] if tree is None else [one for text in tree.itertext() for one in COMMAND.findall(text)]
     return found
 
 
@@ -133,9 +133,10 @@ def _tidy(node: Element) -> None:
                 joined[-1].text = (joined[-1].text or "") + (child.text or "")
             else:
                 joined.append(child)
+        for child in joined:
+            if child.tag == "mi" and child.get("mathvariant") == "normal" and len(child.text or "") > 1:
+                del child.attrib["mathvariant"]  # as names of several letters are anyway
         node[:] = joined
-    if node.tag == "mi" and node.get("mathvariant") == "normal" and len(node.text or "") > 1:
-        del node.attrib["mathvariant"]
     if node.get("mathvariant") == "bold-italic":
         del node.attrib["mathvariant"]
         node.text = "".join(_bold(letter) for letter in node.text or "")
@@ -277,8 +278,8 @@ def html(text: str) -> Markup:
                 before, opening, last = pieces[-1].rpartition("<math>")
                 pieces[-1] = f'{before}<span class="line">{opening}{last}{escape(close[0])}</span>'
                 piece = piece[close.end() :]
-            words = str(escape(_signs(piece)))
-            pieces.append(POWER.sub(lambda number: f"{_times(number)}<sup>{int(number[2])}</sup>", words))
+            escaped = str(escape(_signs(piece)))
+            pieces.append(POWER.sub(lambda number: f"{_times(number)}<sup>{int(number[2])}</sup>", escaped))
     return Markup("".join(pieces).replace("<sup>-", "<sup>−"))
 
 
@@ -296,11 +297,13 @@ def plain(text: str) -> str:
     """
     pieces = []
     for kind, piece in _parts(text):
-        words = POWER.sub(
-            lambda number: _times(number) + _raised(str(int(number[2])), SUPERSCRIPTS, "^"), _signs(piece)
-        )
-        pieces.append(to_text(piece) if kind == "maths" else words if kind == "words" else piece)
+        pieces.append(to_text(piece) if kind == "maths" else words(piece) if kind == "words" else piece)
     return " ".join("".join(pieces).split())
+
+
+def words(text: str) -> str:
+    """Return words without formulas as they are printed: signs and powers of ten by their own characters."""
+    return POWER.sub(lambda number: _times(number) + _raised(str(int(number[2])), SUPERSCRIPTS, "^"), _signs(text))
 
 
 def rst(text: str) -> str:

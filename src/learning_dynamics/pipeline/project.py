@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -43,13 +44,13 @@ class Project:
                 self.data(paper, name)
             for name in self._blocks(paper, "runs"):
                 self._take_in(paper, name, self._inherited(paper, name).get("sweep"))
-            self._check_sensitivity(paper)
             for name in self._blocks(paper, "figures"):
                 self._check_figure(paper, name)
             if "telling" in self.about(paper):
                 self._find(paper, "figures", self.about(paper)["telling"], "figure", self._where(paper, "telling"))
             for name in self._blocks(paper, "claims"):
                 self._check_claim(paper, name)
+            self._check_sensitivity(paper)
             self._check_provenance(paper)
 
     # -- what there is ------------------------------------------------------------------------------
@@ -75,6 +76,10 @@ class Project:
         """The members of each swept run."""
         found = {name: self._inherited(paper, name).get("sweep") for name in self._blocks(paper, "runs")}
         return {name: [member for member, _ in sweep_members(name, sweep)] for name, sweep in found.items() if sweep}
+
+    def described(self, paper: str, name: str) -> Spec:
+        """What a job that reads a run's metrics is told of it: name, sweep if there is one, fingerprint."""
+        return self._roles(paper, {"run": name})["run"]
 
     # -- what jobs are to do ------------------------------------------------------------------------
 
@@ -192,9 +197,11 @@ class Project:
         """What an output is made from, as one digest: settings, science, and inputs' fingerprints."""
         key = (stage, paper, name)
         if key not in self._fingerprints:
-            spec = {"data": self.data, "run": self.run, "metrics": self.measure, "figure": self.figure}[stage](
-                paper, name
-            )
+            if stage == "claims":
+                spec = self.claims(paper)
+            else:
+                get = {"data": self.data, "run": self.run, "metrics": self.measure, "figure": self.figure}[stage]
+                spec = get(paper, name)
             made_from = self.made_from(stage, paper, name)
             self._fingerprints[key] = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
         return self._fingerprints[key]
@@ -369,7 +376,7 @@ class Project:
         settings = _settings(block, RUN_KEYS)
         if function.takes_seed:
             settings.setdefault("seed", self.seed)
-        self._check_settings(paper, name, function, settings)
+        self._check_settings(paper, name, function, settings, differing)
         if ("data" in function.arguments) != ("data" in block):
             mend = "add `data:`" if "data" in function.arguments else "remove `data:`"
             raise ProjectError(f"{where}.data: kind `{block['kind']}` does not agree; {mend}")
@@ -378,10 +385,16 @@ class Project:
         metrics = self._signature(paper, "metrics", block["kind"], name, f"{where}.kind")
         if "columns" not in metrics.decorators:
             raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
-        self._check_settings(paper, name, metrics, block.get("measure", {}), "measure")
+        self._check_settings(paper, name, metrics, block.get("measure", {}), differing, "measure")
 
     def _check_settings(
-        self, paper: str, name: str, function: Signature, settings: Mapping[str, Any], part: str = ""
+        self,
+        paper: str,
+        name: str,
+        function: Signature,
+        settings: Mapping[str, Any],
+        swept: Mapping[str, Any],
+        part: str = "",
     ) -> None:
         """Check settings; an error names the run that has the faulty key, not one that inherits it."""
         where = self._where(paper, "runs", name) + (f".{part}" if part else "")
@@ -392,11 +405,11 @@ class Project:
             if not message.startswith(where + "."):
                 raise
             key = message[len(where) + 1 :].split(":")[0].split(".")[0]
-            for owner, block in self._ancestry(paper, name):
-                if key in (block.get("measure", {}) if part else block) and owner != name:
-                    mended = self._where(paper, "runs", owner) + (f".{part}" if part else "")
-                    raise ProjectError(mended + message[len(where) :]) from None
-            raise
+            blocks = [(owner, block.get(part, {}) if part else block) for owner, block in self._ancestry(paper, name)]
+            setters = (owner for owner, block in blocks if key in block)
+            owner = name if key in swept else next(setters, name)
+            mended = self._where(paper, "runs", owner) + (f".{part}" if part else "")
+            raise ProjectError(mended + message[len(where) :]) from None
 
     def _roles(self, paper: str, runs: Mapping[str, str | list[str]]) -> Spec:
         def described(name: str) -> Spec:
@@ -489,12 +502,53 @@ class Project:
                     raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
 
     def _check_provenance(self, paper: str) -> None:
+        shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
+        for kind in self._blocks(paper, "provenance"):
+            functions = self._functions_of(paper, kind)
+            if not functions:
+                raise ProjectError(
+                    f"{self._where(paper, 'provenance', kind)}: no kind of run or source of data is so called"
+                )
+            shared += functions
+        for kind, given in self._blocks(paper, "provenance").items():
+            self._check_reasons(
+                self._where(paper, "provenance", kind), given, [*self._functions_of(paper, kind), *shared]
+            )
+        for name, block in self._blocks(paper, "data").items():
+            where = self._where(paper, "data", name)
+            functions = [self._function(data_module(paper, block["source"]), block["source"], where)]
+            self._check_reasons(f"{where}.provenance", block.get("provenance", {}), functions)
+        for name, block in self._blocks(paper, "runs").items():
+            functions = self._functions_of(paper, self._inherited(paper, name)["kind"])
+            where = f"{self._where(paper, 'runs', name)}.provenance"
+            self._check_reasons(where, block.get("provenance", {}), functions)
         for section, name, key, _ in self._set(paper):
             if self.provenance(paper, section, name, key) is None:
                 raise ProjectError(
                     f"{self._where(paper, section, name)}.{key}: where does it come from? say so beside it under "
                     "`provenance` (stated, code, inferred, or {chosen: why}), or for all of its kind"
                 )
+
+    @staticmethod
+    def _check_reasons(where: str, given: Mapping[str, Any], functions: Sequence[Signature]) -> None:
+        known = set().union(*(function.settings for function in functions))
+        for key in given:
+            if key not in known:
+                raise ProjectError(f"{where}.{key}: no setting of `{functions[0].name}`{near(key, known)}")
+
+    @staticmethod
+    def _functions_of(paper: str, kind: str) -> list[Signature]:
+        """Return the functions of a kind of run, or of a source of data, that there are."""
+        found = []
+        for part in ("runs", "metrics"):
+            with suppress(ProjectError):
+                found.append(part_module(paper, part, kind))
+        if not found:
+            with suppress(ProjectError):
+                found.append(data_module(paper, kind))
+        paths = [path for module in found if (path := module_path(module)) is not None]
+        name = kind.rpartition(".")[2]
+        return [signatures(path)[name] for path in paths if name in signatures(path)]
 
     def _set(self, paper: str) -> Iterator[tuple[str, str, str, Any]]:
         """Yield section, name, key and value of every setting of data sets and runs."""
@@ -507,7 +561,7 @@ class Project:
 
     @cached_property
     def outputs(self) -> dict[str, str]:
-        """The fingerprint of every data set, run and metrics table, by its path below the results folder."""
+        """The fingerprint of every data set, run, metrics table and claims, by its path below the results folder."""
         found = {}
         for paper in self.papers:
             for name in self._blocks(paper, "data"):
@@ -515,6 +569,8 @@ class Project:
             for name in self.runs(paper):
                 found[f"{paper}/runs/{name}.npz"] = self.fingerprint("run", paper, name)
                 found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
+            judged = self.fingerprint("claims", paper, "claims")
+            found |= {f"{paper}/{table}.parquet": judged for table in ("claims", "parts", "variants", "sensitivity")}
         return found
 
 

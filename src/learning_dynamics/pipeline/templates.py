@@ -19,6 +19,11 @@ class _Fields(string.Formatter):
             raise ProjectError(f"the text has a field `{{{field_name}}}` that nothing fills{near(field_name, kwargs)}")
         return kwargs[field_name], field_name
 
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion:
+            raise ValueError(f"`!{conversion}` is not for prose")
+        return value
+
 
 def fill(text: str, facts: Mapping[str, Any]) -> str:
     """Return a text with its ``{name}`` and ``{name:format}`` fields filled; mathematics between dollars is left alone.
@@ -70,6 +75,7 @@ REFERENCE = re.compile(
     r"\s+\(?[A-Z]?\.?\d[\w.\-–]*\)?(?:(?:\s*,\s*|\s+and\s+|\s+to\s+)\(?[A-Z]?\.?\d[\w.\-–]*\)?)*",
     re.IGNORECASE,
 )
+LEVEL = re.compile(r"\b9\d(?:\.\d)?\s*%\s+(?:\w+\s+)?(?:intervals?|confidence|level|quantiles?)\b")
 TYPED = re.compile(
     r"(?<![\w.])\d+\s+(?:out\s+)?of\s+(?:the\s+)?\d+\b|(?<![\w.])\d+(?:\.\d+)?\s*(?:%|per\s?cent\b)"
     r"|(?<![\w.(])\d+\.\d+(?:e[+-]?\d+)?\b|(?<![\w.])\d+e[+-]?\d+\b"
@@ -79,7 +85,7 @@ TYPED = re.compile(
 def typed_results(text: str) -> list[str]:
     """Return what reads like a typed result: decimals, percentages, counts of counts, outside mathematics and fields.
 
-    Numbers of theorems, figures and equations are names, not results.
+    Numbers of theorems, figures and equations are names, not results, and so is the level of an interval.
     """
     plain = re.sub(r"\{[^{}]*\}", " ", "".join(MATHS.split(text)[::2]))
-    return [match.group().strip() for match in TYPED.finditer(REFERENCE.sub(" ", plain))]
+    return [match.group().strip() for match in TYPED.finditer(LEVEL.sub(" ", REFERENCE.sub(" ", plain)))]

@@ -1,5 +1,20 @@
-"""One style for every figure: a style sheet, a palette, and the panels that figures share."""
+"""One style for every figure: sheets, widths, a palette, and the panels, letters and legends that figures share."""
 
-from learning_dynamics.plotting.style import COLOURS, WIDTH, Drawn, sequence, style
+from learning_dynamics.plotting.panels import direct_labels, letters, panels, readable_ticks, shared_legend
+from learning_dynamics.plotting.style import COLOURS, COLUMN, LOOKS, WIDTH, Drawn, sequence, sized, style
 
-__all__ = ["COLOURS", "WIDTH", "Drawn", "sequence", "style"]
+__all__ = [
+    "COLOURS",
+    "COLUMN",
+    "LOOKS",
+    "WIDTH",
+    "Drawn",
+    "direct_labels",
+    "letters",
+    "panels",
+    "readable_ticks",
+    "sequence",
+    "shared_legend",
+    "sized",
+    "style",
+]

@@ -1,4 +1,4 @@
-"""The style sheet and the palette."""
+"""The style sheets, the widths and the palette."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 
 WIDTH = 7.0  # inches: the text width of a two-column page
+COLUMN = 3.4  # inches: one of its columns
+# each look's style sheet, laid over the project's, and its width where a figure of WIDTH is to stand
+LOOKS = {"paper": (None, WIDTH), "talk": ("talk.mplstyle", WIDTH), "thesis": ("thesis.mplstyle", 5.9)}
 
 # Okabe and Ito's colours, told apart with any colour vision
 COLOURS = {
@@ -29,10 +32,23 @@ COLOURS = {
 }
 
 
-def style() -> AbstractContextManager:
-    """Return a context in which figures are drawn in the project's style."""
+def style(look: str = "paper") -> AbstractContextManager:
+    """Return a context in which figures are drawn in the project's style: for a paper, a talk or a thesis.
+
+    >>> with style("talk"):
+    ...     mpl.rcParams["font.size"] > 9
+    True
+    """
     _know_bundled_fonts()
-    return plt.style.context([Path(__file__).with_name("project.mplstyle")])
+    sheet, _ = LOOKS[look]
+    return plt.style.context([Path(__file__).with_name(name) for name in ("project.mplstyle", sheet) if name])
+
+
+def sized(figure: Figure, look: str) -> Figure:
+    """Return a figure brought to the width of a look, its proportions kept; layouts adapt when it is drawn."""
+    wide, high = figure.get_size_inches() * LOOKS[look][1] / WIDTH
+    figure.set_size_inches(wide, high)
+    return figure
 
 
 def _know_bundled_fonts() -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning_dynamics.dynamics import euler_maruyama
 from learning_dynamics.papers.spectral_bias import theory
+from learning_dynamics.papers.spectral_bias.label_noise import theory as label_noise_theory
+from learning_dynamics.papers.spectral_bias.noise import models
 from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
 
@@ -66,6 +67,45 @@ def test_the_largest_exponent_vanishes_in_two_dimensions_and_is_positive_in_more
     assert all(noise_theory.largest_lyapunov_exponent(d) > 0 for d in (3, 5, 10))
 
 
+def test_the_commutators_second_moment_solves_its_equation():
+    step = 1e-4
+    for inputs in (2, 5):
+        # q' = 2 p - 2 q and p' = (d - 1) q, with q the sum over rows: q'' = 2 (d - 1) q - 2 q'
+        q = inputs * noise_theory.commutator_second_moment(inputs, np.array([0.5 - step, 0.5, 0.5 + step]))
+        first, second = (q[2] - q[0]) / (2 * step), (q[2] - 2 * q[1] + q[0]) / step**2
+        assert second == pytest.approx(2 * (inputs - 1) * q[1] - 2 * first, rel=1e-6)
+
+
+@pytest.mark.parametrize("printed", [True, False])
+def test_both_potentials_have_half_the_nuclear_norm_as_their_slope(printed):
+    sigma = np.array([2.0, 0.5])
+    values = [theory.spectral_potential(sigma, np.array(gamma), printed=printed) for gamma in (1e-8, 1e-12)]
+    assert (values[1] - values[0]) / np.log(1e4) == pytest.approx(0.5 * sigma.sum(), rel=1e-12)
+
+
+def test_the_corrected_potential_has_the_mirror_coordinate_as_its_gradient():
+    sigma, gamma, step = 0.7, np.array(0.1), 1e-6
+    above, below = (
+        theory.spectral_potential(np.array([sigma + side * step]), gamma, printed=False) for side in (1, -1)
+    )
+    # central difference: the step squared, and rounding over the step
+    assert (above - below) / (2 * step) == pytest.approx(theory.mirror_coordinate(sigma, gamma), rel=1e-8)
+
+
+def test_equal_weights_give_the_moments_of_the_process():
+    time = np.array([0.3, 1.0])
+    _, output = noise_theory.second_moments(3, time)
+    found = label_noise_theory.output_second_moment(np.ones(3), np.ones(3), time)
+    np.testing.assert_allclose(found, 3 * output, rtol=1e-12)
+
+
+def test_small_steps_have_the_moments_of_the_process():
+    weights, start = np.array([1.0, 0.3]), np.array([0.5, 2.0])
+    found = label_noise_theory.euler_output_second_moment(weights, start, 1e-4, 10_000)
+    # first order in the step
+    assert found == pytest.approx(label_noise_theory.output_second_moment(weights, start, np.array([1.0]))[0], rel=1e-3)
+
+
 def test_moments_solve_their_equation():
     step = 1e-5
     times = np.array([0.7 - step, 0.7, 0.7 + step])
@@ -77,7 +117,7 @@ def test_moments_solve_their_equation():
 
 def test_the_commutators_mean_stays_and_its_median_falls():
     sizes = np.full(400, 0.01)
-    W, a, _ = euler_maruyama.simulate(2, 4096, sizes, np.array([200, 400]), seed=5)
+    W, a, _ = models.simulate(2, 4096, sizes, np.array([200, 400]), seed=5)
     entries = np.abs(W[:, :, 0, 0] * a[:, :, 1] - W[:, :, 0, 1] * a[:, :, 0])
     error = entries.std(axis=0) / np.sqrt(len(entries))
     assert (np.abs(entries.mean(axis=0) - noise_theory.commutator_mean_limit()) < 5 * error).all()

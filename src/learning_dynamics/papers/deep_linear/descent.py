@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.models import Layers, layer_gradients, product
+from learning_dynamics.papers.deep_linear.networks import Layers, layer_gradients, product
 
 
 def descend(

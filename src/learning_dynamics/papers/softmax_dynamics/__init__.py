@@ -1,1 +1,13 @@
-"""Li, Agrawal, Ghosh et al. 2025, Tracing the representation geometry of language models, appendix B."""
+"""Li, Agrawal, Ghosh et al. 2025, Tracing the representation geometry of language models: the toy model.
+
+- `invariants`: eq. 12, Lemma B.1, Theorem B.2: free features, rates of singular values, what gradient flow conserves
+- `growth`: Theorem B.3 and eq. 21: how fast singular values grow, and what the largest class has to do with it
+- `phases`: section 3.3 and Figure 4: the toy itself, its warm-up and its entropy-seeking phase
+- `biases`: section 3.3: primacy bias, selection bias, the alignment of the two spaces
+- `controls`: Figures 12 and 13: without skew, without bottleneck, under the squared loss
+- `compression`: the third phase of Figure 4, searched for over skews, dimensions, numbers of classes and optimisers
+
+Slips of the appendix that change no result: eqs. 13 and 15 lose dots and a transpose; W = U_2 S_2 V_2 lacks a
+transpose; after S_1^2 = S_2^2 singular values, which are not negative, are equal, so that the signs of eq. 19
+are all plus. The last line of eq. 21 leaves the index of its inner sum free.
+"""

@@ -1,1 +1,19 @@
-"""Varre, Vladarean, Pillaud-Vivien, Flammarion 2023, On the spectral bias of two-layer linear networks."""
+"""Varre, Vladarean, Pillaud-Vivien, Flammarion 2023, On the spectral bias of two-layer linear networks.
+
+Which part of the paper is which topic:
+
+- ``flow``: the limit of gradient flow, Theorem 3.1 and Corollary 3.1; figure 1a
+- ``proof``: the steps of their proofs on the same flows, Lemmas 3.2, C.3, C.4, C.6, C.10; balanced layers (section 2)
+- ``gaussian``: Gaussian layers in place of orthogonal ones; figures 1a and 4
+- ``reductions``: the smaller systems that the flow is equivalent to, Lemmas 3.1 and 3.3, Theorem 3.2, and the bound on
+  the loss, Lemma C.8
+- ``scale``: vanishing initial scales (sections 3.1 and 3.2): the time that training takes, the nuclear norm, alignment
+- ``jump``: whitened data, where singular vectors stand still and singular values jump, Theorems C.11 and C.12
+- ``descent``: discrete gradient descent, appendix C.1
+- ``label_noise``: descent with label noise, figure 1b and the first half of appendix D
+- ``noise``: the process that noise alone drives, Proposition 4.1 and figure 3
+- ``relu``: ReLU students, figures 2 and 5
+
+Shared: ``two_layer`` (the network), ``integration`` (its flow, draw by draw), ``layers`` (what is measured of its
+layers), ``theory`` (what is predicted of them), ``geometry`` (stacks of matrices), ``panels`` (of figures).
+"""

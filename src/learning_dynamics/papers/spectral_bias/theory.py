@@ -94,6 +94,15 @@ def printed_mirror_curvature(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray
     return 0.5 * sigma**2 / np.hypot(sigma, gamma) ** 3
 
 
+def spectral_potential(sigma: np.ndarray, gamma: np.ndarray, *, printed: bool) -> np.ndarray:
+    """The mirror potential of singular values, summed over the last axis (Theorem 3.2 (a)).
+
+    1/2 s asinh(s / gamma) - sqrt(s^2 + gamma^2) as printed; with both terms halved it fits the dynamics. Both grow as
+    1/2 ln(1 / gamma) times the sum of s while gamma vanishes.
+    """
+    return np.sum(0.5 * sigma * np.arcsinh(sigma / gamma) - (1.0 if printed else 0.5) * np.hypot(sigma, gamma), axis=-1)
+
+
 def potential(beta_norm: np.ndarray, gamma: np.ndarray) -> np.ndarray:
     """The mirror potential psi of a predictor with a single output (Theorem 3.2 (b))."""
     root = np.hypot(beta_norm, gamma) + gamma

@@ -47,3 +47,8 @@ def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndar
 def gaussian_layer(rng: np.random.Generator, rows: int, columns: int, variance: float) -> np.ndarray:
     """Return a matrix of independent centred Gaussian entries of the given variance."""
     return rng.normal(scale=np.sqrt(variance), size=(rows, columns))
+
+
+def unequal_scales(gamma: float, spread: float, inputs: int) -> np.ndarray:
+    """Return scales from gamma / spread to gamma * spread, evenly in the logarithm, shape (inputs,)."""
+    return np.geomspace(gamma / spread, gamma * spread, inputs)

@@ -77,29 +77,47 @@ def outputs(tensors: np.ndarray, layers: Sequence[np.ndarray]) -> np.ndarray:
     return tensors
 
 
-def contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return, for every layer l, the tensor contracted with all vectors but v_l (Yun et al. 2021, eq. 8).
+def contractions(tensors: np.ndarray, layers: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return, for every layer l, tensors contracted with all vectors but v_l (Yun et al. 2021, eq. 8).
 
     Parameters
     ----------
-    tensor : ndarray, shape (k_1, ..., k_L)
+    tensors : ndarray, shape (..., k_1, ..., k_L)
     layers : sequence of ndarray, shapes (k_l,)
 
     Returns
     -------
-    list of ndarray, shapes (k_l,)
+    list of ndarray, shapes (..., k_l)
         Gradients of ``tensor o (v_1, ..., v_L)``; the inner product of each with its v_l is that value.
     """
-    if len(layers) == 2:
-        return [tensor @ layers[1], layers[0] @ tensor]
     found = []
-    left = tensor  # contracted with v_1, ..., v_(l-1)
+    left = tensors  # contracted with v_1, ..., v_(l-1)
+    lead = tensors.ndim - len(layers)
     for index, layer in enumerate(layers):
         partial = left
         for other in reversed(layers[index + 1 :]):
             partial = partial @ other
         found.append(partial)
-        left = np.tensordot(layer, left, axes=1)
+        if index + 1 < len(layers):
+            left = np.moveaxis(left, lead, -1) @ layer
+    return found
+
+
+def pair_contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the second derivatives of ``tensor o (v_1, ..., v_L)`` by all layers, shape (parameters, parameters)."""
+    stops = np.cumsum([len(layer) for layer in layers])
+    starts = stops - [len(layer) for layer in layers]
+    found = np.zeros((stops[-1], stops[-1]))
+    axes = ascii_lowercase[: len(layers)]
+    for first in range(len(layers)):
+        for second in range(first + 1, len(layers)):
+            others = [number for number in range(len(layers)) if number not in (first, second)]
+            block = tensor
+            if others:
+                subscripts = ",".join([axes, *(axes[number] for number in others)])
+                block = np.einsum(f"{subscripts}->{axes[first]}{axes[second]}", tensor, *(layers[n] for n in others))
+            found[starts[first] : stops[first], starts[second] : stops[second]] = block
+            found[starts[second] : stops[second], starts[first] : stops[first]] = block.T
     return found
 
 

@@ -20,6 +20,7 @@ from learning_dynamics.pipeline.report.pictures import compressed, specification
 
 TELLING = 460  # CSS pixels: the width at most of a paper's most telling figure, at the page's beginning
 MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
+MOST_DIGITS = 5  # of a measurement with an interval
 MEANINGS = {
     "reproduced": "the criterion holds, and every rival fails it",
     "corrected": "it fails as printed, and the stated correction holds",
@@ -87,6 +88,7 @@ def _environment(folder: Path) -> jinja2.Environment:
         "paragraphs": maths.paragraphs,
         "number": number,
         "factor": _factor,
+        "sentence": lambda text: text[:1].upper() + text[1:].rstrip(".") + ".",
         "slug": lambda verdict: verdict.replace(" ", "-"),
         "link": lambda path: os.path.relpath(path, folder),
         "code": lambda path: os.path.relpath(ROOT / path, folder.resolve()),
@@ -107,10 +109,13 @@ def measured(row: Row) -> Markup:
     value, lower, upper = row["measured"], row["lower"], row["upper"]
     if pd.isna(lower) or pd.isna(value):
         return number(value)
-    width = max(abs(upper - lower), abs(value) * 1e-12)
-    magnitude = max(abs(value), abs(lower), abs(upper))
-    digits = 4 if magnitude == 0 else min(8, max(2, 2 + math.ceil(math.log10(magnitude / width))))
+    magnitude, width = max(abs(value), abs(lower), abs(upper)), abs(upper - lower)
+    digits = MOST_DIGITS
+    if width > 0:
+        digits = min(digits, max(2, 2 + math.ceil(math.log10(magnitude / width))))
     shown = [number(one, digits) for one in (value, lower, upper)]
+    if len(set(shown)) == 1:
+        return shown[0]
     return Markup('{} <span class="interval">[{}, {}]</span>').format(*shown)
 
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.config import PAPERS, ROOT
 
+# names of rules, which a paper's own target may not have
+TARGETS = (
+    "all", "data", "run", "metrics", "figure", "claims", "page", "verdicts", "replicate", "replication",
+    "learning_rates", "accuracies", "throughput",
+)  # fmt: skip
 SKELETON = Path(__file__).parent.parent / "skeleton"
 
 
 def execute(paper: str, root: Path = ROOT) -> None:
     """Write the skeleton of a paper into the project's folders and say what to do next."""
-    if not paper.isidentifier() or paper != paper.lower():
-        raise ProjectError(f"`{paper}`: a paper's name is of small letters, digits and underscores")
+    if not re.fullmatch("[a-z][a-z0-9_]*", paper) or keyword.iskeyword(paper) or paper in TARGETS:
+        raise ProjectError(
+            f"`{paper}`: a paper's name is of small letters, digits and underscores, and no word of Python or Snakefile"
+        )
     home = root / "src/learning_dynamics/papers" / paper
     config = root / PAPERS / f"{paper}.yaml"
     for there in (home, config):

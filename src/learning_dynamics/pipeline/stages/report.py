@@ -23,16 +23,25 @@ def execute(config: Path, results: Path, figures: Path, out: Path, claims: Path)
     """Read every paper's claims and figures, and verdicts under other seeds if there are; write page and claims."""
     which = json.loads(config.read_text(encoding="utf-8"))
     project = Project(load([Path(file) for file in which["files"]], which["given"]))
-    found = {
-        paper: {name: read_table(results / paper / f"{name}.parquet") for name in TABLES} for paper in project.papers
-    }
-    replication = results / "replication.parquet"
-    seeds = read_table(replication) if replication.is_file() else None
+    found = found_in(project, results)
     record = provenance("report", "all", "page", {"papers": project.papers})
     checked, wrong = stale(project, results)
-    papers = gather(project, found, figures, which, seeds)
+    papers = gather(project, found, figures, which, seeds_in(results))
     html = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong})
     joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     write_table(claims, joined, COLUMNS, record)
     with replacing(out) as partial:
         partial.write_text(html, encoding="utf-8")
+
+
+def found_in(project: Project, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
+    """Return every paper's tables of claims, parts, variants and sensitivity."""
+    return {
+        paper: {name: read_table(results / paper / f"{name}.parquet") for name in TABLES} for paper in project.papers
+    }
+
+
+def seeds_in(results: Path) -> pd.DataFrame | None:
+    """Return the verdicts under several seeds, if they are there."""
+    replication = results / "replication.parquet"
+    return read_table(replication) if replication.is_file() else None

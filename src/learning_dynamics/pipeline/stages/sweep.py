@@ -3,51 +3,125 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from learning_dynamics.errors import ProjectError
+from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.signatures import signatures
+from learning_dynamics.pipeline.sources import module_path, part_module
 
 GRAMMAR = "write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log"
 
 
-def execute(paper: str, name: str, vary: Sequence[str], called: str | None = None) -> None:
-    """Print the overlay; the new run is called `called`, by default the run's name and ``_sweep``."""
-    sweep = dict(axis(text) for text in vary)
-    members = math.prod(len(values) for values in sweep.values())
-    run = {"like": name, "sweep": sweep}
-    overlay = {"papers": {paper: {"runs": {called or f"{name}_sweep": run}}}}
-    print(f"# {members} runs like {name}; their metrics: snakemake --configfile <this file> -- {paper}_metrics")
-    print(yaml.safe_dump(overlay, default_flow_style=None, sort_keys=False, width=110), end="")
-
-
-def axis(text: str) -> tuple[str, list[Any]]:
-    """Return a setting and its values from ``gamma=1e-6:1:100:log`` or ``init=orthogonal,gaussian``.
-
-    Values between the ends are kept to six digits, since they become part of file names; they are whole
-    numbers if both ends are.
+def execute(
+    paper: str,
+    name: str,
+    vary: Sequence[str],
+    called: str | None = None,
+    out: Path | None = None,
+    files: Sequence[Path] = (),
+) -> None:
+    """Write the overlay to `out`, or print it; the swept run is called `called`, by default the run's name and _sweep.
 
     Raises
     ------
     ProjectError
-        If the text does not follow the grammar, or two values are the same.
+        If there is no such run or setting, or a value is none that the setting may take.
+    """
+    kinds = kinds_of_settings(Project(load(files, {"papers": [paper]})), paper, name)
+    sweep = dict(axis(text, kinds) for text in vary)
+    swept = called or f"{name}_sweep"
+    changes = {paper: {"runs": {swept: {"like": name, "sweep": sweep}}}}
+    try:
+        members = Project(load(files, {"papers": [paper], "changes": changes})).sweeps(paper)[swept]
+    except ProjectError as error:
+        raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
+    text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
+    file = str(out or "FILE")
+    overlays = " ".join(["--configfile", *map(str, files), file])
+    axes = " ".join(f"--{letter} {setting}" for letter, setting in zip("xy", sweep, strict=False))
+    how = (
+        f"{len(members)} runs like {name} of {paper}; with their metrics:\n"
+        f"  snakemake --cores all {overlays} -- {paper}_{swept}\n"
+        f"and as a picture, once they are there:\n"
+        f"  python -m learning_dynamics map {paper} {swept} {axes} {overlays} --quantity QUANTITY"
+    )
+    if out is None:
+        print("\n".join(f"# {line}" for line in how.splitlines()))
+        print(text, end="")
+        return
+    with replacing(out) as partial:
+        partial.write_text(text, encoding="utf-8")
+    print(f"{out}: {how}")
+
+
+def kinds_of_settings(project: Project, paper: str, name: str) -> Mapping[str, Any]:
+    """Return the types of a run's settings, those of measuring too, by name.
+
+    Raises
+    ------
+    ProjectError
+        If the paper has no such run.
+    """
+    known = project.runs(paper)
+    if name not in known:
+        raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}")
+    kind = project.run(paper, name)["kind"]
+    types: dict[str, Any] = {"data": str} if project.run_data(paper, name) else {}
+    for part in ("metrics", "runs"):
+        module = module_path(part_module(paper, part, kind))
+        assert module is not None
+        function = signatures(module)[kind.rpartition(".")[2]]
+        # of what is measured only the settings that the run's block gives can be swept
+        given = project.measure(paper, name)["settings"] if part == "metrics" else function.model.model_fields
+        types |= {key: function.model.model_fields[key].annotation for key in given}
+    return types
+
+
+def axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """Return a setting and its values from ``gamma=1e-6:1:100:log`` or ``init=orthogonal,gaussian``.
+
+    Real values between the ends are kept to six digits, since they become part of file names; those of a setting
+    that counts are rounded to whole numbers.
+
+    Raises
+    ------
+    ProjectError
+        If the text does not follow the grammar, there is no such setting, or two values are the same.
     """
     setting, equals, written = text.partition("=")
     if not (setting and equals and written):
         raise ProjectError(f"`{text}`: {GRAMMAR}")
-    values = _range(text, written.split(":")) if ":" in written else [_value(value) for value in written.split(",")]
+    if setting not in kinds:
+        raise ProjectError(f"`{text}`: the run has no setting `{setting}`{near(setting, kinds)}")
+    numbers = _numbers(kinds[setting])
+    if ":" in written and numbers:
+        values: list[Any] = _range(text, written.split(":"), numbers)
+    else:
+        values = [_value(text, value, numbers) for value in written.split(",")]
     if len(set(map(str, values))) < len(values):
         raise ProjectError(f"`{text}`: some of the {len(values)} values are the same; ask for fewer")
     return setting, values
 
 
-def _range(text: str, parts: list[str]) -> list[Any]:
+def _numbers(kind: Any) -> type | None:
+    """Return int or float for a type of numbers (of which None may be one), None for any other."""
+    options = {one for one in (typing.get_args(kind) or (kind,)) if one is not type(None)}
+    return float if float in options else int if options == {int} else None
+
+
+def _range(text: str, parts: list[str], numbers: type) -> list[Any]:
     try:
-        first, last, count = _value(parts[0]), _value(parts[1]), int(parts[2])
+        first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
         logarithmic = {3: False, 4: parts[-1] == "log"}[len(parts)]
-        if count < 2 or (len(parts) == 4 and not logarithmic):
+        if count < 2 or (len(parts) == 4 and not logarithmic) or not math.isfinite(first + last):
             raise ValueError
         shares = [index / (count - 1) for index in range(count)]
         if logarithmic:
@@ -57,15 +131,20 @@ def _range(text: str, parts: list[str]) -> list[Any]:
             exact = [first + share * (last - first) for share in shares]
     except (IndexError, KeyError, TypeError, ValueError):
         raise ProjectError(f"`{text}`: {GRAMMAR}") from None
-    if isinstance(first, int) and isinstance(last, int) and not logarithmic:
+    if numbers is int:
+        if not (first.is_integer() and last.is_integer()):
+            raise ProjectError(f"`{text}`: the setting counts; its ends must be whole numbers")
         return [round(value) for value in exact]
     return [float(f"{value:.6g}") for value in exact]
 
 
-def _value(text: str) -> Any:
-    for number in (int, float):
+def _value(text: str, written: str, numbers: type | None) -> Any:
+    if numbers is float:
         try:
-            return number(text)
+            return float(written)
         except ValueError:
-            continue
-    return yaml.safe_load(text)
+            pass
+    try:
+        return yaml.safe_load(written)
+    except yaml.YAMLError:
+        raise ProjectError(f"`{text}`: `{written}` is no value; {GRAMMAR}") from None

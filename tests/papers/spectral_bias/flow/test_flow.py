@@ -13,19 +13,29 @@ from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.flow import claims
 from learning_dynamics.papers.spectral_bias.flow.metrics import linear_flow as measure
 from learning_dynamics.papers.spectral_bias.flow.runs import linear_flow
+from learning_dynamics.papers.spectral_bias.integration import followed
+from learning_dynamics.papers.spectral_bias.proof import claims as proof
 
-EXACT = ("lemma_3_2", "theorem_3_1_i", "theorem_3_1_ii", "corollary_3_1", "lemma_c_10")
+EXACT = ("lemma_3_2", "theorem_3_1_i", "theorem_3_1_iii", "corollary_3_1", "lemma_c_10", "lemma_c_3")
 
 
-def measured(*, samples, inputs, outputs, width, gamma, seed, seeds=1, rtol=1e-12):
+def flow(*, samples, inputs, outputs, width, gamma, seed, seeds=1, rtol=1e-12, patience=1e4):
     data = gaussian(samples=samples, inputs=inputs, outputs=outputs, seeds=seeds, seed=seed)
-    flow = {"init": "orthogonal", "width": width, "gamma": gamma, "horizon": 5.0, "points": 11}
-    flow |= {"residual": 10 * rtol, "patience": 1e4, "rtol": rtol, "atol": rtol / 1000, "seed": seed}
-    trajectory = linear_flow(data, **flow)
-    trajectory.settings = {"kind": "linear_flow", **flow}
-    table = measure(trajectory)
+    settings = {"width": width, "gamma": gamma, "horizon": 5.0, "points": 11, "residual": 10 * rtol}
+    settings |= {"patience": patience, "rtol": rtol, "atol": rtol / 1000}
+    trajectory = linear_flow(data, **settings, seed=seed)
+    trajectory.settings = {"kind": "linear_flow", **settings}
+    return trajectory
+
+
+def table_of(trajectory):
+    table = measure(trajectory, settled=1e-8, perturbations=5)
     table.attrs["settings"] = trajectory.settings
     return table
+
+
+def measured(**given):
+    return table_of(flow(**given))
 
 
 @settings(max_examples=12)
@@ -42,14 +52,17 @@ def test_the_exact_results_hold_whatever_the_shape_and_scale(samples, spare, out
     table = measured(
         samples=samples, inputs=inputs, outputs=outputs, width=inputs + wider, gamma=10.0**exponent, seed=seed
     )
-    found = {name: evaluate(getattr(claims, name), {"run": table}, {}) for name in EXACT}
-    assert {name: row["verdict"] for name, row in found.items()} == dict.fromkeys(EXACT, "reproduced"), found
+    found = {
+        name: evaluate(getattr(claims if hasattr(claims, name) else proof, name), {"flows": [table]}, {}).judgement
+        for name in EXACT
+    }
+    assert {name: judged.state for name, judged in found.items()} == dict.fromkeys(EXACT, "holds"), found
 
 
 @pytest.mark.parametrize("gamma", [1.0, 1e-4, 1e-8])
 def test_more_outputs_than_inputs(gamma):
     table = measured(samples=2, inputs=4, outputs=6, width=8, gamma=gamma, seed=3)
-    assert evaluate(claims.corollary_3_1, {"run": table}, {})["verdict"] == "reproduced"
+    assert evaluate(claims.corollary_3_1, {"flows": [table]}, {}).judgement.state == "holds"
 
 
 @pytest.mark.parametrize("gamma", [2.0, 1e-3])
@@ -57,7 +70,26 @@ def test_another_interpolator_is_not_taken_for_the_minimum_norm_one(gamma):
     table = measured(samples=2, inputs=4, outputs=1, width=8, gamma=gamma, seed=3)
     rows = table["quantity"] == "distance"
     table.loc[rows, "value"] = 1e-6
-    assert evaluate(claims.theorem_3_1_ii, {"run": table}, {})["verdict"] == "contradicted"
+    unequal = table.copy()
+    assert evaluate(claims.theorem_3_1_ii, {"flows": [table], "unequal": unequal}, {}).judgement.state == "fails"
+
+
+def test_a_draw_that_does_not_arrive_is_undecided_and_its_siblings_live():
+    whole = flow(samples=3, inputs=6, outputs=2, width=8, gamma=0.1, seed=1, seeds=3)
+    slowest = int(np.argmax(whole.constants["limit_time"]))
+    patience = float(np.sort(whole.constants["limit_time"])[-2]) + 1e-6
+    cut = flow(samples=3, inputs=6, outputs=2, width=8, gamma=0.1, seed=1, seeds=3, patience=patience)
+    assert list(np.flatnonzero(cut.undecided)) == [slowest]
+    found = evaluate(claims.corollary_3_1, {"flows": [table_of(cut)]}, {})
+    assert found.verdict == "not reproduced"
+    headline = found.judgement.headline
+    assert (headline.draws, headline.draws_for, headline.draws_undecided) == (3, 2, 1)
+
+
+def test_a_draw_that_diverges_is_nan_throughout():
+    found = followed(lambda _time, state: state**2, np.array([1.0]), np.linspace(0.0, 2.0, 5), rtol=1e-6, atol=1e-9)
+    assert np.isnan(found.states).all()
+    assert found.steps == 0
 
 
 def test_the_error_falls_with_the_tolerance():

@@ -4,57 +4,56 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from learning_dynamics.papers.deep_linear.line_styles import DASHED, DEPTH_COLOURS
-from learning_dynamics.plotting import COLOURS, WIDTH
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.settings import Natural
+from learning_dynamics.tidy import Table, select, settings_of
 
 
-def acceleration(tables: Tables) -> Figure:
-    """Depth and the speed of gradient descent on a regression, for the ℓ4 and the ℓ2 loss.
+def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
+    r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
-    Left: relative excess over the least loss against iterations, each at its best learning rate; solid: descent on
-    the layers; dashed: the end-to-end update rule; one start of several. Right: iterations to the tolerance against
-    the learning rate, for descent on the layers, median over starts; circles mark the chosen rate. With the ℓ4 loss
-    two and three layers need about half the iterations of one; with ℓ2 they need no fewer.
+    Left: relative excess over the least loss against iterations, each at its best learning rate; solid: descent on the
+    layers; dashed: the end-to-end update rule; one start of several. Right: iterations to the tolerance against the
+    learning rate, for descent on the layers, median over starts where more than half get there; circles mark the best
+    rate of the median. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations, depth 2 {l4_2:.0f}; with $\ell_2$
+    they need {l2_1:.0f} and {l2_2:.0f}. The best rates lie near the edge of stability, where a loss need not fall at
+    every step.
     """
-    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0), sharex="col")
-    for (curves, rates), table in zip(axes, tables.values(), strict=True):
-        settings = table.attrs["settings"]
-        excess = table[(table["quantity"] == "excess") & (table["seed"] == 0)]
-        for (depth, rule), rows in excess.groupby(["depth", "rule"]):
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
+    facts: dict[str, float] = {}
+    for (curves, rates), table in zip(axes, (fourth, second), strict=True):
+        settings = settings_of(table)
+        power = f"{settings['exponent']:g}"
+        for (depth, rule), each in select(table, "excess", seed=start).groupby(["depth", "rule"]):
             # up to where it is reached; the run stops there
-            shown = rows[(rows["value"] > settings["tolerance"]) & (rows["value"] > 0)]
-            curves.plot(
-                shown["iteration"],
-                shown["value"],
-                color=DEPTH_COLOURS[int(depth)],
-                ls="-" if rule == "network" else DASHED,
-                lw=1.3,
-            )
+            shown = each[(each["value"] > settings["tolerance"]) & (each["value"] > 0)]
+            curves.plot(shown["iteration"], shown["value"], color=DEPTH_COLOURS[int(depth)],
+                        ls="-" if rule == "network" else DASHED, lw=1.3)  # fmt: skip
         curves.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
-        tried = table[(table["quantity"] == "iterations") & (table["rule"] == "network")]
-        for depth, rows in tried.groupby("depth"):
+        for depth, each in select(table, "iterations", rule="network").groupby("depth"):
             # a start that never gets there counts as infinitely long
-            mean = rows.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
-            mean = mean[np.isfinite(mean)]
-            rates.plot(mean.index, mean, ".-", color=DEPTH_COLOURS[int(depth)], ms=4, lw=1.1)
-            rates.plot(mean.idxmin(), mean.min(), "o", color=DEPTH_COLOURS[int(depth)], mfc="none", ms=8)
-        name = rf"$\ell_{{{settings['exponent']:g}}}$ loss"
-        curves.set(yscale="log", ylabel=f"{name}: relative excess")
+            middle = each.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
+            middle = middle[np.isfinite(middle)]
+            rates.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[int(depth)], ms=4, lw=1.1)
+            rates.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[int(depth)], mfc="none", ms=8)
+            facts[f"l{power}_{depth}"] = float(middle.min())
+        curves.set(yscale="log", ylabel=rf"$\ell_{power}$ loss: relative excess")
         rates.set(xscale="log", yscale="log", ylabel="iterations to the tolerance")
-        rates.yaxis.set_minor_formatter(NullFormatter())
-        rates.xaxis.set_minor_formatter(NullFormatter())
-        rates.set_yticks([1000, 2000], ["1000", "2000"])
+        for axis in (rates.xaxis, rates.yaxis):
+            axis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
     axes[1, 0].set_xlabel("iterations")
     axes[1, 1].set_xlabel("learning rate")
-    axes[1, 1].set_xticks([0.05, 0.1, 0.2], ["0.05", "0.1", "0.2"])
-    depths = sorted(next(iter(tables.values()))["depth"].unique())
-    handles = [Line2D([], [], color=DEPTH_COLOURS[int(depth)], label=f"depth {depth}") for depth in depths]
-    handles.append(Line2D([], [], color=COLOURS["black"], ls=DASHED, label="end-to-end update"))
-    handles.append(Line2D([], [], color=COLOURS["grey"], ls=":", label="tolerance"))
+    handles = [
+        *depth_handles(sorted(fourth["depth"].unique())),
+        Line2D([], [], color=COLOURS["black"], ls=DASHED, label="end-to-end update"),
+        Line2D([], [], color=COLOURS["grey"], ls=":", label="tolerance"),
+    ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    return figure
+    alt = "Loss curves and iterations by learning rate; with fourth powers deeper networks need fewer iterations."
+    return Drawn(figure, facts=facts, alt=alt)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.deep_linear.long_tables import DEPTH, QUANTITY, SEED, VALUE
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
+from learning_dynamics.settings import Count
+from learning_dynamics.tidy import QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
-
-CURVE_POINTS = 150  # iterations at which a loss curve is kept, evenly spaced
 
 
 @columns(
@@ -19,37 +18,25 @@ CURVE_POINTS = 150  # iterations at which a loss curve is kept, evenly spaced
     QUANTITY,
     Column("learning_rate", "float", "of the run", nullable=True),
     Column("iteration", "int", "of the loss; 0 for other quantities"),
-    VALUE,
+    MEASURED,
 )
-def lp_descent(trajectory: Trajectory) -> pd.DataFrame:
+def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     """Measure descent on an l_p regression.
 
     Quantities: ``iterations`` to the tolerance, one for each learning rate (empty where it was not reached);
-    ``excess``, (loss - least loss) / least loss along the run with the best rate; ``features``, how many
-    columns the data have.
+    ``excess``, (loss - least loss) / least loss along the run with the best rate, at `curve_points` iterations;
+    ``features``, how many columns the data have.
     """
     constants = trajectory.constants
     grid, iterations, least = constants["learning_rate"], constants["iterations"], float(constants["least_loss"])
-    rule = np.where(constants["end_to_end"] == 1, "end_to_end", "network")
-    members, rates = iterations.shape
-    labels = pd.DataFrame({"depth": constants["depth"], "rule": rule, "seed": constants["member"]})
-    tried = labels.loc[np.repeat(np.arange(members), rates)].assign(
-        quantity="iterations",
-        learning_rate=np.tile(grid, members),
-        iteration=0,
-        value=np.where(iterations < 0, np.nan, iterations).ravel(),
-    )
+    labels = {"depth": constants["depth"], "rule": np.where(constants["end_to_end"] == 1, "end_to_end", "network")}
+    members = constants["member"]
+    tried = rows({"iterations": np.where(iterations < 0, np.nan, iterations)},
+                 {"seed": members, "learning_rate": grid}, **labels, iteration=0)  # fmt: skip
     best = grid[np.where(iterations < 0, np.iinfo(np.int64).max, iterations).argmin(axis=1)]
-    kept = np.unique(np.linspace(0, len(trajectory.time) - 1, CURVE_POINTS).round().astype(int))
-    losses = trajectory.series["loss"][:, kept]
-    curves = labels.loc[np.repeat(np.arange(members), len(kept))].assign(
-        quantity="excess",
-        learning_rate=np.repeat(best, len(kept)),
-        iteration=np.tile(kept, members),
-        value=(losses / least - 1).ravel(),
-    )
-    about = labels.iloc[:1].assign(
-        quantity="features", learning_rate=np.nan, iteration=0, value=float(constants["features"])
-    )
-    table = pd.concat([tried, curves, about.astype({"learning_rate": float})], ignore_index=True)
-    return table[[column.name for column in lp_descent.columns]]
+    kept = np.unique(np.linspace(0, len(trajectory.time) - 1, curve_points).round().astype(int))
+    excess = trajectory.series["loss"][:, kept] / least - 1
+    curves = rows({"excess": excess}, {"seed": members, "iteration": kept}, **labels, learning_rate=best)
+    features = rows({"features": np.full(len(members), float(constants["features"]))}, {"seed": members}, **labels,
+                    learning_rate=np.nan, iteration=0)  # fmt: skip
+    return joined(lp_descent.columns, tried, curves, features)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.acceleration import lp_regression
+from learning_dynamics.papers.deep_linear import lp_regression
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed

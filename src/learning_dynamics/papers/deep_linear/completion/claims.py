@@ -2,116 +2,179 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
-import pandas as pd
 
-from learning_dynamics.claims import Outcome, Untested, all_of, at_least, at_most, claim
-from learning_dynamics.papers.deep_linear.draws import interval, of_minimiser
-from learning_dynamics.papers.deep_linear.measured import values_of
-from learning_dynamics.tables import Tables
+from learning_dynamics.claims import Finding, Judgement, at_least, claim, every_draw
+from learning_dynamics.evidence import difference
+from learning_dynamics.papers.deep_linear.tables import completed, of_draws
+from learning_dynamics.settings import NonNegative, Positive
+from learning_dynamics.tidy import Table, settings_of
+
+SCOPE = (
+    "matrices of the size, rank and numbers of entries of the slides at default scale, Gaussian factors, plain descent"
+)
 
 
-@claim("Many (5K) observations", "largest mean square error over draws")
-def nuclear_norm_recovers_5k(tables: Tables) -> Outcome:
-    """With 5000 of 10000 entries nuclear-norm minimisation recovers the matrix.
+@claim("Many (5K) observations", scope=SCOPE, empirical=True)
+def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Finding:
+    r"""With 5000 of 10000 entries nuclear-norm minimisation recovers the matrix.
 
-    Recovered means: to within the slack that observed entries have, up to a factor of ten in the mean square.
-    The matrix has entries of mean square one.
+    Recovered means: to within the slack that the convex program leaves observed entries, up to a factor in the mean
+    square; entries have mean square one. The largest error over {draws} draws is {value:.1e}, with 2000 entries
+    {few:.2g}.
     """
-    (table,) = tables.values()
-    errors = values_of(table, "error")["value"]
-    slack = float(values_of(table, "misfit")["value"].max())
-    return Outcome(at_most(float(errors.max()), 10 * slack**2, because="ten times the slack squared"), len(errors))
+
+    def judge(table: Table) -> Judgement:
+        slack = of_draws(table, "misfit").max()
+        return Judgement(
+            every_draw("mean square error over all entries", of_draws(table, "error"), at_most=factor * slack**2,
+                       because=f"{factor:g} times the square of the slack on observed entries")
+        )  # fmt: skip
+
+    facts = {"few": float(of_draws(few, "error").max())}
+    return Finding(judge, many, {"the 2000 entries recover it as well": few}, facts=facts)
 
 
-@claim("Few (2K) observations", "log10 of the minimiser's error over depth 3's")
-def depth_beats_nuclear_norm_2k(tables: Tables) -> Outcome:
-    """With 2000 entries deep networks recover the matrix and nuclear-norm minimisation does not.
+@claim("Few (2K) observations", scope=SCOPE, empirical=True)
+def depth_beats_nuclear_norm_2k(
+    depth_2: Table,
+    depth_3: Table,
+    minimiser: Table,
+    depth_2_many: Table,
+    depth_3_many: Table,
+    minimiser_many: Table,
+    *,
+    scale: Positive,
+    decades: NonNegative,
+) -> Finding:
+    r"""With 2000 entries deep networks recover the matrix and nuclear-norm minimisation does not.
 
-    Depth 3 has an error at least a hundred times smaller than the convex program's; depth 2 is in between at the
-    smallest scale of the grid, which is used here, but not at s = 10⁻³. Means of logarithms over draws, with their
-    95 % intervals.
+    In decades, depth 3's error lies {value:.2g} below the convex program's, draw by draw at initialisation scale
+    {scale:g}; depth 2 is {second:.2g} below. At $s = 10^{-3}$ that is {second_large:.2g} at depth 2. Where entries
+    are many there is no such gap.
     """
-    convex = of_minimiser(tables["minimiser_2k"])["error"]
-    gains = {
-        depth: np.log10(convex / _completed(tables["completion_2k"], "error", depth)).to_numpy() for depth in (2, 3)
+
+    def gain(table: Table, convex: Table, at: float = scale) -> np.ndarray:
+        return np.log10(of_draws(convex, "error")) - np.log10(completed(table, "error", at))
+
+    def judge(tables: tuple[Table, Table, Table]) -> Judgement:
+        three, two, convex = tables
+        zero = np.zeros(len(of_draws(convex, "error")))
+        return Judgement(
+            at_least("log10 of the convex program's error over depth 3's", difference(gain(three, convex), zero),
+                     decades, because=f"{decades:g} decades"),
+            at_least("log10 of the convex program's error over depth 2's", difference(gain(two, convex), zero), 0.0,
+                     because="depth 2 is not worse"),
+        )  # fmt: skip
+
+    rivals = {
+        "depth matters with many entries as well": (depth_3_many, depth_2_many, minimiser_many),
+        "depth 2 does what depth 3 does": (depth_2, depth_2, minimiser),
     }
-    measured, margin = interval(gains[3])
-    second, second_margin = interval(gains[2])
-    return Outcome(
-        all_of(
-            at_least(measured, 2.0, uncertainty=margin, because="a hundred times"),
-            at_least(second, 0.0, uncertainty=second_margin, because="depth 2 is not worse"),
-        ),
-        len(convex),
-    )
+    facts = {"scale": scale, "second": float(np.mean(gain(depth_2, minimiser))),
+             "second_large": float(np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"]))))}  # fmt: skip
+    return Finding(judge, (depth_3, depth_2, minimiser), rivals, facts=facts)
 
 
-@claim("Few (2K) observations", "log10 of depth 2's error over depth 3's")
-def depth_3_beats_depth_2_2k(tables: Tables) -> Outcome:
-    """With 2000 entries depth 3 has an error at least a hundred times smaller than depth 2.
+@claim("Few (2K) observations", scope=SCOPE, empirical=True)
+def depth_3_beats_depth_2_2k(
+    depth_2: Table,
+    depth_3: Table,
+    depth_2_many: Table,
+    depth_3_many: Table,
+    *,
+    scale: Positive,
+    decades: NonNegative,
+) -> Finding:
+    r"""With 2000 entries depth 3 recovers the matrix far better than depth 2.
 
-    At the smallest scale of the grid, where depth 2 is at its best.
+    In decades, depth 3's error lies {value:.2g} below depth 2's on {draws} draws, at initialisation scale {scale:g},
+    the same for both.
     """
-    (table,) = tables.values()
-    gain = np.log10(_completed(table, "error", 2) / _completed(table, "error", 3)).to_numpy()
-    measured, margin = interval(gain)
-    return Outcome(at_least(measured, 2.0, uncertainty=margin, because="a hundred times"), len(gain))
+
+    def judge(tables: tuple[Table, Table]) -> Judgement:
+        deeper, shallower = (np.log10(completed(table, "error", scale)) for table in tables)
+        return Judgement(
+            at_least("log10 of depth 2's error over depth 3's", difference(shallower, deeper), decades,
+                     because=f"{decades:g} decades")
+        )  # fmt: skip
+
+    rivals = {
+        "depth 3 gains as much with many entries": (depth_3_many, depth_2_many),
+        "the depths are alike": (depth_2, depth_2),
+    }
+    return Finding(judge, (depth_3, depth_2), rivals, facts={"scale": scale})
 
 
-@claim(
-    "Experiments testing the nuclear norm conjecture",
-    "smallest nuclear norm of depth 2 or 3 over the least one, minus one",
-)
-def deep_has_larger_nuclear_norm(tables: Tables) -> Outcome:
-    """With 2000 entries descent does not minimise the nuclear norm, against the conjecture of Gunasekar et al.
+@claim("Experiments testing the nuclear norm conjecture", scope=SCOPE, empirical=True)
+def deep_has_larger_nuclear_norm(
+    depth_2: Table,
+    depth_3: Table,
+    minimiser: Table,
+    depth_2_many: Table,
+    depth_3_many: Table,
+    minimiser_many: Table,
+    *,
+    scale: Positive,
+) -> Finding:
+    r"""With 2000 entries descent does not minimise the nuclear norm, against the conjecture of Gunasekar et al.
 
-    The networks' solutions have a larger nuclear norm than the minimiser that fits the same entries, on every
-    draw and at depths 2 and 3, by more than the proved optimality gap of the convex solver: they pay in nuclear
-    norm for a lower rank.
+    A matrix that fits the entries can have no less than the minimiser's nuclear norm, and the slack in the fit alone
+    makes a small excess. So the relative excess is held against that with 5000 entries, where all methods
+    recover the same matrix, draw by draw: the smallest difference at depths 2 and 3 is {value:.2g}. The proved gap of
+    the convex solver is the margin.
     """
-    least = of_minimiser(tables["minimiser_2k"])["nuclear_norm"]
-    excess = min(
-        float((_completed(tables["completion_2k"], "nuclear_norm", depth) / least - 1).min()) for depth in (2, 3)
-    )
-    gap = float(values_of(tables["minimiser_2k"], "gap")["value"].max())
-    return Outcome(at_least(excess, 0.0, uncertainty=gap, because="the solver's proved gap is the margin"), len(least))
+    gap = of_draws(minimiser, "gap") + of_draws(minimiser_many, "gap")
+
+    def excess(table: Table, convex: Table) -> np.ndarray:
+        return completed(table, "nuclear_norm", scale) / of_draws(convex, "nuclear_norm") - 1
+
+    def judge(treated: tuple[Table, Table, Table]) -> Judgement:
+        two, three, convex = treated
+        beyond = [excess(two, convex) - excess(depth_2_many, minimiser_many),
+                  excess(three, convex) - excess(depth_3_many, minimiser_many)]  # fmt: skip
+        return Judgement(*(
+            every_draw(f"relative excess over the least nuclear norm, beyond that with 5000 entries, depth {depth}",
+                       each, at_least=gap, because="the solver's proved gaps")
+            for depth, each in zip((2, 3), beyond, strict=True)
+        ))  # fmt: skip
+
+    rivals = {"an excess that the slack explains": (depth_2_many, depth_3_many, minimiser_many)}
+    return Finding(judge, (depth_2, depth_3, minimiser), rivals)
 
 
-@claim(
-    "Few (2K) observations", "smallest mean drop of the effective rank, from the minimiser to depth 2 and on to depth 3"
-)
-def depth_lowers_effective_rank(tables: Tables) -> Outcome:
-    """With 2000 entries depth lowers the effective rank: minimiser above depth 2 above depth 3.
+@claim("Few (2K) observations", scope=SCOPE, empirical=True)
+def depth_lowers_effective_rank(
+    depth_2: Table,
+    depth_3: Table,
+    minimiser: Table,
+    depth_2_many: Table,
+    depth_3_many: Table,
+    minimiser_many: Table,
+    *,
+    scale: Positive,
+) -> Finding:
+    r"""With 2000 entries depth lowers the effective rank: minimiser above depth 2 above depth 3.
 
-    Effective rank is the exponential of the entropy of the singular values' shares. Differences are taken draw
-    by draw, at the smallest scale of the grid; 95 % intervals of their means. The scale matters: at s = 10⁻³
-    depth 2 has a larger effective rank, and a larger error, than the minimiser.
+    Effective rank is the exponential of the entropy of the singular values' shares. Differences are taken draw by draw
+    at initialisation scale {scale:g}: {value:.2g} from the minimiser to depth 2. The scale matters: at the largest of
+    the grid it is {large:.2g}.
     """
-    ranks = [
-        of_minimiser(tables["minimiser_2k"])["effective_rank"],
-        *(_completed(tables["completion_2k"], "effective_rank", depth) for depth in (2, 3)),
-    ]
-    checks = []
-    for higher, lower in itertools.pairwise(ranks):
-        measured, margin = interval((higher - lower).to_numpy())
-        checks.append(at_least(measured, 0.0, uncertainty=margin))
-    return Outcome(all_of(*checks), len(ranks[0]))
 
+    def ranks(tables: tuple[Table, Table, Table], at: float = scale) -> list[np.ndarray]:
+        convex, *deep = tables
+        return [of_draws(convex, "effective_rank"), *(completed(table, "effective_rank", at) for table in deep)]
 
-def _completed(table: pd.DataFrame, quantity: str, depth: int) -> pd.Series:
-    """Return a quantity by draw, at the smallest scale and learning rate at which every draw converged.
+    def judge(tables: tuple[Table, Table, Table]) -> Judgement:
+        first, second, third = ranks(tables)
+        return Judgement(
+            at_least("effective rank, minimiser less depth 2", difference(first, second), 0.1,
+                     because="a visible drop"),
+            at_least("effective rank, depth 2 less depth 3", difference(second, third), 0.1,
+                     because="a visible drop"),
+        )  # fmt: skip
 
-    Raises
-    ------
-    Untested
-        If no scale is small enough for that.
-    """
-    rows = values_of(table, quantity)
-    rows = rows[rows["depth"] == depth]
-    for _, cell in rows.groupby(["scale", "learning_rate"]):
-        if cell["converged"].all():
-            return cell.set_index("draw")["value"]
-    raise Untested(f"no run at depth {depth} reached the training loss asked for; raise max_steps")
+    rivals = {"depth lowers it with 5000 entries as well": (minimiser_many, depth_2_many, depth_3_many)}
+    large = ranks((minimiser, depth_2, depth_3), max(settings_of(depth_2)["scales"]))
+    facts = {"scale": scale, "large": float(np.mean(large[0] - large[1]))}
+    return Finding(judge, (minimiser, depth_2, depth_3), rivals, facts=facts)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.measures.spectra import effective_rank, singular_values
-from learning_dynamics.papers.deep_linear.long_tables import DEPTH, DRAW, QUANTITY, VALUE, long_table
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
+from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, MEASURED, SCALE
+from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
 @columns(
     DEPTH,
-    Column("scale", "float", "initialisation scale s: layers' entries have deviation s^(1/N) n^(-1/2)"),
+    SCALE,
     Column("learning_rate", "float", "of plain descent, or of group RMSprop"),
     DRAW,
-    Column("converged", "bool", "whether the training loss reached the one asked for"),
+    CONVERGED,
     QUANTITY,
-    VALUE,
+    MEASURED,
 )
 def completion(trajectory: Trajectory) -> pd.DataFrame:
     """Measure completed matrices.
@@ -29,40 +29,24 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants, settings = trajectory.constants, trajectory.settings
     draw = constants["draw"]
-    labels = {
-        "depth": constants["depth"],
-        "scale": constants["scale"],
-        "learning_rate": constants["learning_rate"],
-        "draw": draw,
-        "converged": constants["loss"] <= settings["stop"],
-    }
-    W = trajectory.series["end_to_end"][:, 0]
-    measured = _of_matrices(W, constants["truth"][draw], constants["mask"][draw])
-    return long_table(labels, measured | {"steps": constants["steps"].astype(float)})
+    measured = measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw])
+    table = rows({**measured, "steps": constants["steps"]}, {"draw": draw}, depth=settings["depth"],
+                 scale=constants["scale"], learning_rate=constants["learning_rate"],
+                 converged=constants["loss"] <= settings["stop"])  # fmt: skip
+    return joined(completion.columns, table)
 
 
-@columns(DRAW, QUANTITY, VALUE)
+@columns(DRAW, QUANTITY, MEASURED)
 def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     """Measure nuclear-norm minimisers.
 
     Quantities: as in `completion`; ``gap``, the proved relative distance of the nuclear norm from the least one;
-    ``misfit``, the largest error on an observed entry.
+    ``misfit``, the largest error on an observed entry; ``observed``, how many of these there are.
     """
     constants = trajectory.constants
     W = trajectory.series["minimiser"][:, 0]
-    measured = _of_matrices(W, constants["truth"], constants["mask"])
+    measured = measures_of(W, constants["truth"], constants["mask"])
     misfit = np.abs(constants["mask"] * (W - constants["truth"])).max(axis=(-2, -1))
-    return long_table({"draw": np.arange(len(W))}, measured | {"gap": constants["gap"], "misfit": misfit})
-
-
-def _of_matrices(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
-    squares = (W - truth) ** 2
-    spectrum, true_spectrum = singular_values(W), singular_values(truth)
-    return {
-        "error": squares.mean(axis=(-2, -1)),
-        "train_loss": np.sum(mask * squares, axis=(-2, -1)) / mask.sum(axis=(-2, -1)),
-        "nuclear_norm": spectrum.sum(axis=-1),
-        "effective_rank": effective_rank(spectrum),
-        "true_nuclear_norm": true_spectrum.sum(axis=-1),
-        "true_effective_rank": effective_rank(true_spectrum),
-    }
+    measured |= {"gap": constants["gap"], "misfit": misfit, "observed": constants["mask"].sum(axis=(-2, -1))}
+    table = rows(measured, {"draw": np.arange(len(W))})
+    return joined(nuclear_norm.columns, table)

@@ -4,61 +4,106 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.deep_linear.line_styles import DASHED
-from learning_dynamics.plotting import COLOURS, WIDTH
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.deep_linear.convergence.theory import share_within
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.tidy import Table, select
+
+INITS = {"layer_wise": "orange", "balanced": "blue"}
 
 
-def convergence(tables: Tables) -> Figure:
-    """Where gradient descent converges: initialisations, and the assumptions of the guarantee.
+def convergence(initialisations: Table, guarantee: Table) -> Drawn:
+    r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee.
 
-    Left and middle: iterations to within 10⁻⁵ of the optimum against the standard deviation of the initialisation, at
-    the best learning rate; of the layers' entries for independent Gaussian layers, of the end-to-end matrix's for
-    balanced ones. Lines: medians; dots: draws; crosses at the top: draws that never got there. Right: loss over
-    its start with both assumptions of the guarantee; balanced, but too far from the target, with a singular matrix
-    in between; and unbalanced (cut off at 10³, where it has diverged). Dashed: the guaranteed bound.
+    Left and middle: iterations to the optimum, within a relative {tolerance:g}, against the standard deviation of the
+    end-to-end matrix's entries at the start, at the best of a grid of learning rates; independent Gaussian layers have
+    the deviation that gives their product this one. Lines: medians; dots: draws; open triangles in the shaded strip:
+    draws that never got there. Right: loss over its start with both assumptions of the guarantee; balanced, but with a
+    singular matrix in between; and unbalanced (cut off at $10^3$, where it has diverged). Dashed: the guaranteed bound.
     """
-    ranges, guarantee = tables["initialisations"], tables["guarantee"]
-    depths = sorted(ranges["depth"].unique())
-    figure, axes = plt.subplots(1, len(depths) + 1, figsize=(WIDTH, 2.9))
-    steps = ranges[ranges["quantity"] == "steps"]
-    ceiling = 3 * steps["value"].max()
-    colours = {"layer_wise": COLOURS["orange"], "balanced": COLOURS["blue"]}
-    for axis, depth in zip(axes, depths, strict=False):
-        for init, rows in steps[steps["depth"] == depth].groupby("init"):
-            filled = rows.assign(value=rows["value"].fillna(np.inf))
-            median = filled.groupby("deviation")["value"].median()
-            axis.plot(median.index, median.where(np.isfinite(median)), color=colours[init],
-                      label=init.replace("_", "-"))  # fmt: skip
-            axis.plot(rows["deviation"], rows["value"], ".", color=colours[init], ms=4, alpha=0.6)
-            lost = rows[rows["value"].isna()]
-            shift = 1.15 if init == "balanced" else 1.0
-            axis.plot(lost["deviation"], np.full(len(lost), ceiling * shift), "x", color=colours[init], ms=4)
-        axis.set(xscale="log", yscale="log", title=f"depth {depth}", xlabel="standard deviation")
+    depths = sorted(initialisations["depth"].unique())
+    figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
+    steps = select(initialisations, "steps")
+    top = steps["value"].max()
+    lost_any = steps["value"].isna().any()
     for axis in axes[1:-1]:
         axis.sharey(axes[0])
+    for axis, depth in zip(axes, depths, strict=False):
+        for init, name in INITS.items():
+            rows, colour = select(steps, depth=depth, init=init), COLOURS[name]
+            middle = rows.fillna({"value": np.inf}).groupby("deviation")["value"].median()
+            axis.plot(middle.index, middle.where(np.isfinite(middle)), color=colour, label=init.replace("_", "-"))
+            axis.plot(rows["deviation"], rows["value"], ".", color=colour, ms=4, alpha=0.6)
+            lost = rows[rows["value"].isna()]
+            shift = 1.5 if init == "balanced" else 1.0
+            axis.plot(lost["deviation"], np.full(len(lost), 2.5 * top * shift), "^", color=colour, ms=4, mfc="none")
+        if lost_any:
+            axis.axhspan(1.8 * top, 5.5 * top, color=COLOURS["grey"], alpha=0.15, lw=0)
+        axis.set(xscale="log", yscale="log", title=f"depth {depth}", xlabel="deviation of $W$")
     axes[0].set_ylabel("iterations")
-    axes[0].legend(handlelength=1.2)
+    axes[0].legend(handlelength=1.2, fontsize=7.5)
     _guarantee_panel(axes[-1], guarantee)
-    return figure
+    tolerance = initialisations.attrs["settings"]["tolerance"]
+    alt = "Iterations against deviation for two initialisations at two depths; losses with and without assumptions."
+    return Drawn(figure, facts={"tolerance": tolerance}, alt=alt)
 
 
-def _guarantee_panel(axis: Axes, table: pd.DataFrame) -> None:
-    loss = table[(table["quantity"] == "loss") & (table["value"] > 1e-20)]
+def _guarantee_panel(axis: Axes, table: Table) -> None:
+    loss = select(table, "loss")
+    loss = loss[loss["value"] > 1e-20]
     shown = {
         "assumptions hold": ("both", "blue"),
-        "beyond a singular matrix": ("too far", "vermilion"),
+        "beyond a singular matrix": ("beyond singular", "vermilion"),
         "unbalanced": ("unbalanced", "orange"),
     }
     for case, (label, colour) in shown.items():
-        for number, (_, line) in enumerate(loss[loss["case"] == case].groupby("seed")):
+        for number, (_, line) in enumerate(select(loss, case=case).groupby("seed")):
             axis.plot(line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0,
                       label=None if number else label)  # fmt: skip
     bound = table[table["predicted"].notna()].groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0, label="guarantee")
     axis.set(yscale="log", ylim=(1e-12, 1e7), title="assumptions", xlabel="step × iterations", ylabel="loss / start")
-    axis.legend(fontsize=7, loc="lower right", handlelength=1.2)
+    axis.legend(fontsize=7, loc="lower left", handlelength=1.2)
+
+
+def guarantees(flows: Table, starts: Table) -> Drawn:
+    r"""What the guarantee promises, and how often a random start meets its first assumption.
+
+    Left: the smallest rate at which the loss falls, against the margin $c$, for flows from the target with its smallest
+    singular value lowered to $c$ (dots) and in random directions (crosses); solid: the guaranteed rate $c^{2(N-1)/N}$;
+    dashed: $2N$ times it. Right: share of {draws} random balanced starts with one output that meet the
+    assumption, against the dimension; entries' deviations over the dimension, and over its root; lines: closed forms.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
+    rate = select(flows, "rate")
+    depths = sorted(rate["depth"].unique())
+    for depth in depths:
+        colour, rows = DEPTH_COLOURS[int(depth)], select(rate, depth=depth)
+        bound = rows.groupby("margin")["predicted"].first()
+        left.plot(bound.index, bound, color=colour, lw=1)
+        left.plot(bound.index, 2 * depth * bound, color=colour, lw=1, ls=DASHED)
+        for start, marker in (("smallest direction", "o"), ("random direction", "x")):
+            each = select(rows, start=start)
+            left.plot(each["margin"], each["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
+    left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="smallest rate of the loss's fall")
+    left.legend(handles=[*depth_handles(depths), Line2D([], [], color=COLOURS["black"], ls=DASHED, label="2N times")],
+                fontsize=7.5)  # fmt: skip
+    settings = starts.attrs["settings"]
+    for deviation, name in (("over the dimension", "blue"), ("over the root", "orange")):
+        share = select(starts, "holds", deviation=deviation).groupby("dimension")["value"].mean()
+        right.plot(share.index, share, "o", color=COLOURS[name], label=deviation)
+        line = np.unique(np.geomspace(min(share.index), max(share.index), 40).round().astype(int))
+        right.plot(line, [_closed_form(int(d), deviation, settings) for d in line], color=COLOURS[name], lw=1)
+    right.set(xscale="log", xlabel="dimension of the input", ylabel="share that meets the assumption", ylim=(0, 0.55))
+    right.legend(title="deviation of entries", fontsize=7.5)
+    alt = "Rates of fall against margins on lines of the guaranteed slope; shares of starts against dimension."
+    return Drawn(figure, facts={"draws": settings["draws"]}, alt=alt)
+
+
+def _closed_form(dimension: int, deviation: str, settings: dict) -> float:
+    power = 1.0 if deviation == "over the dimension" else 0.5
+    margin = settings["margin"] * settings["deviation"] / dimension
+    return share_within(dimension, settings["deviation"] / dimension**power, margin)

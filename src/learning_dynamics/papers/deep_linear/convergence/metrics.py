@@ -1,32 +1,25 @@
-"""How long descent takes from several initialisations, and whether the guaranteed rate is kept."""
+"""How long descent takes from several initialisations, whether the guarantee is kept, and what lies around zero."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.deep_linear import theory
-from learning_dynamics.papers.deep_linear.long_tables import (
-    DEPTH,
-    PREDICTED,
-    QUANTITY,
-    SEED,
-    TIME,
-    VALUE,
-    long_table,
-    over_time,
-)
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.deep_linear.convergence import theory
+from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES
+from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
 @columns(
     DEPTH,
     Column("init", "str", "balanced, or layer_wise: independent Gaussian layers"),
-    Column("deviation", "float", "standard deviation of the layers' entries, or of the end-to-end matrix's (balanced)"),
+    Column("deviation", "float", "standard deviation of the end-to-end matrix's entries"),
     SEED,
     QUANTITY,
-    VALUE,
+    MEASURED,
 )
 def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     """Measure how long descent takes.
@@ -35,25 +28,19 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     where none converged); ``size``, the end-to-end matrix's Frobenius norm at the start.
     """
     constants = trajectory.constants
-    labels = {
-        "depth": constants["depth"].astype(int),
-        "init": np.where(constants["balanced"] == 1, "balanced", "layer_wise"),
-        "deviation": constants["deviation"],
-        "seed": constants["member"].astype(int),
+    steps, rate = (trajectory.series[name][:, 0] for name in ("steps", "learning_rate"))
+    measured = {
+        "steps": np.where(steps < 0, np.nan, steps),
+        "learning_rate": np.where(steps < 0, np.nan, rate),
+        "size": constants["size"],
     }
-    steps = trajectory.series["steps"][:, 0]
-    rate = trajectory.series["learning_rate"][:, 0]
-    return long_table(
-        labels,
-        {
-            "steps": np.where(steps < 0, np.nan, steps),
-            "learning_rate": np.where(steps < 0, np.nan, rate),
-            "size": constants["size"],
-        },
-    )
+    table = rows(measured, {"seed": constants["member"].astype(int)}, depth=constants["depth"].astype(int),
+                 init=np.where(constants["balanced"] == 1, "balanced", "layer_wise"),
+                 deviation=constants["deviation"])  # fmt: skip
+    return joined(initialisation_range.columns, table)
 
 
-CASES = ("assumptions hold", "beyond a singular matrix", "unbalanced")
+CASES = np.array(["assumptions hold", "beyond a singular matrix", "unbalanced"])
 
 
 @columns(
@@ -61,23 +48,126 @@ CASES = ("assumptions hold", "beyond a singular matrix", "unbalanced")
     SEED,
     TIME,
     QUANTITY,
-    VALUE,
+    MEASURED,
     PREDICTED,
 )
-def guarantee(trajectory: Trajectory) -> pd.DataFrame:
+def guarantee(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     """Measure descent with and without the assumptions.
 
-    Quantities: ``loss``, over the first one, with the guaranteed bound as its prediction; ``imbalance`` at
-    the start.
+    Quantities: ``loss``, over the first one, with the guaranteed bound as its prediction; ``imbalance`` at the start;
+    ``rate``, the smallest of -log(loss(t) / loss(0)) / (eta t) while the loss is above `floor` of the first.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    W, target = trajectory.series["end_to_end"], constants["target"][:, None]
-    loss = 0.5 * np.sum((W - target) ** 2, axis=(-2, -1))
+    loss = _relative_loss(trajectory)
     time = trajectory.time * settings["learning_rate"]
-    table = over_time("loss", (loss / loss[:, :1])[..., None], time)
-    table["predicted"] = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * table["time"])
-    imbalance = over_time("imbalance", constants["imbalance"][:, None, None], time[:1]).assign(predicted=np.nan)
-    joined = pd.concat([table, imbalance], ignore_index=True)
-    joined["case"] = np.array(CASES)[constants["case"][joined["member"]]]
-    joined["seed"] = constants["member"][joined["member"]]
-    return joined[[column.name for column in guarantee.columns]]
+    bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
+    labels = {"case": CASES[constants["case"]]}
+    table = rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, **labels)
+    ends = rows({"imbalance": constants["imbalance"], "rate": _smallest_rate(loss, time, floor)},
+                {"seed": constants["member"]}, time=time[-1], **labels)  # fmt: skip
+    return joined(guarantee.columns, table, ends)
+
+
+STARTS = np.array(["smallest direction", "smallest direction, imbalance allowed", "random direction"])
+
+
+@columns(
+    DEPTH,
+    Column("margin", "float", "c: every matrix with a singular value of at most this has a larger loss than the start"),
+    Column("start", "str", "where the flow starts"),
+    SEED,
+    QUANTITY,
+    MEASURED,
+    PREDICTED,
+)
+def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
+    """Measure ``rate``, the smallest of -log(loss(t) / loss(0)) / t while the loss is above `floor` of the first.
+
+    The prediction is the guaranteed rate.
+    """
+    constants = trajectory.constants
+    guaranteed = theory.guaranteed_rate(constants["margin"], constants["depth"])
+    units = constants["margin"] ** (1 - 2 / constants["depth"])
+    rate = _smallest_rate(_relative_loss(trajectory), trajectory.time, floor) * units
+    table = rows({"rate": (rate, guaranteed)}, {"seed": constants["member"]}, depth=constants["depth"],
+                 margin=constants["margin"], start=STARTS[constants["case"]])  # fmt: skip
+    return joined(margins.columns, table)
+
+
+def _relative_loss(trajectory: Trajectory) -> np.ndarray:
+    W, target = trajectory.series["end_to_end"], trajectory.constants["target"][:, None]
+    loss = 0.5 * np.sum((W - target) ** 2, axis=(-2, -1))
+    return loss / loss[:, :1]
+
+
+def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarray:
+    # at first a flow's fall is lost in the rounding of the loss
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = np.where((loss > floor) & (np.abs(loss - 1) > 1e-6), -np.log(loss) / time, np.inf)
+    rate[:, 0] = np.inf
+    return np.where(np.isfinite(loss).all(axis=1), rate.min(axis=1), np.nan)
+
+
+@columns(Column("loss", "str", "the convex loss"), Column("start", "str", "below, or beyond, singular matrices' loss"),
+         SEED, TIME, QUANTITY, MEASURED)  # fmt: skip
+def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``excess``, the loss over the first one; and ``fraction``, the first over what singular matrices have."""
+    constants = trajectory.constants
+    excess, fraction = [], []
+    for W, target, factor, number in zip(trajectory.series["end_to_end"], constants["target"], constants["factor"],
+                                         constants["loss"], strict=True):  # fmt: skip
+        loss = list(LOSSES.values())[number]
+        value = loss.value(W - target, factor)
+        excess.append(value / value[0])
+        fraction.append(value[0] / loss.least_on_singular(target, factor))
+    labels = {"loss": np.array(list(LOSSES))[constants["loss"]],
+              "start": np.where(constants["case"] == 0, "below", "beyond")}  # fmt: skip
+    table = rows({"excess": np.array(excess)}, {"seed": constants["member"], "time": trajectory.time}, **labels)
+    first = rows({"fraction": np.array(fraction)}, {"seed": constants["member"]}, time=0.0, **labels)
+    return joined(convex_losses.columns, table, first)
+
+
+@columns(
+    Column("dimension", "int", "number of inputs"),
+    Column("deviation", "str", "of the start's entries: over the dimension, or over its root"),
+    SEED,
+    QUANTITY,
+    MEASURED,
+)
+def one_output(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure random balanced starts with one output.
+
+    Quantities: ``holds``, whether the start is closer to the target than any matrix of norm at most the margin (1 or
+    0); ``reached``, whether descent reached the tolerance (1 or 0; empty where it was not followed).
+    """
+    constants, settings = trajectory.constants, trajectory.settings
+    margin = settings["margin"] * settings["deviation"] / constants["dimension"]
+    measured = {
+        "holds": (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
+        "reached": np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
+    }
+    table = rows(measured, {"seed": constants["member"]}, dimension=constants["dimension"],
+                 deviation=np.where(constants["wide"], "over the root", "over the dimension"))  # fmt: skip
+    return joined(one_output.columns, table)
+
+
+@columns(DEPTH, SEED, QUANTITY, MEASURED, PREDICTED)
+def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure the saddle at zero weights.
+
+    Quantities: ``order`` of the loss's fall along the steepest direction, predicted the depth; ``curvature``, the
+    smallest eigenvalue of the Hessian over the target's largest singular value; ``fall`` at the smallest distance.
+    """
+    constants = trajectory.constants
+    fall = trajectory.series["fall"]
+    order = np.diff(np.log(fall[:, :2]), axis=1)[:, 0] / np.diff(np.log(trajectory.time[:2]))
+    smallest = [np.linalg.eigvalsh(hessian[:count, :count])[0]
+                for hessian, count in zip(constants["hessian"], constants["parameters"], strict=True)]  # fmt: skip
+    first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
+    measured = {
+        "order": (order, constants["depth"]),
+        "curvature": (np.array(smallest) / first, np.where(constants["depth"] == 2, -1.0, 0.0)),
+        "fall": (fall[:, 0], np.nan),
+    }
+    table = rows(measured, {"seed": constants["member"]}, depth=constants["depth"])
+    return joined(zero_weights.columns, table)

@@ -1,16 +1,19 @@
-"""Descent from several initialisations: where it converges, and what the guarantee assumes."""
+"""Where descent starts, and whether it arrives: the guarantee, its assumptions, and what they are for."""
 
 from __future__ import annotations
 
-import numpy as np
+from itertools import pairwise
 
-from learning_dynamics.papers.deep_linear import convergence_time
-from learning_dynamics.papers.deep_linear import descent as deep_descent
-from learning_dynamics.papers.deep_linear import models as deep_linear
-from learning_dynamics.papers.deep_linear.orthogonal import orthogonal
+import numpy as np
+from scipy.optimize import brentq
+
+from learning_dynamics.datasets.whitened import haar
+from learning_dynamics.papers.deep_linear import descent, lp_regression, networks
+from learning_dynamics.papers.deep_linear.convergence import convergence_time, theory
+from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES, Loss
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 AT_THE_END = np.zeros(1)  # the time axis of runs that keep their end alone
@@ -30,8 +33,8 @@ def initialisation_range(
 ) -> Trajectory:
     """Steps to the optimum on whitened data, from layer-wise Gaussian and from balanced initialisation.
 
-    `deviations` are those of each layer's entries, and of the end-to-end matrix's entries for the balanced
-    initialisation; the learning rate is the one that needs the fewest steps.
+    `deviations` are those of the end-to-end matrix's entries; layer-wise Gaussian layers have the one deviation at
+    which the mean square of their product's entries is the same. The learning rate is the one that needs fewest steps.
 
     Returns
     -------
@@ -52,13 +55,14 @@ def initialisation_range(
         direction = [rng.standard_normal((1, len(target))) for rng in rngs]
         for balanced in (False, True):
             for deviation in progress(deviations, f"depth {depth}"):
+                of_layers = (deviation / width ** ((depth - 1) / 2)) ** (1 / depth)
                 for member in range(seeds):
                     if balanced:
-                        layers = deep_linear.balanced_layers(deviation * direction[member], widths)
+                        layers = networks.balanced_layers(deviation * direction[member], widths)
                     else:
-                        layers = [deviation * layer for layer in normal[member]]
+                        layers = [of_layers * layer for layer in normal[member]]
                     steps, rate = convergence_time.fewest_steps(layers, target, learning_rates, tolerance, max_steps)
-                    size = np.linalg.norm(deep_linear.product(layers))
+                    size = np.linalg.norm(networks.product(layers))
                     rows.append((depth, balanced, deviation, member, steps, np.nan_to_num(rate), size))
     depth_of, balanced_of, deviation_of, member_of, steps_of, rate_of, size_of = np.array(rows).T
     return Trajectory(
@@ -82,9 +86,9 @@ def guarantee(
 ) -> Trajectory:
     """Descent on half the squared distance from a square target: with the assumptions, and without each.
 
-    Cases: 0 keeps both (balanced, and closer to the target than any matrix with a singular value of at most
-    `margin`); 1 is balanced but has the target's last singular value with the wrong sign; 2 is case 0 with its first
-    layer multiplied by `rescaling` and its second divided by it.
+    Cases: 0 keeps both, as barely as can be: balanced, the target with its last singular value lowered to `margin`; 1
+    is balanced but has the target's last singular value with the wrong sign; 2 is case 0 with its first layer
+    multiplied by `rescaling` and its second divided by it.
 
     Returns
     -------
@@ -95,25 +99,242 @@ def guarantee(
     widths = [len(values)] * (depth + 1)
     starts, targets, labels = [], [], []
     for member, rng in enumerate(generators(seed, "deep_linear.guarantee", seeds)):
-        U, V = orthogonal(rng, len(values)), orthogonal(rng, len(values))
-        target = (U * values) @ V.T
-        step = rng.standard_normal(target.shape)
-        close = target + step * (values.min() - margin) / np.linalg.norm(step)
-        flipped = (U * np.append(values[:-1], -values[-1])) @ V.T
-        kept = deep_linear.balanced_layers(close, widths)
+        U, V = haar(rng, len(values)), haar(rng, len(values))
+        close, flipped = ((U * np.append(values[:-1], last)) @ V.T for last in (margin, -values[-1]))
+        kept = networks.balanced_layers(close, widths)
         uneven = [kept[0] * rescaling, kept[1] / rescaling, *kept[2:]]
-        for case, layers in enumerate((kept, deep_linear.balanced_layers(flipped, widths), uneven)):
+        for case, layers in enumerate((kept, networks.balanced_layers(flipped, widths), uneven)):
             starts.append(layers)
-            targets.append(target)
+            targets.append((U * values) @ V.T)
             labels.append((case, member))
     layers = [np.stack(layer) for layer in zip(*starts, strict=True)]
     goal = np.array(targets)
     record = np.linspace(0, iterations, points).round().astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
-    kept_layers = deep_descent.descend(layers, lambda W: W - goal, learning_rate, record, bound=1e3)
+    kept_layers = descent.descend(layers, lambda W: W - goal, learning_rate, record, bound=1e3)
     case_of, member_of = np.array(labels).T
     return Trajectory(
         record.astype(float),
-        {"end_to_end": np.stack([deep_linear.product(each) for each in kept_layers], axis=1).clip(-1e9, 1e9)},
-        {"target": goal, "case": case_of, "member": member_of, "imbalance": deep_linear.imbalance(layers)},
+        {"end_to_end": np.stack([networks.product(each) for each in kept_layers], axis=1).clip(-1e9, 1e9)},
+        {"target": goal, "case": case_of, "member": member_of, "imbalance": networks.imbalance(layers)},
     )
+
+
+def margins(
+    *,
+    depths: list[Count],
+    singular_values: list[Positive],
+    fractions: list[Fraction],
+    horizon: Positive,
+    points: Count,
+    seeds: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow on half the squared distance from a square target, from starts that just meet the assumptions.
+
+    Margins are `fractions` of the target's smallest singular value. Cases: 0, balanced, the target with its last
+    singular value lowered to the margin; 1, the same with all the imbalance that the theorem allows; 2, balanced, in a
+    random direction from the target, as far as the margin lets it. Time is in units of c^(2/N - 1) for the margin c,
+    the order of the time that the smallest singular value takes to leave it.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end; constants target, depth, margin, case, member (by member).
+    """
+    values = np.array(singular_values)
+    times = np.concatenate([[0.0], np.geomspace(1e-3, horizon, points - 1)])
+    paths, targets, labels = [], [], []
+    for member, rng in enumerate(generators(seed, "deep_linear.margins", seeds)):
+        U, V, step = haar(rng, len(values)), haar(rng, len(values)), rng.standard_normal((len(values), len(values)))
+        target = (U * values) @ V.T
+        for depth in depths:
+            widths = [len(values)] * (depth + 1)
+            for fraction in fractions:
+                margin = fraction * values.min()
+                lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
+                away = target + step * (values.min() - margin) / np.linalg.norm(step)
+                uneven = _unbalanced(lowered, theory.allowed_imbalance(margin, depth, target))
+                for case, layers in enumerate((lowered, uneven, networks.balanced_layers(away, widths))):
+                    unit = margin ** (2 / depth - 1)
+                    field = networks.flow_field(lambda W, target=target: W - target, widths)
+                    states = networks.flow(field, networks.pack(layers), unit * times, rtol=rtol, atol=atol)
+                    paths.append(networks.product(networks.unpack(states, widths)))
+                    targets.append(target)
+                    labels.append((depth, margin, case, member))
+    depth_of, margin_of, case_of, member_of = np.array(labels).T
+    found = np.array(paths)
+    return Trajectory(
+        times,
+        {"end_to_end": found},
+        {"target": np.array(targets), "depth": depth_of.astype(int), "margin": margin_of,
+         "case": case_of.astype(int), "member": member_of.astype(int)},
+        undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
+    )  # fmt: skip
+
+
+def _unbalanced(layers: networks.Layers, imbalance: float) -> networks.Layers:
+    """Return layers with the same product, the first ones multiplied and divided until they have the imbalance."""
+
+    def stretched(factor: float) -> networks.Layers:
+        return [layers[0] * factor, layers[1] / factor, *layers[2:]]
+
+    return stretched(brentq(lambda factor: float(networks.imbalance(stretched(factor))) - imbalance, 1.0, 2.0))
+
+
+def convex_losses(
+    *,
+    depth: Count,
+    singular_values: list[Positive],
+    share: Fraction,
+    horizon: Positive,
+    points: Count,
+    seeds: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow of balanced layers on several convex losses, from below and from beyond singular matrices' losses.
+
+    Cases: 0, a random direction from the optimum, where the loss is `share` of what every singular matrix has at least;
+    1, the optimum with its last singular value's sign turned.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end; constants target, loss (its number), case, member, factor (the square root of the
+        inputs' covariance).
+    """
+    values = np.array(singular_values)
+    widths = [len(values)] * (depth + 1)
+    times = np.concatenate([[0.0], np.geomspace(1e-2, horizon, points - 1)])
+    paths, constants = [], {name: [] for name in ("target", "factor", "loss", "case", "member")}
+    for member, rng in enumerate(generators(seed, "deep_linear.convex_losses", seeds)):
+        U, V = haar(rng, len(values)), haar(rng, len(values))
+        step, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
+        factor = turn * np.linspace(0.5, 1.5, len(values))
+        target = (U * values) @ V.T
+        for number, loss in enumerate(LOSSES.values()):
+            starts = (_below(loss, target, step, factor, share), (U * np.append(values[:-1], -values[-1])) @ V.T)
+            for case, W in enumerate(starts):
+                slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
+                field = networks.flow_field(slope, widths)
+                initial = networks.pack(networks.balanced_layers(W, widths))
+                states = networks.flow(field, initial, times, rtol=rtol, atol=atol)
+                paths.append(networks.product(networks.unpack(states, widths)))
+                for name, value in zip(constants, (target, factor, number, case, member), strict=True):
+                    constants[name].append(value)
+    found = np.array(paths)
+    return Trajectory(
+        times,
+        {"end_to_end": found},
+        {name: np.array(value) for name, value in constants.items()},
+        undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
+    )
+
+
+def _below(loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, share: float) -> np.ndarray:
+    """Return the matrix in a direction from the target whose loss is a share of the least on singular matrices."""
+    goal = share * loss.least_on_singular(target, factor)
+    far = brentq(lambda length: float(loss.value(length * step, factor)) - goal, 0.0, 10.0)
+    return target + far * step
+
+
+def one_output(
+    *,
+    dimensions: list[Count],
+    depth: Count,
+    deviation: Positive,
+    margin: Positive,
+    draws: Count,
+    followed: Count,
+    learning_rate: Positive,
+    tolerance: Positive,
+    max_steps: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Random balanced starts of networks with one output, whitened inputs and a target of norm one.
+
+    The entries of the end-to-end row vector are Gaussian. Their deviation is `deviation` over the dimension, or (wide)
+    over its root; the margin is `margin` times the former. The first `followed` starts of each kind descend.
+
+    Returns
+    -------
+    Trajectory
+        Series start_distance, start_size; constants dimension, wide, member, iterations (-1 where the loss did not
+        reach the tolerance, -2 where it was not followed).
+    """
+    found: dict[str, list] = {name: [] for name in ("distance", "size", "dimension", "wide", "member", "iterations")}
+    for dimension in progress(dimensions, "one output"):
+        (rng,) = generators(seed, f"deep_linear.one_output.{dimension}", 1)
+        normal = rng.standard_normal((draws, dimension))
+        target = np.eye(dimension)[0]
+        # mean over samples of the squared residual is the squared distance from the target
+        X = np.sqrt(dimension) * np.eye(dimension)
+        for wide in (False, True):
+            starts = deviation / dimension ** (0.5 if wide else 1.0) * normal
+            run = lp_regression.descend(
+                starts[:followed],
+                X,
+                X @ target,
+                exponent=2.0,
+                depth=depth,
+                rule="network",
+                learning_rate=np.full(min(followed, draws), learning_rate),
+                target=tolerance,
+                max_steps=max_steps,
+            )
+            found["distance"].append(np.linalg.norm(starts - target, axis=1))
+            found["size"].append(np.linalg.norm(starts, axis=1))
+            found["dimension"].append(np.full(draws, dimension))
+            found["wide"].append(np.full(draws, wide))
+            found["member"].append(np.arange(draws))
+            found["iterations"].append(np.pad(run.iterations, (0, max(draws - followed, 0)), constant_values=-2))
+    arrays = {name: np.concatenate(values) for name, values in found.items()}
+    series = {"start_distance": arrays.pop("distance")[:, None], "start_size": arrays.pop("size")[:, None]}
+    return Trajectory(AT_THE_END, series, arrays)
+
+
+def zero_weights(
+    *, depths: list[Count], size: Count, smallest: Positive, largest: Positive, points: Count, seeds: Count, seed: Seed
+) -> Trajectory:
+    """The loss near zero weights: along the direction of fastest fall, and to second order.
+
+    The loss is half the squared distance from a Gaussian target; the direction has all layers of one rank, along the
+    target's first singular vectors.
+
+    Returns
+    -------
+    Trajectory
+        Series fall, the loss at zero less that at a distance, which takes time's place; constants hessian (of the
+        layers' objective at zero, padded with zeros), parameters (how many there are), target, depth, member.
+    """
+    distances = np.geomspace(smallest, largest, points)
+    falls, constants = [], {name: [] for name in ("hessian", "parameters", "target", "depth", "member")}
+    longest = max(depths) * size**2
+    for member, rng in enumerate(generators(seed, "deep_linear.zero_weights", seeds)):
+        target = rng.standard_normal((size, size))
+        U, _, Vt = np.linalg.svd(target)
+        first = np.eye(size)[:1]
+        for depth in depths:
+            inner = [first.T @ first] * (depth - 2)
+            direction = [first.T @ Vt[:1], *inner, U[:, :1] @ first]
+            ends = [networks.product([distance * layer for layer in direction]) for distance in distances]
+            # the squared norms' difference, without the cancellation of the target's own
+            falls.append([np.sum(W * target) - 0.5 * np.sum(W**2) for W in ends])
+            hessian = _hessian_at_zero(target, [size] * (depth + 1))
+            padded = np.pad(hessian, (0, longest - len(hessian)))
+            for name, value in zip(constants, (padded, len(hessian), target, depth, member), strict=True):
+                constants[name].append(value)
+    arrays = {name: np.array(value) for name, value in constants.items()}
+    return Trajectory(distances, {"fall": np.array(falls)}, arrays)
+
+
+def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) -> np.ndarray:
+    """Return second derivatives by central differences of the gradient, which is odd or even around zero."""
+    field = networks.flow_field(lambda W: W - target, widths)
+    count = sum(a * b for a, b in pairwise(widths))
+    moved = step * np.eye(count)
+    return np.array([-(field(0.0, each) - field(0.0, -each)) / (2 * step) for each in moved])

@@ -3,122 +3,185 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
-from learning_dynamics.claims import Outcome, all_of, at_least, claim, equal
-from learning_dynamics.papers.deep_linear.measured import values_of
-from learning_dynamics.tables import Tables
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
-# Error of DOP853 along these flows in units of its rtol. Invariants keep it small. Solutions that pass a saddle
-# magnify it, by up to 10^4 here (depths 2 to 4, three seeds each), and the margin is another ten.
-INVARIANT_ERROR, SOLUTION_ERROR = 10.0, 1e5
-# what one more bit of rounding does to the eigenvalues of a matrix of order one
-EIGENVALUE_ROUNDING = 1e-12
+FLOW = ["depth", "seed"]
 
 
-@claim("Balanced trajectories", "largest movement of W_{j+1}ᵀW_{j+1} − W_jW_jᵀ under gradient flow")
-def balancedness_flow(tables: Tables) -> Outcome:
-    """Gradient flow conserves W_{j+1}ᵀW_{j+1} − W_jW_jᵀ, so that balanced layers stay balanced.
+def _largest(table: Table, quantity: str, **where: object) -> np.ndarray:
+    """Return the largest value along each flow; nan if one is."""
+    values = by_draw(table, quantity, draw=FLOW, **where)
+    return np.where(np.isnan(values).any(axis=1), np.nan, values.max(axis=1, initial=-np.inf))
 
-    Checked from balanced layers, where the conserved matrices are zero, and from independent Gaussian layers,
-    where they are of order one and stay what they were. The tolerance is the integrator's own error; the
-    weights move by order one.
+
+@claim("Balanced trajectories", scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4; "
+       "from balanced layers and from Gaussian ones")  # fmt: skip
+def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
+    r"""Gradient flow conserves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$, so that balanced layers stay balanced.
+
+    The largest movement along any of {draws} flows is {value:.1e}, while the matrices $W_j W_j^\top$ themselves move by
+    up to {moved:.2g}. From balanced layers the conserved matrices are zero; from Gaussian ones they are of order one
+    and stay what they were.
     """
-    drift = max(float(values_of(table, "drift")["value"].max()) for table in tables.values())
-    rtol = max(table.attrs["settings"]["rtol"] for table in tables.values())
-    check = equal(drift, 0.0, INVARIANT_ERROR * rtol, resolution=1e-3, because="10 rtol of the integrator")
-    return Outcome(check, _flows(tables))
+    rtol = max(settings_of(table)["rtol"] for table in (balanced, gaussian))
+
+    def judge(quantity: str) -> Judgement:
+        movement = np.concatenate([_largest(table, quantity) for table in (balanced, gaussian)])
+        return Judgement(
+            every_draw("largest movement of the conserved matrices", movement, at_most=amplification * rtol,
+                       because=f"{amplification:g} rtol of the integrator; the weights move by order one",
+                       predicted=0.0)
+        )  # fmt: skip
+
+    rivals = {"the sums of the two matrices are conserved": "sum_drift", "each W_j W_jᵀ is conserved": "gram_drift"}
+    return Finding(judge, "drift", rivals, facts={"moved": float(np.nanmax(_largest(balanced, "gram_drift")))})
 
 
-def _flows(tables: Tables) -> int:
-    return sum(len(table[["depth", "seed"]].drop_duplicates()) for table in tables.values())
+@claim("Balanced trajectories, for gradient descent", origin="ours", scope="squared loss, Gaussian targets, depth 3, "
+       "balanced layers, one stretch of time in ever smaller steps")  # fmt: skip
+def balancedness_gd_first_order(descent: Table) -> Finding:
+    r"""Gradient descent leaves balance only to first order in its step $\eta$.
 
-
-@claim("Balanced trajectories, for gradient descent", "order of the drift from balance in the step size")
-def balancedness_gd_first_order(tables: Tables) -> Outcome:
-    """Gradient descent leaves balance only to first order in its step.
-
-    Each step moves W_{j+1}ᵀW_{j+1} − W_jW_jᵀ by a term of order η², and a fixed stretch of time takes 1/η of
-    them. The order is read from the drift at the two smallest steps; what separates it from its value at the
-    next larger pair bounds the part of higher order that is left.
+    Each step moves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$ by a term of order $\eta^2$, and a fixed stretch of time takes
+    $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw; what separates it from
+    the next larger pair bounds the part of higher order that is left.
     """
-    (table,) = tables.values()
-    drift = table.pivot_table(index="learning_rate", columns="seed", values="value")
-    orders = np.diff(np.log(drift), axis=0) / np.diff(np.log(drift.index.to_numpy()))[:, None]
-    measured, coarser = orders[0].mean(), orders[1].mean()
-    tolerance = 4 * abs(measured - coarser) + 1e-3
-    check = equal(float(measured), 1.0, float(tolerance), resolution=0.5, because="change from one halving to the next")
-    return Outcome(check, drift.shape[1])
+    drift = select(descent, "drift").pivot_table(index="learning_rate", columns="seed", values="value")
+    orders = np.diff(np.log(drift.to_numpy()), axis=0) / np.diff(np.log(drift.index.to_numpy()))[:, None]
+    tolerance = 4 * np.abs(orders[0] - orders[1]) + 1e-3
+
+    def judge(order: float) -> Judgement:
+        return Judgement(
+            equal_on_every_draw("error of the drift's order in the step", orders[0], order, tolerance=tolerance,
+                                relative_to=1.0, resolution=0.25, because="four times the change from one halving to "
+                                "the next")
+        )  # fmt: skip
+
+    return Finding(judge, 1.0, {"a drift of second order": 2.0, "a drift that does not fall with the step": 0.0})
 
 
-@claim("Implicit preconditioning", "largest ‖W_N⋯W_1 − W‖ / largest ‖W‖, W following the end-to-end dynamics")
-def end_to_end_dynamics(tables: Tables) -> Outcome:
-    """From balanced layers the end-to-end matrix follows an equation of its own, in which layers do not appear.
+@claim("Implicit preconditioning", scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, "
+       "balanced layers")  # fmt: skip
+def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -> Finding:
+    r"""From balanced layers the end-to-end matrix follows an equation of its own, in which layers do not appear.
 
-    dW/dt = −Σ_j [WWᵀ]^((N−j)/N) ∇ℓ(W) [WᵀW]^((j−1)/N). Both sides are integrated, the layers and the
-    equation, at depths 2, 3 and 4. Started from layers that are not balanced the two part by order one,
-    which shows what the comparison could see. The equation's fractional powers, and saddles on the way,
-    magnify integration errors; the tolerance allows for that.
+    It is $\dot W = -\sum_j [WW^\top]^{(N-j)/N}\, \nabla\ell(W)\, [W^\top W]^{(j-1)/N}$. Both sides are integrated, the
+    layers and the equation, and stay within {value:.1e} of the largest $\|W\|_F$ on {draws} flows. Where a
+    singular value passes near zero the equation's fractional powers magnify integration errors; how much is measured
+    by a second integration at ten times the tolerances, which moves the solution by up to {moved:.1e}.
     """
-    balanced, contrast = (_largest_difference(table) for table in tables.values())
-    rtol = max(table.attrs["settings"]["rtol"] for table in tables.values())
-    check = equal(
-        balanced,
-        0.0,
-        SOLUTION_ERROR * rtol,
-        resolution=1e-3 * contrast,
-        because=f"integration error past saddles; {contrast:.2g} from unbalanced layers",
-    )
-    return Outcome(check, _flows({"balanced": next(iter(tables.values()))}))
+    moved = float(np.nanmax(_largest(balanced, "coarser") / _largest(balanced, "size")))
+
+    def judge(prediction: tuple[str, Table]) -> Judgement:
+        quantity, table = prediction
+        return Judgement(
+            equal_on_every_draw("largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F", _largest(table, quantity), 0.0,
+                                tolerance=safety * moved, relative_to=_largest(table, "size"), resolution=1e-3,
+                                because=f"{safety:g} times the most that ten times the tolerances change a flow by")
+        )  # fmt: skip
+
+    rivals = {
+        "the dynamics of one layer fewer": ("one_layer_fewer", balanced),
+        "the same dynamics for layers that are not balanced": ("difference", gaussian),
+    }
+    return Finding(judge, ("difference", balanced), rivals, facts={"moved": moved})
 
 
-def _largest_difference(table: pd.DataFrame) -> float:
-    return float(values_of(table, "difference")["value"].max() / values_of(table, "scale")["value"].max())
+@claim("Dynamics of singular values", scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and "
+       "4, balanced layers")  # fmt: skip
+def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
+    r"""From balanced layers singular values move at $-N \sigma_r^{2-2/N} \langle \nabla\ell, u_r v_r^\top \rangle$.
 
-
-@claim("Dynamics of singular values", "largest error of σ_r(t) against its integrated rate, over the largest σ_1")
-def singular_value_dynamics(tables: Tables) -> Outcome:
-    """Each singular value moves at −N σ_r^(2−2/N) ⟨∇ℓ, u_r v_rᵀ⟩.
-
-    The rate is integrated along the flow and held against the singular values of the product of the layers.
-    Depth enters only through the factor N σ_r^(2−2/N), which speeds large singular values up and holds small
-    ones back. Without balance the law fails by a tenth and more.
+    The rate is integrated along each of {draws} flows and held against the singular values of the layers' product:
+    they differ by at most {value:.1e} of the largest. Depth enters through the factor $N \sigma_r^{2-2/N}$ alone, which
+    speeds large singular values up and holds small ones back.
     """
-    balanced, contrast = (_largest_sigma_error(table) for table in tables.values())
-    rtol = max(table.attrs["settings"]["rtol"] for table in tables.values())
-    check = equal(
-        balanced,
-        0.0,
-        INVARIANT_ERROR * rtol,
-        resolution=1e-3 * contrast,
-        because=f"10 rtol of the integrator; {contrast:.2g} from unbalanced layers",
-    )
-    return Outcome(check, _flows({"balanced": next(iter(tables.values()))}))
+    rtol = settings_of(balanced)["rtol"]
+
+    def judge(prediction: tuple[str, Table]) -> Judgement:
+        quantity, table = prediction
+        values, integrated = (by_draw(table, quantity, draw=FLOW, column=each) for each in ("value", "predicted"))
+        return Judgement(
+            equal_on_every_draw("largest error of σ_r(t) over the largest σ", values, integrated,
+                                tolerance=amplification * rtol, resolution=1e-3,
+                                because=f"{amplification:g} rtol of the integrator, which integrates both")
+        )  # fmt: skip
+
+    rivals = {
+        "rates without the factor N": ("without_factor", balanced),
+        "the exponent 2 − 1/N": ("other_exponent", balanced),
+        "the same law for layers that are not balanced": ("sigma", gaussian),
+    }
+    return Finding(judge, ("sigma", balanced), rivals)
 
 
-def _largest_sigma_error(table: pd.DataFrame) -> float:
-    rows = values_of(table, "sigma")
-    return float((rows["value"] - rows["predicted"]).abs().max() / rows["value"].max())
+@claim("Implicit preconditioning", scope="3 × 4 matrices of full rank along flows of depths 2, 3 and 4 from balanced "
+       "layers")  # fmt: skip
+def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
+    r"""From balanced layers the preconditioner is positive semidefinite and reinforces the directions that $W$ has
+    taken.
 
-
-@claim("Implicit preconditioning", "smallest eigenvalue of P_W along the flows, over its largest")
-def preconditioner_psd(tables: Tables) -> Outcome:
-    """The preconditioner is positive semidefinite, with eigenvalues that the singular values of W fix.
-
-    P_W is built from its definition, term by term, and its eigenvalues computed; theory gives them as
-    Σ_j σ_r^(2(N−j)/N) σ_s^(2(j−1)/N). Directions that pair two large singular values have large ones:
-    movement goes on where it has already gone. W has full rank here, and all eigenvalues are positive.
+    The map from gradients to velocities is built from the layers, and all its eigenvalues are
+    $\sum_j \sigma_r^{2(N-j)/N} \sigma_s^{2(j-1)/N}$ for the singular values of the product, to {value:.1e} of the
+    largest; the smallest is positive, and the largest belongs to $u_1 v_1^\top$: movement goes on fastest where it has
+    already gone. The form of the eigenvalues needs balance.
     """
-    (table,) = tables.values()
-    rows = values_of(table, "eigenvalue")
-    largest = rows["value"].max()
-    smallest = float(rows["value"].min() / largest)
-    error = float((rows["value"] - rows["predicted"]).abs().max() / largest)
-    return Outcome(
-        all_of(
-            at_least(smallest, 0.0, uncertainty=EIGENVALUE_ROUNDING),
-            # fractional powers of W Wᵀ magnify the rounding of its smallest eigenvalues
-            equal(error, 0.0, 1e-7, because="rounding of matrix powers"),
-        ),
-        _flows(tables),
-    )
+    rtol = settings_of(balanced)["rtol"]
+
+    def judge(prediction: tuple[str, Table]) -> Judgement:
+        quantity, table = prediction
+        values, expected = (by_draw(table, quantity, draw=FLOW, column=each) for each in ("value", "predicted"))
+        times = by_draw(table, "size", draw=FLOW).shape[1]
+        smallest = (values / values.max(axis=1, keepdims=True)).min(axis=1)
+        late = by_draw(table, "reinforced", draw=FLOW)[:, times // 2 :].max(axis=1)
+        return Judgement(
+            equal_on_every_draw("largest error of an eigenvalue over the largest eigenvalue", values, expected,
+                                tolerance=amplification * rtol, resolution=1e-3,
+                                because=f"{amplification:g} rtol, to which the layers are balanced"),
+            every_draw("smallest eigenvalue over the largest along the flow", smallest, at_least=-1e-13,
+                       because="rounding of a symmetric eigenvalue problem"),
+            every_draw("1 − cos² between the first eigenvector and u_1 v_1ᵀ, second half of the flow", late,
+                       at_most=1e-6, because="errors of rtol in the layers over the gap between eigenvalues"),
+        )  # fmt: skip
+
+    rivals = {
+        "the eigenvalues of one layer fewer": ("eigenvalue_fewer", balanced),
+        "the same eigenvalues for layers that are not balanced": ("eigenvalue", gaussian),
+    }
+    return Finding(judge, ("eigenvalue", balanced), rivals)
+
+
+@claim("Balanced trajectories, which initialisations are balanced", scope="squared loss, depth 3, square Gaussian "
+       "layers of ever smaller entries, and identity layers")  # fmt: skip
+def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
+    r"""Layers that start near zero are approximately balanced, and identity layers exactly.
+
+    What is near zero is measured at the end of the flow, over the size that the layers have reached: the imbalance is
+    conserved and of order $s^2$ for entries of deviation $s$, the layers end at order one. Over
+    the size that the layers have at the start it is of order one at every $s$ ({relative:.2g} at least): near zero
+    they are no more balanced than elsewhere, they become so by growing.
+    """
+    rtol = settings_of(starts)["rtol"]
+    small = select(starts, "imbalance_at_end", scale=[scale for scale in starts["scale"].unique() if scale > 0])
+    wide = small.pivot_table(index="scale", columns="seed", values="value", dropna=False)
+    orders = np.diff(np.log(wide.to_numpy()), axis=0) / np.diff(np.log(wide.index.to_numpy()))[:, None]
+    change = 4 * np.abs(orders[0] - orders[1]) + 1e-2
+    escaped = by_draw(starts, "escaped", scale=float(wide.index[0])).ravel()
+
+    def judge(order: float) -> Judgement:
+        return Judgement(
+            equal_on_every_draw("error of the order in s of the imbalance over the layers' size", orders[0], order,
+                                tolerance=change, relative_to=1.0, resolution=0.5,
+                                because="four times the change from one scale to the next"),
+            every_draw("imbalance of identity layers, at the end", by_draw(starts, "imbalance_at_end", scale=0.0)[:, 0],
+                       at_most=amplification * rtol, because=f"{amplification:g} rtol of the integrator"),
+            every_draw("growth of the layers from the smallest start", escaped, at_least=2.0,
+                       because="the flow has left the neighbourhood of zero"),
+        )  # fmt: skip
+
+    relative = select(starts, "relative_imbalance", scale=list(wide.index))["value"]
+    rivals = {"an imbalance of first order": 1.0, "an imbalance that does not fall with s": 0.0}
+    return Finding(judge, 2.0, rivals, facts={"relative": float(relative.min())})

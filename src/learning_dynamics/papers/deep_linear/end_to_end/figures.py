@@ -1,56 +1,95 @@
-"""The layers' product against its own dynamics, and the drift from balance."""
+"""The layers' product against its own dynamics, its preconditioner, and the drift from balance."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from learning_dynamics.papers.deep_linear.line_styles import DASHED, DEPTH_COLOURS
-from learning_dynamics.plotting import COLOURS, WIDTH, sequence
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tables import Tables
+from learning_dynamics.tidy import Table, select
 
 
-def preconditioner(tables: Tables, *, member: Natural) -> Figure:
-    """The end-to-end matrix moves by an equation of its own, and balance is what makes it so.
+def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Table, *, member: Natural) -> Drawn:
+    r"""The end-to-end matrix moves by an equation of its own, and balance is what makes it so.
 
-    Left: singular values of the product of three layers under gradient flow (lines) and of the end-to-end dynamics
-    (dots), from balanced layers. Middle: how far the two are apart, from balanced layers and from Gaussian ones.
-    Right: how far gradient descent with step η has left balance at a fixed time, draws in grey, with a line of
-    slope one.
+    Top left: singular values of the product of three layers under gradient flow (lines) and of the end-to-end dynamics
+    (dots), from balanced layers. Top right: how far the two are apart, from balanced layers (solid) and from Gaussian
+    ones (dashed), the largest over draws; dotted: what ten times the integrator's tolerances change. Bottom left: how
+    much faster than at depth 1 a singular value moves, measured from the layers' velocities (dots), and
+    $N \sigma^{2-2/N}$ (lines). Bottom right: how far gradient descent with step $\eta$ has left balance at a fixed time
+    (grey), with a line of slope one; and the imbalance of layers that start with entries of deviation $s$, over
+    their size at the end of the flow (blue), with a line of slope two.
     """
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
-    table = tables["balanced_flow"]
-    rows = table[(table["depth"] == 3) & (table["seed"] == member)]
-    count = int(rows[rows["quantity"] == "sigma"]["index"].max())
+    figure, ((paths, apart), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
+    rows = select(balanced, depth=3, seed=member)
+    count = int(select(rows, "sigma")["index"].max())
     for index, colour in enumerate(sequence(count), start=1):
-        for quantity, marker in (("sigma", "-"), ("direct", ".")):
-            line = rows[(rows["quantity"] == quantity)]
-            line = line[line["index"] == (index if quantity == "sigma" else index - 1)]
-            line = line if quantity == "sigma" else line.iloc[::4]
-            left.plot(line["time"], line["value"], marker, color=colour, ms=5)
-    left.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
-    for run, style in (("balanced_flow", "-"), ("unbalanced_flow", DASHED)):
-        apart = tables[run][tables[run]["quantity"] == "difference"]
-        for depth, by_depth in apart.groupby("depth"):
+        line, dots = select(rows, "sigma", index=index), select(rows, "direct", index=index).iloc[::3]
+        paths.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
+        paths.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
+    paths.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
+    paths.legend(fontsize=7.5, loc="center right", bbox_to_anchor=(1.0, 0.74))
+    _distances(apart, balanced, gaussian)
+    _factors(factors, balanced)
+    _drifts(drift, descent, starts)
+    alt = "Four panels: paths that coincide, distances at rounding for balanced layers, rate factors, orders of drift."
+    return Drawn(figure, alt=alt)
+
+
+def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
+    for table, quantity, style in ((balanced, "difference", "-"), (gaussian, "difference", DASHED),
+                                   (balanced, "coarser", ":")):  # fmt: skip
+        for depth, by_depth in select(table, quantity).groupby("depth"):
             worst = by_depth.groupby("time")["value"].max()
             worst = worst[worst > 0]
-            middle.plot(worst.index, worst, color=DEPTH_COLOURS[int(depth)], ls=style, lw=1.2,
-                        label=f"depth {depth}" if style == "-" else None)  # fmt: skip
-    middle.plot([], [], color=COLOURS["black"], ls=DASHED, lw=1.2, label="unbalanced")
-    middle.set(
-        yscale="log", xlabel="gradient-flow time $t$", ylabel=r"$\|W_{N:1} - W\|_F$", title="layers and equation"
-    )
-    middle.legend(fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.68))
-    drift = tables["balancedness_descent"]
-    for _, line in drift.groupby("seed"):
-        right.plot(line["learning_rate"], line["value"], ".-", color=COLOURS["grey"], lw=0.8)
-    mean = drift.groupby("learning_rate")["value"].mean()
-    right.plot(
-        mean.index, mean.iloc[0] * mean.index / mean.index[0], color=COLOURS["black"], ls=DASHED, label="slope 1"
-    )
-    right.set(xscale="log", yscale="log", xlabel=r"step $\eta$", ylabel="drift from balance", title="gradient descent")
-    right.xaxis.set_minor_formatter(NullFormatter())
-    right.legend()
-    return figure
+            axis.plot(worst.index, worst, color=DEPTH_COLOURS[int(depth)], ls=style, lw=1.1)
+    axis.set(yscale="log", xlabel="gradient-flow time $t$", ylabel=r"$\|W_N \cdots W_1 - W\|_F$",
+             title="layers and equation", ylim=(1e-20, 30))  # fmt: skip
+    others = [Line2D([], [], color=COLOURS["black"], ls=DASHED, label="unbalanced"),
+              Line2D([], [], color=COLOURS["black"], ls=":", label="tolerance × 10")]  # fmt: skip
+    handles = [*depth_handles(sorted(balanced["depth"].unique())), *others]
+    axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="lower center", ncols=3)
+
+
+def _factors(axis: Axes, balanced: Table) -> None:
+    largest = 0.0
+    for depth in sorted(balanced["depth"].unique()):
+        sigma, factor = (select(balanced, name, depth=depth) for name in ("sigma", "rate_factor"))
+        axis.plot(sigma["value"].to_numpy()[::5], factor["value"].to_numpy()[::5], ".", color=DEPTH_COLOURS[int(depth)],
+                  ms=4, alpha=0.6)  # fmt: skip
+        largest = max(largest, float(sigma["value"].max()))
+    line = np.geomspace(1e-3, largest, 200)
+    depths = [1, *(int(depth) for depth in sorted(balanced["depth"].unique()))]
+    for depth in depths:
+        axis.plot(line, depth * line ** (2 - 2 / depth), color=DEPTH_COLOURS[depth], lw=1)
+    axis.set(xscale="log", yscale="log", xlabel=r"singular value $\sigma$", ylabel=r"$N \sigma^{2-2/N}$",
+             title="factor of the rate", xlim=(1e-3, None), ylim=(1e-5, None))  # fmt: skip
+    axis.legend(handles=depth_handles(depths), fontsize=7, handlelength=1.4)
+
+
+def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
+    small = select(starts, "imbalance_at_end")
+    for table, by, colour in ((select(descent, "drift"), "learning_rate", COLOURS["grey"]),
+                              (small[small["scale"] > 0], "scale", COLOURS["blue"])):  # fmt: skip
+        for _, line in table.groupby("seed"):
+            line = line.sort_values(by)
+            axis.plot(line[by], line["value"], ".-", color=colour, lw=0.8)
+        middle = table.groupby(by)["value"].median()
+        slope = 1 if by == "learning_rate" else 2
+        axis.plot(middle.index, middle.iloc[-1] * (middle.index / middle.index[-1]) ** slope, color=COLOURS["black"],
+                  ls=DASHED, lw=1.1)  # fmt: skip
+    axis.set(xscale="log", yscale="log", xlabel=r"step $\eta$; deviation $s$ at the start", ylabel="imbalance",
+             title="how balanced layers are")  # fmt: skip
+    axis.xaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.tick_params(axis="x", labelsize=7)
+    axis.legend(handles=[Line2D([], [], color=COLOURS["grey"], label=r"descent, by $\eta$"),
+                         Line2D([], [], color=COLOURS["blue"], label="flow's end, by $s$"),
+                         Line2D([], [], color=COLOURS["black"], ls=DASHED, label="slopes 1 and 2")],
+                fontsize=7, handlelength=1.4)  # fmt: skip

@@ -2,79 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.measures.spectra import singular_values
-from learning_dynamics.papers.deep_linear import models as deep_linear
-from learning_dynamics.papers.deep_linear.long_tables import (
-    DEPTH,
-    INDEX,
-    PREDICTED,
-    QUANTITY,
-    SEED,
-    TIME,
-    VALUE,
-    long_table,
-    over_time,
-)
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.deep_linear import networks
+from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED, SCALE
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
-@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, MEASURED, PREDICTED)
 def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
     """Measure gradient flow of the layers against the end-to-end dynamics.
 
-    Quantities: ``sigma``, singular values of the layers' product, predicted by the integrated rates;
-    ``direct``, those of the end-to-end dynamics; ``difference``, ||product - direct||_F; ``drift``, how far
-    the differences W_{j+1}^T W_{j+1} - W_j W_j^T have moved from where they were, and ``imbalance``, their
-    size, both as the Frobenius norm over all j; ``scale``, ||product||_F; ``eigenvalue``, the extreme ones of
-    P_W built term by term (1 smallest, 2 largest), predicted from the singular values.
+    Quantities: ``sigma``, singular values of the layers' product, predicted by the integrated law; ``without_factor``
+    and ``other_exponent``, the same with what the law's rate without N, and with exponent 2 - 1/N, integrates to;
+    ``direct``, singular values of the end-to-end dynamics; ``size``, ||product||_F. Distances of the product from
+    end-to-end dynamics, in Frobenius norm: ``difference``; ``one_layer_fewer``, from those of depth N - 1;
+    ``coarser``, of the end-to-end dynamics from themselves at ten times the integrator's tolerances. Movement from the
+    start: ``drift``, of W_{j+1}^T W_{j+1} - W_j W_j^T; ``sum_drift``, of their sum; ``gram_drift``, of W_j W_j^T;
+    ``imbalance``, the size of the differences. ``eigenvalue``, of the map from gradients to velocities that the layers
+    make, predicted from the singular values of their product; ``eigenvalue_fewer``, the same predicted for a layer
+    fewer; ``reinforced``, one minus the squared cosine between that map's first eigenvector and u_1 v_1^T;
+    ``rate_factor``, a singular value's velocity over that at depth 1, where it is defined well, predicted N sigma^(2 -
+    2/N).
     """
-    constants = trajectory.constants
-    W, direct = trajectory.series["end_to_end"], trajectory.series["direct"]
-    differences = trajectory.series["gram_differences"]
-    eigenvalues, expected = _extreme_eigenvalues(direct, constants["depth"])
-    spectrum = singular_values(W)
-    none = np.full((*W.shape[:2], 1), np.nan)
-    measured: dict[str, tuple[np.ndarray, np.ndarray]] = {
-        "sigma": (spectrum, trajectory.series["singular_values"]),
-        "direct": (singular_values(direct), np.full(spectrum.shape, np.nan)),
-        "difference": (np.linalg.norm(W - direct, axis=(-2, -1))[..., None], none),
-        "drift": (np.linalg.norm(differences - differences[:, :1], axis=-1)[..., None], none),
-        "imbalance": (np.linalg.norm(differences, axis=-1)[..., None], none),
-        "scale": (np.linalg.norm(W, axis=(-2, -1))[..., None], none),
-        "eigenvalue": (eigenvalues, expected),
+    settings, constants = trajectory.settings, trajectory.constants
+    tables = []
+    for member, (depth, label) in enumerate(zip(constants["depth"], constants["member"], strict=True)):
+        depth = int(depth)
+        widths = [settings["inputs"], *[settings["width"]] * (depth - 1), settings["outputs"]]
+        size = sum(a * b for a, b in pairwise(widths))
+        series = {name: values[member] for name, values in trajectory.series.items()}
+        lost = not np.isfinite(series["direct"] + series["coarser"]).all()
+        if lost:
+            series = {name: np.ones_like(values) for name, values in series.items()}
+        layers = networks.unpack(series["layers"][:, :size], widths)
+        measured = _of_flow(layers, series, constants["target"][member], depth)
+        table = rows({name: value if isinstance(value, tuple) else (value, np.nan) for name, value in measured.items()},
+                     {"time": trajectory.time}, depth=depth, seed=int(label))  # fmt: skip
+        tables.append(table.assign(value=np.nan) if lost else table)
+    return joined(end_to_end_flow.columns, *tables)
+
+
+def _of_flow(
+    layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray, depth: int
+) -> dict[str, object]:
+    W, direct = networks.product(layers), series["direct"]
+    U, values, Vt = np.linalg.svd(W, full_matrices=False)
+    above, below = _grams(layers)
+    differences, sums = (
+        [a - b for a, b in zip(above, below, strict=True)],
+        [a + b for a, b in zip(above, below, strict=True)],
+    )
+    eigenvalues, reinforced, expected, fewer = [], [], [], []
+    for time in range(len(W)):
+        spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
+        eigenvalues.append(spectrum[::-1])
+        along = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
+        reinforced.append(1 - along**2)
+        left, right = (np.pad(values[time], (0, count - values.shape[1])) for count in W.shape[-2:])
+        for found, N in ((expected, depth), (fewer, depth - 1)):
+            found.append(np.sort(networks.preconditioner_factors(left, right, N), axis=None)[::-1])
+    law, without, other = np.moveaxis(series["integrated"], 1, 0)
+    return {
+        "sigma": (values, law),
+        "without_factor": (values, without),
+        "other_exponent": (values, other),
+        "direct": np.linalg.svd(direct, compute_uv=False),
+        "size": _norm(W),
+        "difference": _norm(W - direct),
+        "one_layer_fewer": _norm(W - series["one_layer_fewer"]),
+        "coarser": _norm(series["coarser"] - direct),
+        "drift": _movement(differences),
+        "sum_drift": _movement(sums),
+        "gram_drift": _movement(below),
+        "imbalance": np.sqrt(sum(_norm(each) ** 2 for each in differences)),
+        "eigenvalue": (np.array(eigenvalues), np.array(expected)),
+        "eigenvalue_fewer": (np.array(eigenvalues), np.array(fewer)),
+        "reinforced": np.array(reinforced),
+        "rate_factor": _rate_factors(layers, W - target, U, values, Vt, depth),
     }
-    frames = [
-        over_time(name, values, trajectory.time).assign(predicted=predicted.ravel())
-        for name, (values, predicted) in measured.items()
-    ]
-    table = pd.concat(frames, ignore_index=True)
-    table["depth"] = constants["depth"][table["member"]]
-    table["seed"] = constants["member"][table["member"]]
-    return table[[column.name for column in end_to_end_flow.columns]]
 
 
-def _extreme_eigenvalues(W: np.ndarray, depths: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-    found, expected = np.empty((*W.shape[:2], 2)), np.empty((*W.shape[:2], 2))
-    rows, columns_ = W.shape[-2:]
-    for member, depth in enumerate(depths):
-        for time, matrix in enumerate(W[member]):
-            found[member, time] = np.linalg.eigvalsh(deep_linear.preconditioner(matrix, int(depth)))[[0, -1]]
-            values = np.linalg.svd(matrix, compute_uv=False)
-            left, right = (np.pad(values, (0, size - len(values))) for size in (rows, columns_))
-            factors = deep_linear.preconditioner_factors(left, right, int(depth))
-            expected[member, time] = factors.min(), factors.max()
-    return found, expected
+def _rate_factors(
+    layers: networks.Layers, gradient: np.ndarray, U: np.ndarray, values: np.ndarray, Vt: np.ndarray, depth: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N)."""
+    velocity = 0.0
+    for j, change in enumerate(networks.layer_gradients(layers, gradient)):
+        velocity = velocity - networks.product([*layers[:j], change, *layers[j + 1 :]])
+    moved, alone = (np.einsum("tir,tij,trj->tr", U, each, Vt) for each in (velocity, -gradient))
+    # near the end both vanish, and their ratio is rounding
+    clear = np.abs(alone) > 1e-6 * np.abs(alone).max()
+    return np.where(clear, moved / np.where(clear, alone, 1.0), np.nan), depth * values ** (2 - 2 / depth)
 
 
-@columns(Column("learning_rate", "float", "step size"), SEED, QUANTITY, VALUE)
+def _grams(layers: networks.Layers) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return W_{j+1}^T W_{j+1} and W_j W_j^T, for each j."""
+    above = [np.swapaxes(layer, -1, -2) @ layer for layer in layers[1:]]
+    return above, [layer @ np.swapaxes(layer, -1, -2) for layer in layers[:-1]]
+
+
+def _movement(matrices: list[np.ndarray]) -> np.ndarray:
+    return np.sqrt(sum(_norm(each - each[:1]) ** 2 for each in matrices))
+
+
+def _norm(matrices: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(matrices, axis=(-2, -1))
+
+
+@columns(SCALE, SEED, QUANTITY, MEASURED)
+def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure balance from small Gaussian layers, and from identity layers (scale 0).
+
+    Quantities: ``imbalance_at_start`` and ``imbalance_at_end``, the largest over j of
+    ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F, over the largest ||W_j||_F^2 at the end; ``relative_imbalance``, at the
+    start over the largest ||W_j||_F^2 there; ``escaped``, largest ||W_j||_F at the end over that at the start.
+    """
+    settings, constants = trajectory.settings, trajectory.constants
+    widths = [settings["size"]] * (settings["depth"] + 1)
+    layers = networks.unpack(trajectory.series["layers"], widths)
+    sizes = np.max([_norm(layer) for layer in layers], axis=0)
+    imbalance = networks.imbalance(layers)
+    measured = {
+        "imbalance_at_start": imbalance[:, 0] / sizes[:, 1] ** 2,
+        "imbalance_at_end": imbalance[:, 1] / sizes[:, 1] ** 2,
+        "relative_imbalance": imbalance[:, 0] / sizes[:, 0] ** 2,
+        "escaped": sizes[:, 1] / sizes[:, 0],
+    }
+    table = rows(measured, {"seed": constants["member"]}, scale=constants["scale"])
+    return joined(approximate_balance.columns, table)
+
+
+@columns(Column("learning_rate", "float", "step size"), SEED, QUANTITY, MEASURED)
 def balancedness_descent(trajectory: Trajectory) -> pd.DataFrame:
     """Measure ``drift``: how far gradient descent has moved the differences of layers' Gram matrices by its end."""
     differences = trajectory.series["gram_differences"]
-    labels = {"learning_rate": trajectory.constants["learning_rate"], "seed": trajectory.constants["member"]}
-    return long_table(labels, {"drift": np.linalg.norm(differences[:, -1] - differences[:, 0], axis=-1)})
+    drift = np.linalg.norm(differences[:, -1] - differences[:, 0], axis=-1)
+    table = rows({"drift": drift}, {"seed": trajectory.constants["member"]},
+                 learning_rate=trajectory.constants["learning_rate"])  # fmt: skip
+    return joined(balancedness_descent.columns, table)

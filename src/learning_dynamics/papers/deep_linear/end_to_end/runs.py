@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
-from learning_dynamics.papers.deep_linear import descent as deep_descent
-from learning_dynamics.papers.deep_linear import models as deep_linear
+from learning_dynamics.papers.deep_linear import descent, networks
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
+
+COARSER = 10.0  # a second integration has this many times the tolerance, which shows what the first one's errors are
 
 
 def end_to_end_flow(
@@ -32,66 +33,123 @@ def end_to_end_flow(
 ) -> Trajectory:
     """Gradient flow of the layers, beside the end-to-end dynamics integrated on their own.
 
-    The loss is half the squared distance from a Gaussian target. The rates that the theory gives the singular
-    values are integrated along. Entries of the first end-to-end matrix (balanced), or of each layer
-    (gaussian), have standard deviation `start`.
+    The loss is half the squared distance from a Gaussian target. Entries of the first end-to-end matrix (balanced),
+    or of each layer (gaussian), have standard deviation `start`.
 
     Returns
     -------
     Trajectory
-        Series end_to_end, direct, singular_values (the integrated ones), gram_differences (W_{j+1}^T W_{j+1} -
-        W_j W_j^T, as a vector padded with zeros); constants target, depth, member.
+        Series layers (as one vector, padded with zeros), direct (the end-to-end dynamics), one_layer_fewer (those of
+        depth N - 1), coarser (direct again, at ten times the tolerances), integrated (the singular values that
+        integrated rates give, shape (3, r): the law's, without its factor N, and with exponent 2 - 1/N); constants
+        target, depth, member.
     """
     times = np.linspace(0.0, horizon, points)
-    rows: dict[str, list] = {"end_to_end": [], "direct": [], "singular_values": [], "gram_differences": []}
+    longest = max(_size([inputs, *[width] * (depth - 1), outputs]) for depth in depths)
+    series: dict[str, list] = {name: [] for name in ("layers", "direct", "one_layer_fewer", "coarser", "integrated")}
     targets, labels = [], []
-    longest = (max(depths) - 1) * width**2
     for depth in depths:
         widths = [inputs, *[width] * (depth - 1), outputs]
         rngs = generators(seed, f"deep_linear.end_to_end_flow.{depth}", seeds)
         for member, rng in enumerate(progress(rngs, f"depth {depth}")):
             target = rng.standard_normal((outputs, inputs))
             if init == "balanced":
-                layers = deep_linear.balanced_layers(start * rng.standard_normal(target.shape), widths)
+                layers = networks.balanced_layers(start * rng.standard_normal(target.shape), widths)
             else:
                 shapes = zip(widths[1:], widths[:-1], strict=True)
                 layers = [start * rng.standard_normal(shape) for shape in shapes]
-            states = _both_flows(layers, target, widths, times, rtol, atol)
-            split = np.cumsum([layer.size for layer in layers])[-1]
-            flow = deep_linear.unpack(states[:, :split], widths)
-            rows["end_to_end"].append(deep_linear.product(flow))
-            rows["direct"].append(states[:, split : split + target.size].reshape(-1, *target.shape))
-            rows["singular_values"].append(states[:, split + target.size :])
-            rows["gram_differences"].append(_gram_differences(flow, longest))
+            states = _all_flows(layers, target, widths, times, rtol, atol)
+            states["coarser"] = _all_flows(layers, target, widths, times, COARSER * rtol, COARSER * atol)["direct"]
+            for name, values in states.items():
+                series[name].append(values)
+            series["layers"][-1] = np.pad(series["layers"][-1], ((0, 0), (0, longest - _size(widths))))
             targets.append(target)
             labels.append((depth, member))
     depth_of, member_of = np.array(labels).T
-    series = {name: np.array(values) for name, values in rows.items()}
-    return Trajectory(times, series, {"target": np.array(targets), "depth": depth_of, "member": member_of})
+    arrays = {name: np.array(values) for name, values in series.items()}
+    return Trajectory(
+        times,
+        arrays,
+        {"target": np.array(targets), "depth": depth_of, "member": member_of},
+        undecided=~np.isfinite(arrays["direct"] + arrays["coarser"]).all(axis=(1, 2, 3)),
+    )
 
 
-def _both_flows(
-    layers: deep_linear.Layers, target: np.ndarray, widths: list[int], times: np.ndarray, rtol: float, atol: float
-) -> np.ndarray:
-    """Integrate layers, end-to-end dynamics and singular-value rates as one state."""
-    depth = len(layers)
-    split = sum(layer.size for layer in layers)
-    network = deep_linear.flow_field(lambda W: W - target, widths)
+def _all_flows(
+    layers: networks.Layers, target: np.ndarray, widths: list[int], times: np.ndarray, rtol: float, atol: float
+) -> dict[str, np.ndarray]:
+    """Integrate layers, two end-to-end dynamics and singular-value rates as one state."""
+    depth, split, size = len(layers), _size(widths), target.size
+    network = networks.flow_field(lambda W: W - target, widths)
+    W0 = networks.product(layers)
+    depths = (depth, depth - 1)
 
     def field(time: float, state: np.ndarray) -> np.ndarray:
-        W = deep_linear.product(deep_linear.unpack(state[:split], widths))
-        direct = state[split : split + target.size].reshape(target.shape)
-        return np.concatenate(
-            [
-                network(time, state[:split]),
-                deep_linear.end_to_end_velocity(direct, direct - target, depth).ravel(),
-                deep_linear.singular_value_rates(W, W - target, depth),
-            ]
-        )
+        W = networks.product(networks.unpack(state[:split], widths))
+        matrices = state[split : split + 2 * size].reshape(2, *target.shape)
+        ends = [networks.end_to_end_velocity(M, M - target, N) for M, N in zip(matrices, depths, strict=True)]
+        along = networks.singular_value_rates(W, W - target, depth)
+        values = np.linalg.svd(W, compute_uv=False)
+        rates = [along, along / depth, along * values ** (1 / depth)]
+        return np.concatenate([network(time, state[:split]), np.ravel(ends), np.ravel(rates)])
 
-    W = deep_linear.product(layers)
-    initial = np.concatenate([deep_linear.pack(layers), W.ravel(), np.linalg.svd(W, compute_uv=False)])
-    return integrate(field, initial, times, rtol=rtol, atol=atol).states
+    values = np.linalg.svd(W0, compute_uv=False)
+    initial = np.concatenate([networks.pack(layers), *[W0.ravel()] * 2, *[values] * 3])
+    states = networks.flow(field, initial, times, rtol=rtol, atol=atol)
+    ends = states[:, split : split + 2 * size].reshape(len(times), 2, *target.shape)
+    return {
+        "layers": states[:, :split],
+        "direct": ends[:, 0],
+        "one_layer_fewer": ends[:, 1],
+        "integrated": states[:, split + 2 * size :].reshape(len(times), 3, len(values)),
+    }
+
+
+def _size(widths: list[int]) -> int:
+    return sum(rows * columns for columns, rows in pairwise(widths))
+
+
+def approximate_balance(
+    *,
+    depth: Count,
+    size: Count,
+    scales: list[Positive],
+    horizon: Positive,
+    seeds: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow from Gaussian layers of ever smaller entries, and from identity layers.
+
+    The target is Gaussian, with entries of standard deviation size^(-1/2). A flow from entries of deviation s runs
+    for a time of horizon / s^(N-2), in which it leaves the neighbourhood of zero. Scale 0 stands for identity layers.
+
+    Returns
+    -------
+    Trajectory
+        Series layers, at the start and at the end; constants scale, member.
+    """
+    widths = [size] * (depth + 1)
+    found, labels = [], []
+    for member, rng in enumerate(generators(seed, "deep_linear.approximate_balance", seeds)):
+        target = rng.standard_normal((size, size)) / np.sqrt(size)
+        normal = [rng.standard_normal((size, size)) for _ in range(depth)]
+        field = networks.flow_field(lambda W, target=target: W - target, widths)
+        for scale in (0.0, *scales):
+            layers = [scale * layer for layer in normal] if scale else [np.eye(size)] * depth
+            last = horizon / (scale or 1.0) ** (depth - 2)
+            times = np.array([0.0, last])
+            found.append(networks.flow(field, networks.pack(layers), times, rtol=rtol, atol=atol))
+            labels.append((scale, member))
+    scale_of, member_of = np.array(labels).T
+    states = np.array(found)
+    return Trajectory(
+        np.array([0.0, 1.0]),
+        {"layers": states},
+        {"scale": scale_of, "member": member_of.astype(int)},
+        undecided=~np.isfinite(states).all(axis=(1, 2)),
+    )
 
 
 def balancedness_descent(
@@ -112,19 +170,19 @@ def balancedness_descent(
     Returns
     -------
     Trajectory
-        Series gram_differences at the start and at the end; constants learning_rate, member.
+        Series gram_differences, as one vector, at the start and at the end; constants learning_rate, member.
     """
     widths = [inputs, *[width] * (depth - 1), outputs]
     starts, targets = [], []
     for rng in generators(seed, "deep_linear.balancedness_descent", seeds):
         targets.append(rng.standard_normal((outputs, inputs)))
-        starts.append(deep_linear.balanced_layers(start * rng.standard_normal((outputs, inputs)), widths))
+        starts.append(networks.balanced_layers(start * rng.standard_normal((outputs, inputs)), widths))
     layers, goal = [np.stack(layer) for layer in zip(*starts, strict=True)], np.array(targets)
-    longest, found, rates = (depth - 1) * width**2, [], coarsest / 2.0 ** np.arange(halvings + 1)
+    found, rates = [], coarsest / 2.0 ** np.arange(halvings + 1)
     for rate in rates:
         record = np.array([0, round(horizon / rate)])
-        kept = deep_descent.descend(layers, lambda W: W - goal, rate, record)
-        found.append(np.stack([_gram_differences(each, longest) for each in kept], axis=1))
+        kept = descent.descend(layers, lambda W: W - goal, rate, record)
+        found.append(np.stack([_flattened(networks.gram_differences(each)) for each in kept], axis=1))
     return Trajectory(
         np.array([0.0, horizon]),
         {"gram_differences": np.concatenate(found)},
@@ -132,11 +190,5 @@ def balancedness_descent(
     )
 
 
-def _gram_differences(layers: deep_linear.Layers, longest: int) -> np.ndarray:
-    pairs = zip(layers[1:], layers[:-1], strict=True)
-    flat = [
-        (np.swapaxes(above, -1, -2) @ above - below @ np.swapaxes(below, -1, -2)).reshape(len(above), -1)
-        for above, below in pairs
-    ]
-    joined = np.concatenate(flat, axis=1)
-    return np.pad(joined, ((0, 0), (0, longest - joined.shape[1])))
+def _flattened(matrices: networks.Layers) -> np.ndarray:
+    return np.concatenate([each.reshape(len(each), -1) for each in matrices], axis=1)

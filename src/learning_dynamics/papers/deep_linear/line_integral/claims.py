@@ -4,40 +4,55 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Outcome, all_of, at_least, claim, equal
-from learning_dynamics.papers.deep_linear.measured import values_of
-from learning_dynamics.tables import Tables
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.deep_linear.line_integral.metrics import CURVES
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, select
+
+WHITENED = CURVES[0]
 
 
-@claim(
-    "Trajectories cannot be emulated via regularization",
-    "smallest |∮ P_W vec(∇ℓ)| over ∮ |P_W vec(∇ℓ)|, at depths of two and more",
-    correction="It holds from depth 3 on. At depth 2 with one output and whitened inputs P_W ∇ℓ is a gradient field.",
-)
-def no_regulariser(tables: Tables) -> Outcome:
-    """The preconditioned gradient is no function's gradient: along some closed curve its integral is not zero.
+@claim("Trajectories cannot be emulated via regularization", scope="squared losses with a gradient at zero; one output "
+       "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
+       correction="It holds from depth 3 on. At depth 2 it holds with correlated inputs or with two outputs; with one "
+       "output and whitened inputs $P_W \\nabla\\ell$ is a gradient field.")  # fmt: skip
+def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
+    r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
+    or more.
 
-    The slide excludes no depth. For one output, P_W ∇ℓ = |W|^(2−2/N) (∇ℓ + (N−1) ŵŵᵀ∇ℓ). With whitened inputs
-    the part of ∇ℓ along W is a gradient field at every depth, and for the rest, a constant vector g, the
-    antisymmetric part of the Jacobian is a multiple of 2 − 2/N − (N−1), which is zero at N = 1 and N = 2. At
-    depth 2 the flow is therefore plain gradient descent on the function |W| ⟨W, g⟩ + ⅔|W|³, up to constants:
-    a regulariser of the kind that the slide rules out. From depth 3 on the integral is not zero and equals its
-    closed form. At depth 2 it is not zero either once inputs are correlated or there is a second output,
-    as the figure shows; the original theorem (Arora, Cohen and Hazan 2018) is about more than two layers.
+    Along some closed curve the integral would then not vanish. With one output,
+    $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$. With whitened inputs the part
+    of $\nabla\ell$ along $W$ is a gradient field at every depth, and for the rest, a constant vector $g$, the
+    antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N = 2$: there
+    the flow is plain gradient descent on $|W| \langle W, g \rangle + \frac{2}{3}|W|^3$, up to constants, a regulariser
+    of the kind that is ruled out. Elsewhere the integral is at least {value:.2g} of the integral of the absolute
+    value. The theorem behind the slide asks for more than two layers.
     """
-    (table,) = tables.values()
-    wide = table.pivot_table(index=["case", "depth"], columns="quantity", values="value")
-    share = wide["integral"].abs() / wide["scale"]
-    depth = share.index.get_level_values("depth")
-    linear = float(share[depth == 1].max())
-    floor = 1e3 * max(linear, np.finfo(float).eps)
-    exact = values_of(table, "integral").dropna(subset=["predicted"])
-    error = float((exact["value"] - exact["predicted"]).abs().max())
-    known = equal(error, 0.0, 1e-10, because="Gauss-Legendre quadrature of smooth sides")
-    note = "a thousand times the quadrature's rounding, seen at depth 1"
-    return Outcome(
-        all_of(at_least(float(share[depth >= 2].min()), floor, because=note), known),
-        len(share),
-        corrected=all_of(at_least(float(share[depth >= 3].min()), floor, because=note), known),
-        reason="At depth 2, with one output and whitened inputs, the integral vanishes along every closed curve",
-    )
+    table = select(curve, "integral")
+    found = table["value"].abs().to_numpy()
+    depth, whitened = table["depth"].to_numpy(), (table["case"] == WHITENED).to_numpy()
+    known = table[table["predicted"].notna()]
+
+    def judge(vanishes: np.ndarray) -> Judgement:
+        parts = [
+            every_draw("largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is to vanish", found[vanishes],
+                       at_most=rounding, because="rounding of the quadrature")
+        ] if vanishes.any() else []  # fmt: skip
+        return Judgement(
+            every_draw("smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is not to vanish", found[~vanishes],
+                       at_least=1e6 * rounding, because="a million times the rounding of the quadrature"),
+            *parts,
+            equal_on_every_draw("difference from the closed form, one output and whitened inputs", known["value"],
+                                known["predicted"], tolerance=rounding, relative_to=1.0,
+                                because="Gauss-Legendre quadrature of smooth sides"),
+        )  # fmt: skip
+
+    flat = depth == 1
+    rivals = {
+        "at depth 2 the integral always vanishes": depth <= 2,
+        "with one output and whitened inputs it always vanishes": flat | whitened,
+        "it does not vanish at depth 1 either": np.zeros(len(depth), dtype=bool),
+    }
+    return Finding(judge, flat, rivals, corrected=flat | (whitened & (depth == 2)),
+                   reason="at depth 2, with one output and whitened inputs, the integral vanishes",
+                   scaled=lambda vanishes, _factor: vanishes)  # fmt: skip

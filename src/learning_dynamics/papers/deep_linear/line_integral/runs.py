@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear import models as deep_linear
-from learning_dynamics.papers.deep_linear.orthogonal import orthogonal
+from learning_dynamics.datasets.whitened import haar
+from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
@@ -21,6 +21,7 @@ def closed_curve(
     first_angle: NonNegative,
     last_angle: Positive,
     nodes: Count,
+    seeds: Count,
     seed: Seed,
 ) -> Trajectory:
     """The preconditioned gradient along the edge of an annular sector, with weights that integrate it.
@@ -33,26 +34,27 @@ def closed_curve(
     -------
     Trajectory
         Series end_to_end, velocity (P_W times the gradient), element (dW times the node's weight), all as
-        vectors padded with zeros; constants depth, case.
+        vectors padded with zeros; constants depth, case, member.
     """
-    (rng,) = generators(seed, "deep_linear.closed_curve", 1)
-    factor = rng.standard_normal((inputs, inputs))
-    correlated = factor @ factor.T / inputs
     series: dict[str, list] = {"end_to_end": [], "velocity": [], "element": []}
     labels = []
-    for case, (outputs, covariance) in enumerate(((1, np.eye(inputs)), (1, correlated), (2, np.eye(inputs)))):
-        basis = orthogonal(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
-        W, element = _sector(basis, inner, outer, first_angle, last_angle, nodes)
-        slope = (W - target * basis[0]) @ covariance
-        for depth in depths:
-            velocity = [-deep_linear.end_to_end_velocity(w, g, depth) for w, g in zip(W, slope, strict=True)]
-            for name, matrices in (("end_to_end", W), ("velocity", np.array(velocity)), ("element", element)):
-                flat = matrices.reshape(len(W), -1)
-                series[name].append(np.pad(flat, ((0, 0), (0, 2 * inputs - flat.shape[1]))))
-            labels.append((depth, case))
-    depth_of, case_of = np.array(labels).T
+    for member, rng in enumerate(generators(seed, "deep_linear.closed_curve", seeds)):
+        factor = rng.standard_normal((inputs, inputs))
+        correlated = factor @ factor.T / inputs
+        for case, (outputs, covariance) in enumerate(((1, np.eye(inputs)), (1, correlated), (2, np.eye(inputs)))):
+            basis = haar(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
+            W, element = _sector(basis, inner, outer, first_angle, last_angle, nodes)
+            slope = (W - target * basis[0]) @ covariance
+            for depth in depths:
+                velocity = [-networks.end_to_end_velocity(w, g, depth) for w, g in zip(W, slope, strict=True)]
+                for name, matrices in (("end_to_end", W), ("velocity", np.array(velocity)), ("element", element)):
+                    flat = matrices.reshape(len(W), -1)
+                    series[name].append(np.pad(flat, ((0, 0), (0, 2 * inputs - flat.shape[1]))))
+                labels.append((depth, case, member))
+    depth_of, case_of, member_of = np.array(labels).T
     stacked = {name: np.array(values) for name, values in series.items()}
-    return Trajectory(np.arange(4.0 * nodes), stacked, {"depth": depth_of, "case": case_of})
+    labelled = {"depth": depth_of, "case": case_of, "member": member_of}
+    return Trajectory(np.arange(4.0 * nodes), stacked, labelled)
 
 
 def _sector(

@@ -1,190 +1,252 @@
-"""Theorem B.3: how fast singular values grow, across directions and with the size of the largest class."""
+"""Theorem B.3 and eq. 21: how fast singular values grow, across directions and with the size of the largest class."""
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
-from scipy import stats
+from collections.abc import Sequence
 
-from learning_dynamics.claims import Outcome, all_of, at_most, claim, equal, share_at_least
-from learning_dynamics.papers.softmax_dynamics.evidence import (
-    DIFFERENCE_ERROR,
-    RESOLUTION,
-    SIMPLE,
-    by_index,
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, at_least, at_most, claim, equal, every_draw
+from learning_dynamics.evidence import Estimate, slope
+from learning_dynamics.papers.softmax_dynamics.invariants.claims import (
+    at_each_time,
+    difference_error,
     flow_error,
-    rate_error,
-    scalar,
+    rate_errors,
 )
-from learning_dynamics.papers.softmax_dynamics.phases.detection import share_interval
-from learning_dynamics.tables import Tables
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, select
 
 
 @claim(
     "Theorem B.3, first part",
-    "slope of log |dσ_i/dt| on log σ_i over random balanced starts of different scales",
+    scope="balanced starts, cross-entropy; V = 4, d = 2 and 3; random starts of one scale for the slope",
 )
-def theorem_b_3_proportional(tables: Tables) -> Outcome:
-    """From a balanced start |dσ_1i/dt| = η |g_i| σ_2i, with g_i = u_1iᵀ A v_2i, and likewise for σ_2i.
+def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: Positive) -> Finding:
+    r"""From a balanced start the rates of singular values are proportional to them:
+    $|\dot\sigma_{1i}| = \eta |g_i| \sigma_{2i}$ with $g_i = u_{1i}^T A v_{2i}$, and likewise for $\sigma_{2i}$.
 
-    Two checks. Along the flow, derivatives by finite differences equal −g_i σ_i up to rounding. Over random
-    starts whose scale varies by three decades the rate grows like the first power of the singular value.
-    The factor g_i is no constant: at random starts its logarithm spreads by more than a factor of three
-    around the median, half of the singular values shrink, and along the flow it vanishes as the examples
-    are fitted, so that rates there fall while singular values still grow.
+    Two measurements: along the flow, derivatives by differences against $-g_i \sigma_i$; and among random starts of one
+    scale, where singular values differ by chance, the slope of the rate on the value (across scales that slope
+    is one for any bilinear model). The factor $g_i$ is no constant: its logarithm has standard deviation {spread:.2g}
+    around the fit, and {shrinking:.0%} of the singular values shrink at first.
     """
-    flows = {name: table for name, table in tables.items() if "quantity" in table}
-    identity = [
-        equal(
-            rate_error(table, f"rate_{factor}", factor),
-            0.0,
-            DIFFERENCE_ERROR + flow_error(flows) / SIMPLE,
-            resolution=RESOLUTION,
-            because="rounding of the differences, and 10 rtol / gap",
+    x, y = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
+    fit = slope(x, y)
+    residuals = y - y.mean() - fit.value * (x - x.mean())
+
+    def judge(exponent: float) -> Judgement:
+        return Judgement(
+            equal(
+                r"slope of $\log|\dot\sigma_i|$ on $\log\sigma_i$ among random starts of one scale",
+                fit,
+                exponent,
+                tolerance=0.05,
+                resolution=0.5,
+                because="interval of the slope, and a twentieth for logits of the size of the starts squared",
+            ),
+            *(
+                every_draw(
+                    rf"largest error of $\dot\sigma_i({name})$ along the flow, relative to $|\dot {name}|$",
+                    np.concatenate([_errors(table, factor, exponent, simple) for table in flows]),
+                    at_most=difference_error(simple) + flow_error(flows) / simple,
+                    because="rounding of the differences, and 10 rtol over the gap",
+                    left_out={
+                        "times at which the spectrum is not simple": sum(
+                            int((at_each_time(table, "gap") <= simple).sum()) for table in flows
+                        )
+                    },
+                )
+                for factor, name in (("f", "f"), ("w", "W"))
+            ),
         )
-        for table in flows.values()
-        for factor in ("f", "w")
-    ]
-    starts = tables["initial_growth"]
-    slope, uncertainty, spread = _log_slope(starts["sigma"], starts["rate"].abs())
-    regression = equal(
-        slope,
-        1.0,
-        0.01,
-        uncertainty=uncertainty,
-        resolution=0.1,
-        because=f"standard error; log |g| spreads by {spread:.2f}; largest scale not quite uniform",
-    )
-    failing = [check for check in identity if check.state != "holds"]
-    return Outcome(failing[0] if failing else regression, len(starts))
+
+    rivals = {
+        "rates that do not depend on the singular value": 0.0,
+        "rates like its square": 2.0,
+        "rates like its square root": 0.5,
+    }
+    facts = {"spread": float(residuals.std()), "shrinking": float((starts["rate"] < 0).mean())}
+    return Finding(judge, 1.0, rivals, facts=facts)
 
 
-@claim(
-    "Theorem B.3, across directions",
-    "share of random starts in which the larger singular value changes faster",
-    correction=(
-        "The larger one changes faster once the features have aligned with the fastest directions, and until it "
-        "saturates; after that the smaller one does."
-    ),
-)
-def theorem_b_3_selection_bias(tables: Tables) -> Outcome:
-    """Of two singular values the larger one changes faster.
-
-    This is the theorem read across directions, as a bias for those already selected. It would follow if g_i
-    were the same for all i. At random starts it is not, and the order of the rates is only loosely that of the
-    values. While predictions stay uniform, the features turn towards the directions of largest g, and then
-    the reading holds. When the first direction has fitted its examples its g falls below the second's:
-    that is what lets the effective rank rise again.
-    """
-    starts = tables["initial_growth"].pivot_table(index=["scale", "seed"], columns="index", values="rate").abs()
-    faster = starts[1] > starts[2]
-    printed = share_at_least(int(faster.sum()), len(faster), 0.95, because="predicted for all; a twentieth allowed")
-    table = tables["skewed"]
-    ordered = _larger_faster(table)
-    end = _uniform_until(table)
-    aligned = ordered[end]
-    lowest = ordered.loc[:, ordered.columns > end].mean().idxmin()
-    share, low, high = share_interval(ordered[lowest])
-    corrected = all_of(
-        share_at_least(int(aligned.sum()), len(aligned), 0.9, because="at the last time of uniform predictions"),
-        at_most(share, 0.5, uncertainty=max(share - low, high - share), because="lowest share after that"),
-    )
-    return Outcome(printed, len(faster), corrected=corrected)
-
-
-def _larger_faster(table: pd.DataFrame) -> pd.DataFrame:
-    """Return whether the larger singular value changes faster: members in rows, times in columns."""
-    sigma, rate = by_index(table, "sigma_f"), by_index(table, "rate_f").abs()
-    ordered = ((sigma[1] > sigma[2]) == (rate[1] > rate[2])).rename("ordered").reset_index()
-    return ordered.pivot_table(index="seed", columns="time", values="ordered", aggfunc="first").astype(bool)
-
-
-def _uniform_until(table: pd.DataFrame) -> float:
-    """Return the last time at which the median loss has lost less than a tenth of its initial value."""
-    loss = scalar(table, "loss").groupby("time").median()
-    return float(loss.index[loss > 0.9 * loss.iloc[0]][-1])
+def _errors(table: Table, factor: str, exponent: float, simple: float) -> np.ndarray:
+    """Return each member's largest error of -g sigma^exponent as its rate, where the spectrum is simple."""
+    quantity = f"rate_{factor}"
+    chosen = table["quantity"] == quantity
+    size = select(table, "sigma")["value"].to_numpy() ** (exponent - 1)
+    powered = table.copy()
+    powered.loc[chosen, "predicted"] = powered.loc[chosen, "predicted"] * size
+    return rate_errors(powered, quantity, f"speed_{factor}", at_each_time(table, "gap") > simple)
 
 
 @claim(
     "Theorem B.3, second part",
-    "slope of log (d log σ_1 / dt) on log N of the largest class, features aligned, predictions uniform",
+    scope="balanced starts, uniform predictions, one class of N examples among up to 1000 classes of one, d = 2",
     correction=(
-        "Rates stay below η σ √N, which aligned features approach when classes are many; "
-        "at random starts they do not depend on N at all."
+        r"Rates stay below $\eta \sigma \sqrt{N}$, which aligned features approach when classes are many; "
+        r"at random starts they do not depend on $N$ at all."
     ),
 )
-def theorem_b_3_dominant_class(tables: Tables) -> Outcome:
-    """With uniform predictions and many classes, rates are proportional to the largest class's size N.
+def theorem_b_3_dominant_class(starts: Table, early: Table, *, many: Positive) -> Finding:
+    r"""With uniform predictions at initialisation and many classes, rates are proportional to the size $N$ of the
+    largest.
 
-    At uniform predictions A is the negative one-hot matrix with the class mean projected out, whose spectral
-    norm is √N up to terms in 1/V, never more. The sum over the N examples of the class in eq. 21 runs over
-    entries of a unit vector, and such a sum is at most √N. Features that start tiny align with that top
-    direction and then grow at exactly that rate: the exponent is one half. Random starts do not know the
-    class yet: u and v are independent of A, and g is of order 1/√V whatever N is.
+    At uniform predictions $A$ is the negative one-hot matrix with the class mean projected out, whose spectral
+    norm is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$ examples of the class in eq. 21 runs over
+    entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features that start tiny align with that top
+    direction and then grow at exactly that rate: the slope on $\log N$ is {value:.3f}. Random starts do not know the
+    class yet: $u$ and $v$ are independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$ is (slope {start:.2f}).
     """
-    early = tables["early_growth"]
+    aligned, end = _aligned(early)
+    random = starts[starts["classes"] >= many]
+    at_start = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
+    # what is left of V - 1 directions that grow at rate one beside one that grows at sqrt(N), for the smallest N
+    smallest = np.sqrt(early["largest"].min())
+    left = (end["classes"].max() - 1) * np.exp(-2 * early["time"].max() * (1 - 1 / smallest))
+    ratio = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
+
+    def judge(orders: tuple[float, float]) -> Judgement:
+        return Judgement(
+            equal(
+                r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned",
+                aligned,
+                orders[0],
+                tolerance=0.02,
+                resolution=0.25,
+                because="interval of the slope, and terms in 1/V",
+            ),
+            equal(
+                r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
+                at_start,
+                orders[1],
+                tolerance=0.05,
+                resolution=0.25,
+                because="interval of the slope, and what the class mean adds",
+            ),
+            every_draw(
+                r"aligned growth over $\|A\|$, difference of the cells' medians from one",
+                np.abs(ratio - 1),
+                at_most=float(left + end["departure"].max()),
+                because="what is left of other directions, and the predictions' departure from 1/V",
+            ),
+        )
+
+    rivals = {
+        r"the root of N at random starts as well": (0.5, 0.5),
+        "N for aligned features, nothing at random starts": (1.0, 0.0),
+        "no dependence on N": (0.0, 0.0),
+    }
+    return Finding(judge, (1.0, 1.0), rivals, (0.5, 0.0), facts={"start": at_start.value})
+
+
+def _aligned(early: Table) -> tuple[Estimate, Table]:
+    """Return the order in N of the last growth rate where classes are most, and the rows of the last time."""
     end = early[early["time"] == early["time"].max()]
     many = end[end["classes"] == end["classes"].max()]
-    slope, uncertainty, _ = _log_slope(many["largest"], many["growth"])
-    printed = equal(slope, 1.0, 0.02, uncertainty=uncertainty, because="terms in 1/V, and standard error")
-    starts = tables["initial_skews"]
-    starts = starts[starts["classes"] >= 100]
-    start_slope, start_uncertainty, _ = _log_slope(starts["largest"], starts["rate"].abs() / starts["sigma"])
-    # what is left of V - 1 directions that grow at rate one beside one that grows at sqrt(N), for the smallest N
-    left = (end["classes"].max() - 1) * np.exp(-2 * early["time"].max() * (1 - 1 / np.sqrt(early["largest"].min())))
-    ratio = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median()
-    corrected = all_of(
-        equal(slope, 0.5, 0.02, uncertainty=uncertainty, because="terms in 1/V"),
-        equal(
-            float(ratio.sub(1).abs().max()),
-            0.0,
-            float(left + end["departure"].max()),
-            resolution=0.05,
-            because="median growth over |A|; what is left of other directions, and the predictions' departure from 1/V",
-        ),
-        equal(start_slope, 0.0, 0.0, uncertainty=start_uncertainty, resolution=0.25, because="random starts, V >= 100"),
-    )
-    return Outcome(printed, len(many), corrected=corrected)
+    return slope(np.log(many["largest"]), np.log(many["growth"])), end
 
 
-@claim("Theorem B.3, second part, as a bound", "largest |dσ_i/dt| / (η σ_i N) over random and aligned starts")
-def theorem_b_3_bound(tables: Tables) -> Outcome:
-    """The relative growth rate of a singular value never exceeds the size N of the largest class.
+@claim(
+    "Theorem B.3, second part, as a bound",
+    scope="balanced starts with uniform predictions, random and aligned; up to 1000 classes, d = 2",
+)
+def theorem_b_3_bound(starts: Table, early: Table, confident: Table) -> Finding:
+    r"""With uniform predictions at initialisation, the relative growth rate of a singular value is bounded by $\eta N$,
+    $N$ the size of the largest class.
 
-    This is the theorem's other reading, an upper bound. It holds with room to spare, since the sharp bound
-    is √N; the room grows with N.
+    Among these draws the largest rate is {value:.2g} of the bound, and {sharp:.3g} of the sharp one, $\sqrt{N}$. The
+    hypothesis is needed: at starts whose predictions are confident, and mostly wrong, rates reach
+    {confident:.2g} times the bound.
     """
-    starts, early = tables["initial_skews"], tables["early_growth"]
-    ratios = pd.concat(
-        [starts["rate"].abs() / (starts["sigma"] * starts["largest"]), early["growth"].abs() / early["largest"]]
-    )
-    # balanced up to rounding, uniform up to the scale of the logits
-    check = at_most(float(ratios.max()), 1.0, uncertainty=1e-3, because="predictions are uniform to a thousandth")
-    return Outcome(check, len(ratios))
+
+    def ratios(order: float) -> np.ndarray:
+        random = starts["rate"].abs() / (starts["sigma"] * starts["largest"] ** order)
+        aligned = early["growth"].abs() / early["largest"] ** order
+        return np.concatenate([random, aligned])
+
+    def broken(order: float) -> float:
+        return float((confident["rate"].abs() / (confident["sigma"] * confident["largest"] ** order)).max())
+
+    # uniform up to the size of the logits at these starts
+    slack = 1 + 10 * float(early["departure"].max())
+
+    def judge(order: float) -> Judgement:
+        return Judgement(
+            every_draw(
+                r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
+                ratios(order),
+                at_most=slack,
+                because="the bound, and ten times the predictions' departure from 1/V",
+            ),
+            at_least(
+                "the same, largest over starts with confident predictions",
+                broken(order),
+                1.0,
+                because="a bound that nothing breaks says nothing",
+            ),
+        )
+
+    rivals = {"the fourth root of N as the bound": 0.25, "a bound that does not grow with N": 0.0}
+    facts = {"sharp": float(np.nanmax(ratios(0.5))), "confident": broken(1.0)}
+    return Finding(judge, 1.0, rivals, facts=facts)
 
 
-@claim("Eq. 21", "root mean square error of g_i without terms in 1/V, relative to g_i, at the largest V")
-def equation_21(tables: Tables) -> Outcome:
-    """For many classes the terms of order 1/V in g_i can be dropped.
+@claim(
+    "Eq. 21",
+    scope="random balanced starts with up to 1000 classes; aligned features for the last equality; d = 2",
+    correction=(
+        r"Terms in $1/V$ can be dropped, with a relative error of order $1/\sqrt{V}$; what is left is at most "
+        r"$\sqrt{N}$, not of order $N$."
+    ),
+)
+def equation_21(starts: Table, early: Table, *, dropped: Fraction) -> Finding:
+    r"""For many classes the terms of order $1/V$ in $g_i$ can be dropped, and what is left is of the order of the
+    size $N$ of the largest class.
 
-    The last line of the equation leaves the class index of the inner sum free; it is read as
-    −Σ_k v_2ik Σ_{j in class k} u_1ij. At random starts the relative error falls like 1/√V: about two thirds
-    at the toy's own four classes, a tenth at about a hundred.
+    The last line leaves the class index of the inner sum free; it is read as $-\sum_k v_{2ik} \sum_{c_j = k} u_{1ij}$.
+    At random starts the relative error is {few:.2g} at {fewest} classes and {value:.2g} at {most}, of order
+    {order:.2f} in $V$. The last equality takes a sum over $N$ entries of a unit vector for $N$.
     """
-    starts = tables["initial_skews"]
-    squares = starts.assign(error=(starts["gain_many_classes"] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
-    sums = squares.groupby("classes")[["error", "square"]].sum()
-    relative = np.sqrt(sums["error"] / sums["square"])
-    fit = stats.linregress(np.log(relative.index.to_numpy(dtype=float)), np.log(relative))
-    # the interval of a slope through so few points is Student's
-    half_width = float(stats.t.ppf(0.975, len(relative) - 2) * fit.stderr)
-    error = at_most(float(relative.iloc[-1]), 0.1, because="a tenth counts as dropped")
-    slope = at_most(float(fit.slope), 0.0, uncertainty=half_width, because="slope of the logarithm on log V")
-    return Outcome(error if slope.state == "holds" else all_of(error, slope), len(starts))
+    aligned, _ = _aligned(early)
+    most = int((starts["classes"] == starts["classes"].max()).sum())
 
+    def relative(column: str) -> tuple[np.ndarray, np.ndarray]:
+        squares = starts.assign(error=(starts[column] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
+        sums = squares.groupby("classes")[["error", "square"]].sum()
+        return sums.index.to_numpy(dtype=float), np.sqrt(sums["error"] / sums["square"]).to_numpy()
 
-def _log_slope(x: pd.Series, y: pd.Series) -> tuple[float, float, float]:
-    """Slope of log y on log x, half-width of its 95 % interval, and the residuals' standard deviation."""
-    fit = stats.linregress(np.log(x), np.log(y))
-    residuals = np.log(y) - fit.intercept - fit.slope * np.log(x)
-    return float(fit.slope), 1.96 * float(fit.stderr), float(residuals.std())
+    def judge(reading: tuple[str, float]) -> Judgement:
+        column, order = reading
+        classes, errors = relative(column)
+        falling = slope(np.log(classes), np.log(errors))
+        return Judgement(
+            at_most(
+                r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
+                Estimate(errors[-1], errors[-1], errors[-1], most, "root mean square of draws"),
+                dropped,
+                because="what counts as dropped",
+            ),
+            at_most("order of that error in V", falling, 0.0, because="it falls as classes become many"),
+            equal(
+                r"order of $g_1$ in $N$ for aligned features",
+                aligned,
+                order,
+                tolerance=0.02,
+                resolution=0.25,
+                because="interval of the slope, and terms in 1/V",
+            ),
+        )
+
+    classes, errors = relative("gain_many_classes")
+    facts = {
+        "few": errors[0],
+        "fewest": int(classes[0]),
+        "most": int(classes[-1]),
+        "order": slope(np.log(classes), np.log(errors)).value,
+    }
+    rivals = {
+        "the two sums of the last line taken apart": ("gain_separate", 0.5),
+        "no dependence on N": ("gain_many_classes", 0.0),
+    }
+    return Finding(judge, ("gain_many_classes", 1.0), rivals, ("gain_many_classes", 0.5), facts=facts)

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.svd import paired_svd, sorted_svd
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.softmax_dynamics import starts, theory
+from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
+from learning_dynamics.tidy import Column, columns
 from learning_dynamics.trajectory import Trajectory
 
 
@@ -21,7 +21,8 @@ from learning_dynamics.trajectory import Trajectory
     Column("sigma", "float", "singular value of the features"),
     Column("rate", "float", "its derivative, u^T (df/dt) v"),
     Column("gain", "float", "g_i at the actual predictions"),
-    Column("gain_many_classes", "float", "g_i at uniform predictions without terms of order 1/V (eq. 21)"),
+    Column("gain_many_classes", "float", "g_i without terms of order 1/V, the inner sum within the outer"),
+    Column("gain_separate", "float", "the same with the two sums of eq. 21 taken apart"),
     Column("fastest", "float", "spectral norm of A at uniform predictions"),
 )
 def initial_states(trajectory: Trajectory) -> pd.DataFrame:
@@ -52,6 +53,7 @@ def initial_states(trajectory: Trajectory) -> pd.DataFrame:
                     "rate": rate.ravel(),
                     "gain": theory.gains(U1, A, V2).ravel(),
                     "gain_many_classes": theory.gains(U1, -labels, V2).ravel(),
+                    "gain_separate": (-U1.sum(axis=-2) * V2.sum(axis=-2)).ravel(),
                     "fastest": theory.fastest_growth(counts),
                 }
             )
@@ -64,9 +66,9 @@ def initial_states(trajectory: Trajectory) -> pd.DataFrame:
     Column("largest", "int", "size of the largest class; the others have one example"),
     Column("seed", "int", "ensemble member within its cell"),
     Column("time", "float", "flow time in units of 1 / sqrt(largest)"),
-    Column("sigma", "float", "largest singular value of the features"),
-    Column("growth", "float", "its relative growth rate, d log(sigma) / dt"),
-    Column("departure", "float", "largest difference of a prediction from 1/V"),
+    Column("sigma", "float", "largest singular value of the features", nullable=True),
+    Column("growth", "float", "its relative growth rate, d log(sigma) / dt", nullable=True),
+    Column("departure", "float", "largest difference of a prediction from 1/V", nullable=True),
     Column("fastest", "float", "spectral norm of A at uniform predictions"),
 )
 def early_growth(trajectory: Trajectory) -> pd.DataFrame:
@@ -82,8 +84,11 @@ def early_growth(trajectory: Trajectory) -> pd.DataFrame:
         members = slice(cell * seeds, (cell + 1) * seeds)
         f = trajectory.series["f"][members, :, : len(labels)]
         W = trajectory.series["W"][members, :, :, :classes]
+        lived = ~starts.undecided(f)
+        f, W = (np.where(lived[:, None, None, None], factor, factor[:, :1]) for factor in (f, W))
         df, _ = model.derivatives(f, W, labels, "cross_entropy")
         U, S, V = sorted_svd(f)
+        S = np.where(lived[:, None, None], S, np.nan)
         rate = theory.singular_value_rates(U, df, V)
         departure = np.abs(model.softmax(f @ W) - 1 / classes).max(axis=(-2, -1))
         seed, time = np.meshgrid(np.arange(seeds), np.arange(points), indexing="ij")

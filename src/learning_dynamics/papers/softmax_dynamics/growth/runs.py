@@ -6,9 +6,8 @@ import itertools
 
 import numpy as np
 
-from learning_dynamics.dynamics import ensemble
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics.cells import cell_states, factors_of
+from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -76,14 +75,14 @@ def early_growth(
     W = np.zeros((len(cells) * seeds, points, dimension, max(classes)))
     for cell, (count, size) in enumerate(progress(cells, "early growth")):
         counts = [size] + [1] * (count - 1)
-        labels, initial = cell_states(seed, counts, dimension, "balanced", scale, seeds)
-        field = model.vector_field(labels, dimension, "cross_entropy")
-        states = ensemble.flow(field, initial, times / np.sqrt(size), rtol=rtol, atol=rtol * scale)
-        factors = factors_of(states, labels, dimension)
+        labels, initial = starts.cell_states(seed, counts, dimension, "balanced", scale, seeds)
+        at = times / np.sqrt(size)
+        states = starts.flow(labels, initial, dimension, "cross_entropy", at, rtol=rtol, atol=rtol * scale)
+        factors = starts.factors_of(states, labels, dimension)
         members = slice(cell * seeds, (cell + 1) * seeds)
         f[members, :, : sum(counts)], W[members, :, :, :count] = factors["f"], factors["W"]
     constants = {
         name: np.repeat(np.array([cell[index] for cell in cells]), seeds)
         for index, name in enumerate(("classes", "largest"))
     }
-    return Trajectory(times, {"f": f, "W": W}, constants)
+    return Trajectory(times, {"f": f, "W": W}, constants, undecided=starts.undecided(f))

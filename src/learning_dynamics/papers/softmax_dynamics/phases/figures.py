@@ -1,141 +1,185 @@
-"""Phases of the effective rank over the grid, and what is left of them in the controls."""
+"""The toy in the manner of Figure 4, and the map of its phases."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable
 from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
-from learning_dynamics.papers.softmax_dynamics.bands import band
-from learning_dynamics.papers.softmax_dynamics.phases.detection import PHASES, share_interval, shows
-from learning_dynamics.papers.softmax_dynamics.selections import chosen
-from learning_dynamics.plotting import COLOURS, WIDTH
+from learning_dynamics.evidence import share
+from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
+from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
+from learning_dynamics.papers.softmax_dynamics.panels import CLASS_COLOURS, RANK_NAMES, band, learned_times
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
-from learning_dynamics.tables import Tables
+from learning_dynamics.tidy import Table, select, settings_of
+
+# until the first class is learned, until the last is, after that: the paper's three phases, by what defines them
+STYLES = ("-", (0, (3, 1.2)), (0, (1, 1)))
+STYLE_NAMES = ("until the first class is learned", "until all are", "after that")
+
+
+def figure4(skewed: Table) -> Drawn:
+    r"""One run of the toy in the plane: skewed classes ({sizes}), two dimensions, cross-entropy, from a Gaussian start.
+
+    Top: rows of $f$ and columns of $W$; large dots are the ends. Colours are classes, line styles are phases by what is
+    learned: solid until the first class is learned, dashed until all are, dotted after. Bottom: singular values, with
+    $\sigma_1 - \sigma_2$, and RankMe, centred and not. Vertical lines mark when each class is learned (its mean
+    probability passes one half), in its colour; the grey band holds the middle half of {draws} seeds (RankMe, centred).
+    Drawn is the one of {known} seeds that stays nearest to the median of all.
+    """
+    rows = skewed[skewed["seed"] == _typical_member(skewed)]
+    counts = settings_of(skewed)["counts"]
+    learned = learned_times(rows, len(counts))
+    marks = (float(np.min(learned)), float(np.max(learned)))
+    figure, grid = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
+    (plane, weights), (spectrum, rank) = grid
+    labels = np.repeat(np.arange(len(counts)), counts)
+    _paths(plane, rows, "feature", labels, marks, 1.0)
+    _paths(weights, rows, "class", np.arange(len(counts)), marks, 1.8)
+    plane.set_title("features $f$")
+    weights.set_title("classifier $W$")
+    for index, colour in zip((1, 2), sequence(2), strict=True):
+        curve = select(rows, "sigma", index=index)
+        curve = curve[curve["time"] > 0]
+        spectrum.plot(curve["time"], curve["value"], color=colour, label=rf"$\sigma_{index}$")
+    first, second = (select(rows, "sigma", index=index).set_index("time")["value"] for index in (1, 2))
+    gap = (first - second)[first.index > 0]
+    spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=(0, (4, 2)), lw=1.1, label=r"$\sigma_1 - \sigma_2$")
+    spectrum.set(ylabel="singular values of $f$")
+    band(rank, skewed, "rankme_centred", COLOURS["grey"])
+    for name, tint in (("rankme_centred", "black"), ("rankme", "vermilion")):
+        curve = select(rows, name)
+        curve = curve[curve["time"] > 0]
+        rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=RANK_NAMES[name])
+    rank.set(ylabel="effective number of dimensions", ylim=(0.98, 2.12))
+    for axis in (spectrum, rank):
+        for time, tint in zip(learned, CLASS_COLOURS, strict=False):
+            axis.axvline(time, color=tint, lw=1.0, zorder=0)
+        axis.set(xscale="log", xlabel="gradient-flow time $t$")
+        axis.set_xlim(skewed.loc[skewed["time"] > 0, "time"].min(), skewed["time"].max())
+    spectrum.legend(loc="upper left", handlelength=1.5)
+    rank.legend(loc="lower right", handlelength=1.3, fontsize=8)
+    handles = [
+        Line2D([], [], color=CLASS_COLOURS[k], label=f"{size} in class {k + 1}") for k, size in enumerate(counts)
+    ]
+    plane.legend(handles=handles, handlelength=1.0, fontsize=7.5, loc="best", labelspacing=0.2)
+    handles = [
+        Line2D([], [], color=COLOURS["black"], ls=style, lw=1.2, label=name)
+        for style, name in zip(STYLES, STYLE_NAMES, strict=True)
+    ]
+    weights.legend(handles=handles, handlelength=1.8, fontsize=7.5, loc="best", labelspacing=0.2)
+    facts = {"sizes": ", ".join(map(str, counts)), "draws": int(skewed["seed"].nunique())}
+    facts["known"] = int(select(skewed, "feature_x")["seed"].nunique())
+    return Drawn(
+        figure,
+        facts,
+        "Paths of features and weights, singular values and RankMe, with the times at which classes are learned.",
+    )
+
+
+def _typical_member(table: Table) -> int:
+    """Return the member, of those whose coordinates are known, whose RankMe stays nearest to the median's course."""
+    rank = select(table, "rankme_centred").pivot_table(index="seed", columns="time", values="value")
+    known = select(table, "feature_x")["seed"].unique()
+    return int((rank - rank.median()).abs().max(axis=1)[known].idxmin())
+
+
+def _paths(axis: Axes, rows: Table, name: str, colours: np.ndarray, marks: tuple[float, float], width: float) -> None:
+    x, y = (select(rows, f"{name}_{letter}") for letter in "xy")
+    for index, colour in enumerate(colours, start=1):
+        line = [table[table["index"] == index] for table in (x, y)]
+        times = line[0]["time"].to_numpy()
+        a, b = (table["value"].to_numpy() for table in line)
+        cuts = [0, *np.searchsorted(times, marks), len(times) - 1]
+        for (begin, end), style in zip(itertools.pairwise(cuts), STYLES, strict=True):
+            part = slice(begin, end + 1)
+            axis.plot(a[part], b[part], color=CLASS_COLOURS[colour], lw=width, ls=style, alpha=0.9)
+        axis.plot(a[0], b[0], ".", ms=3, color=CLASS_COLOURS[colour])
+        axis.plot(a[-1], b[-1], "o", ms=4, color=CLASS_COLOURS[colour])
+    axis.axhline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
+    axis.axvline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
+    axis.set_aspect("equal", adjustable="datalim")
+    axis.set(xlabel="first coordinate", ylabel="second coordinate")
+
+
+PHASES = (
+    ("falls first", lambda words, falls: np.array([bool(w) and w[0] == "F" for w in words])),
+    ("no fall after\na rise", lambda words, falls: monotone(words)),
+    ("falls after a rise,\nany time", lambda words, falls: falls["fall"] > 0),
+    ("falls after a rise, while\nrare classes are learned", lambda words, falls: falls["fall_rare"] > 0),
+)
 
 
 def phases(
-    tables: Tables, *, measure: Literal["rankme", "rankme_centred", "effective_rank"], threshold: Positive
-) -> Figure:
-    """Share of seeds that run through each phase, over class skews and initial scales.
+    cross_entropy: Table,
+    no_bottleneck: Table,
+    squared: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+) -> Drawn:
+    r"""Share of seeds whose effective rank shows each phase, over class skews and initial scales.
 
-    Rows: the effective rank falls first (warm-up); falls, then rises (entropy-seeking); falls, rises, falls again
-    (compression-seeking), each change by at least the threshold. Columns: cross-entropy by gradient flow, by gradient
-    descent, and the squared loss. Cells give the share of seeds in per cent and its 95 % Wilson interval, balanced and
-    Gaussian initialisations pooled. The squared loss shows the same phases as the cross-entropy, and so do
-    equal classes (bottom row of each panel) at small scales; a late fall is rare everywhere. RankMe here is that
-    of the covariance about zero.
+    Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall once
+    it has risen (what the paper says of its controls); it falls after a rise, at any time (compression,
+    counted generously), and of that falls while the rarest classes are learned. Columns: cross-entropy in two
+    dimensions, in three, and the squared loss in two. Cells give the share in per cent with its 95 % Wilson interval,
+    balanced and Gaussian starts together; of equal classes (lowest row of each panel) all are rarest. Each row of
+    panels has colours of its own, from nought to its largest share.
     """
-    titles = {
-        "cross_entropy_grid": "cross-entropy,\ngradient flow",
-        "descent_grid": "cross-entropy,\ngradient descent",
-        "squared_grid": "squared loss,\ngradient flow",
+    tables = {
+        "cross-entropy, $d = 2$": cross_entropy,
+        "cross-entropy, $d = 3$": no_bottleneck,
+        "squared loss, $d = 2$": squared,
     }
-    figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 6.2), sharex=True, sharey=True, squeeze=False)
-    for column, (name, table) in enumerate(tables.items()):
-        rows = table[(table["measure"] == measure) & np.isclose(table["threshold"], threshold)]
-        for row, phase in enumerate(PHASES):
-            image = _share_panel(axes[row, column], rows, phase)
-        axes[0, column].set_title(titles.get(name, name))
-        axes[-1, column].set_xlabel("initial scale")
-    for row, phase in enumerate(PHASES):
-        axes[row, 0].set_ylabel(f"{phase}\n\nclass sizes")
-    bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.4, aspect=40, pad=0.02)
-    bar.ax.xaxis.set_major_formatter(PercentFormatter(1.0))
-    bar.set_label("share of seeds")
-    return figure
-
-
-def _share_panel(axis: Axes, rows: pd.DataFrame, phase: str) -> plt.AxesImage:
-    """Draw a table of shares, skews by scales, with their intervals."""
-    shown = shows(rows, phase)
-    counts = sorted(rows["counts"].unique(), reverse=True)
-    scales = sorted(rows["scale"].unique())
-    shares = np.array(
-        [
-            [share_interval(shown[(rows["counts"] == size) & (rows["scale"] == scale)]) for scale in scales]
-            for size in counts
-        ]
+    figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 7.6), sharex=True, sharey=True)
+    for row, (name, rule) in enumerate(PHASES):
+        found = [_shares(table, rule, measure, threshold) for table in tables.values()]
+        top = max(shares[..., 0].max() for shares, _, _ in found)
+        for axis, (shares, sizes, scales) in zip(axes[row], found, strict=True):
+            image = axis.imshow(shares[..., 0], vmin=0, vmax=max(top, 0.01), cmap="cividis", aspect="auto")
+            for i, j in np.ndindex(shares.shape[:2]):
+                value, low, high = shares[i, j]
+                text = f"{100 * value:.0f}\n{100 * low:.0f}–{100 * high:.0f}"
+                colour = "black" if value > 0.6 * top else "white"
+                axis.text(j, i, text, ha="center", va="center", fontsize=7.5, color=colour, linespacing=1.05)
+            axis.set_xticks(range(len(scales)), [f"{scale:g}" for scale in scales])
+            axis.set_yticks(range(len(sizes)), [size.replace("-", " ") for size in sizes])
+            axis.tick_params(length=0)
+            axis.spines[:].set_visible(False)
+        bar = figure.colorbar(image, ax=axes[row], aspect=12, pad=0.01)
+        bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        bar.set_label("share of seeds")
+        axes[row, 0].set_ylabel(name)
+    for axis, title in zip(axes[0], tables, strict=True):
+        axis.set_title(title)
+    for axis in axes[-1]:
+        axis.set_xlabel("initial scale")
+    facts = {"measure": RANK_NAMES[measure], "threshold": threshold}
+    return Drawn(
+        figure,
+        facts,
+        "Shares of seeds with each phase, by class sizes and scale, for the treated case and two controls.",
     )
-    image = axis.imshow(shares[..., 0], vmin=0, vmax=1, cmap="cividis", aspect="auto")
-    for i, j in np.ndindex(shares.shape[:2]):
-        share, low, high = shares[i, j]
-        text = f"{100 * share:.0f}\n{100 * low:.0f}–{100 * high:.0f}"
-        axis.text(j, i, text, ha="center", va="center", fontsize=6.5, color="black" if share > 0.5 else "white")
-    axis.set_xticks(range(len(scales)), [f"{scale:g}" for scale in scales])
-    axis.set_yticks(range(len(counts)), [size.replace("-", " ") for size in counts])
-    axis.tick_params(length=0)
-    axis.spines[:].set_visible(False)
-    return image
 
 
-def controls(
-    tables: Tables, *, measure: Literal["rankme", "rankme_centred", "effective_rank"], threshold: Positive
-) -> Figure:
-    """The effective rank with skew, bottleneck or cross-entropy taken away.
-
-    Medians and the middle half of the seeds (uncentred RankMe). First panel: all three present. The rank still falls
-    and rises with two examples in every class, with three dimensions for four classes, and with the
-    squared loss; it falls furthest with skewed classes. Last panel: shares of seeds over the whole grid of scales
-    and initialisations (and skews, where classes are skewed) that fall and then rise, and that fall once more after
-    that, with 95 % Wilson intervals.
-    """
-    panels = {
-        "skewed": "skewed, cross-entropy",
-        "uniform": "uniform classes",
-        "no_bottleneck": "no bottleneck, $d = 3$",
-        "squared": "squared loss, skewed",
-        "squared_uniform": "squared loss, uniform",
-    }
-    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.4))
-    for axis, (name, title) in zip(axes.ravel(), panels.items(), strict=False):
-        table = tables[name]
-        dimension = table.attrs["settings"]["dimension"]
-        band(axis, table, measure, COLOURS["blue"], median=True)
-        axis.axhline(dimension, color=COLOURS["grey"], lw=0.8, ls=(0, (4, 2)))
-        axis.set(xscale="log", ylim=(0.95, dimension + 0.07), title=title, xlabel="gradient-flow time $t$")
-        axis.set_xlim(table.loc[table["time"] > 0, "time"].min(), table["time"].max())
-    for axis in axes[:, 0]:
-        axis.set_ylabel("RankMe")
-    grids = {
-        "skewed": ("cross_entropy_grid", True),
-        "uniform": ("cross_entropy_grid", False),
-        "no bottle-\nneck": ("no_bottleneck_grid", True),
-        "squared": ("squared_grid", True),
-        "squared,\nuniform": ("squared_grid", False),
-    }
-    _control_shares(axes[1, 2], tables, grids, measure, threshold)
-    return figure
-
-
-def _control_shares(
-    axis: Axes, tables: Tables, grids: Mapping[str, tuple[str, bool]], measure: str, threshold: float
-) -> None:
-    for offset, (phase, colour, label) in enumerate(
-        (("entropy-seeking", "blue", "falls, rises"), ("compression-seeking", "vermilion", "…and falls again"))
-    ):
-        for place, (name, skewed) in enumerate(grids.values()):
-            rows = chosen(tables[name], measure, threshold, skewed=skewed)
-            share, low, high = share_interval(shows(rows, phase))
-            axis.errorbar(
-                share,
-                place + 0.2 * offset - 0.1,
-                xerr=[[share - low], [high - share]],
-                fmt="o",
-                ms=4,
-                color=COLOURS[colour],
-                label=label if place == 0 else None,
-            )
-    axis.set_yticks(range(len(grids)), list(grids))
-    axis.invert_yaxis()
-    axis.set(xlim=(-0.03, 1), xlabel="share of seeds")
-    axis.xaxis.set_major_formatter(PercentFormatter(1.0))
-    axis.legend(
-        loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, fontsize=7.5, handletextpad=0.1, columnspacing=0.8
-    )
+def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[float]]:
+    cells = members_of(table)
+    words = shapes(table, measure, threshold)
+    falls = {name: values(table, name, 0, measure, threshold) for name in ("fall", "fall_rare")}
+    shown = rule(words, falls)
+    sizes = sorted(cells["counts"].unique(), reverse=True)
+    scales = sorted(cells["scale"].unique())
+    found = np.empty((len(sizes), len(scales), 3))
+    for i, j in np.ndindex(found.shape[:2]):
+        chosen = ((cells["counts"] == sizes[i]) & (cells["scale"] == scales[j])).to_numpy()
+        estimate = share(int(shown[chosen].sum()), int(chosen.sum()))
+        found[i, j] = estimate.value, estimate.lower, estimate.upper
+    return found, sizes, scales

@@ -1,60 +1,177 @@
-"""Falls and rises of the effective rank over the grid."""
+"""Effective ranks, learning of classes, alignment and separation along the toy's flows."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.softmax_dynamics.phases.detection import swings
-from learning_dynamics.papers.softmax_dynamics.ranks import RANKS
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.softmax_dynamics import falls, theory
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics.spectra import RANKS, alignment, separation, sorted_svd
+from learning_dynamics.settings import Fraction, Natural, Positive
+from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-THRESHOLDS = (0.02, 0.05, 0.1)
-RANK_COLUMNS = (
+VALUE = Column("value", "float", "measured; empty where a member's flow could not be integrated", nullable=True)
+TOY = (SEED, TIME, QUANTITY, INDEX, VALUE)
+# places along a member's flow at which grids are measured, numbered from 1
+MOMENTS = ("start", "first class learned", "rare classes begin", "rare classes learned", "end")
+GRID = (
     Column("counts", "str", "class sizes, largest first, joined by dashes"),
-    Column("largest", "int", "size of the largest class"),
-    Column("smallest", "int", "size of the smallest class"),
+    Column("skewed", "bool", "whether class sizes differ"),
     Column("init", "str", "balanced or gaussian"),
     Column("scale", "float", "standard deviation of the initial features"),
     Column("seed", "int", "ensemble member within its cell"),
-    Column("measure", "str", "rankme, rankme_centred or effective_rank"),
-    Column("threshold", "float", "smallest change that counts as a fall or a rise"),
-    Column("first", "float", "first swing: negative for a fall, positive for a rise, 0 for none"),
-    Column("second", "float", "second swing"),
-    Column("third", "float", "third swing"),
-    Column("fourth", "float", "fourth swing"),
-    Column("start", "float", "the measure at initialisation"),
-    Column("lowest", "float", "its lowest recorded value"),
-    Column("end", "float", "the measure at the last time"),
+    Column("measure", "str", "rankme_centred, rankme or effective_rank; empty for what concerns none"),
+    Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
+    QUANTITY,
+    Column("index", "int", "1, 2, ...: swings in their order, classes by size, or moments; 0 for scalars"),
+    Column("value", "float", "measured; empty for a class never learned, and for a failed flow", nullable=True),
 )
 
 
-@columns(*RANK_COLUMNS)
-def flow_grid(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the falls and rises of each member's effective rank: one row per member, measure, threshold."""
-    constants = trajectory.constants
-    counts = constants["counts"]
-    members = {
-        "counts": ["-".join(map(str, sizes)) for sizes in counts.tolist()],
-        "largest": counts.max(axis=1),
-        "smallest": counts.min(axis=1),
-        "init": constants["init"].astype(str),
-        "scale": constants["scale"],
-        "seed": np.arange(len(counts)) % trajectory.settings["seeds"],
+@columns(*TOY)
+def toy(trajectory: Trajectory, *, coordinates: Natural) -> pd.DataFrame:
+    """Measure one cell's flows over time.
+
+    Quantities: ``rankme_centred``, ``rankme``, ``effective_rank``; ``sigma`` and its derivative ``rate``, of the
+    features; ``probability``, the mean probability (under the squared loss: output) of its own class over a class's
+    examples; ``alignment`` of the leading eigenvectors of f^T f and W W^T; ``separation_f``, ``separation_w``, of the
+    largest class's features and weights from all others; ``loss``. For the first `coordinates` members also the
+    first two coordinates of features and classifier columns: ``feature_x``, ``feature_y``, ``class_x``, ``class_y``.
+    """
+    f, W = _finite(trajectory)
+    labels, loss = trajectory.constants["labels"], trajectory.settings["loss"]
+    sigma, rate = _rates(f, W, labels, loss)
+    group = labels[0].argmax(axis=-1) == 0
+    measured = {name: measure(f) for name, measure in RANKS.items()} | {
+        "sigma": sigma,
+        "rate": rate,
+        "probability": class_probabilities(f, W, labels, loss),
+        "alignment": alignment(f, W),
+        "separation_f": separation(f, group),
+        "separation_w": separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0),
+        "loss": model.summed_loss(f, W, labels[:, None], loss),
     }
+    table = rows(measured, {"seed": np.arange(len(f)), "time": trajectory.time})
+    table.loc[_failed(trajectory)[table["seed"]], "value"] = np.nan
+    first = {
+        "feature_x": f[:coordinates, ..., 0],
+        "feature_y": f[:coordinates, ..., 1],
+        "class_x": W[:coordinates, ..., 0, :],
+        "class_y": W[:coordinates, ..., 1, :],
+    }
+    places = rows(first, {"seed": np.arange(len(f))[:coordinates], "time": trajectory.time})
+    return joined(TOY, table, places)
+
+
+@columns(*GRID)
+def flow_grid(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> pd.DataFrame:
+    """Measure each member of a grid.
+
+    Quantities: ``learned``, when each class's mean probability of its own class passes one half for good, and
+    ``final``, that probability at the end; at each of `MOMENTS` ``sigma_1``, ``sigma_2``, ``rate_1``, ``rate_2``,
+    ``alignment``, ``separation_f``, ``separation_w``. By measure: ``rank`` at the same moments; ``lowest``; ``tail``,
+    its change over the last half decade of time; ``net``, its change while the rarest classes are learned (their
+    probabilities between `lower` and `upper`). By measure and threshold: ``swing``, the first four alternating
+    swings; the deepest fall after a rise, ``fall``, and the part of one while the rarest classes are learned,
+    ``fall_rare``, or while all classes after the first are, ``fall_learning``.
+    """
+    f, W = _finite(trajectory)
+    constants, loss, times = trajectory.constants, trajectory.settings["loss"], trajectory.time
+    counts, labels = constants["counts"], constants["labels"]
+    probabilities = class_probabilities(f, W, labels, loss)
+    windows = falls.windows(probabilities, counts, lower, upper)
+    members, last = np.arange(len(f)), len(times) - 1
+    moments = np.stack([0 * members, windows.learning[0], *windows.rare, 0 * members + last], axis=1)
+
+    def at_moments(series: np.ndarray) -> np.ndarray:
+        return np.take_along_axis(series, moments, axis=1)
+
+    largest = labels[..., 0] > 0  # the first class listed
+    groups = [np.flatnonzero(np.all(largest == pattern, axis=1)) for pattern in np.unique(largest, axis=0)]
+    separated = np.empty(f.shape[:2])
+    for group in groups:
+        separated[group] = separation(f[group], largest[group[0]])
+    sigma, rate = _rates(f, W, labels, loss)
+    failed = _failed(trajectory)
     tables = []
+
+    def add(measured: dict[str, np.ndarray], measure: str = "", threshold: float = 0.0) -> None:
+        known = {name: np.where(failed.reshape(-1, *[1] * (v.ndim - 1)), np.nan, v) for name, v in measured.items()}
+        labels_of = {
+            "counts": np.array(["-".join(map(str, sizes)) for sizes in counts.tolist()]),
+            "skewed": counts.max(axis=1) > counts.min(axis=1),
+            "init": constants["init"].astype(str),
+            "scale": constants["scale"],
+        }
+        seeds = {"seed": members % trajectory.settings["seeds"]}
+        tables.append(rows(known, seeds, **labels_of, measure=measure, threshold=threshold))
+
+    learned = falls.learned_at(times, probabilities)
+    add(
+        {
+            "learned": np.where(np.isinf(learned), np.nan, learned),
+            "final": probabilities[:, -1],
+            "sigma_1": at_moments(sigma[..., 0]),
+            "sigma_2": at_moments(sigma[..., 1]),
+            "rate_1": at_moments(rate[..., 0]),
+            "rate_2": at_moments(rate[..., 1]),
+            "alignment": at_moments(alignment(f, W)),
+            "separation_f": at_moments(separated),
+            "separation_w": at_moments(separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0)),
+        }
+    )
     for name, measure in RANKS.items():
-        series = measure(trajectory.series["f"])
-        for threshold in THRESHOLDS:
-            found = swings(series, threshold, 4)
-            swing = dict(zip(("first", "second", "third", "fourth"), found.T, strict=True))
-            ends = {"start": series[:, 0], "lowest": series.min(axis=1), "end": series[:, -1]}
-            tables.append(pd.DataFrame({**members, "measure": name, "threshold": threshold, **swing, **ends}))
-    return pd.concat(tables, ignore_index=True)
+        series = measure(f)
+        rank = at_moments(series)
+        before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
+        add(
+            {
+                "rank": rank,
+                "lowest": series.min(axis=1),
+                "tail": series[:, -1] - series[:, before_end],
+                "net": rank[:, 3] - rank[:, 2],
+            },
+            name,
+        )
+        for threshold in thresholds:
+            swung = {"swing": falls.swings(series, threshold, 4)}
+            add(swung | falls.falls_by_window(series, threshold, windows), name, threshold)
+    return joined(GRID, *tables)
 
 
-@columns(*RANK_COLUMNS)
-def descent_grid(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the falls and rises as for gradient flow."""
-    return flow_grid(trajectory)
+def class_probabilities(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: str) -> np.ndarray:
+    """Return the mean of its own class's probability (output, for the squared loss) over each class's examples.
+
+    Parameters
+    ----------
+    f, W : ndarray, shapes (members, times, examples, d) and (members, times, d, classes)
+    labels : ndarray, shape (members, examples, classes)
+
+    Returns
+    -------
+    ndarray, shape (members, times, classes)
+    """
+    outputs = f @ W
+    if loss == "cross_entropy":
+        outputs = model.softmax(outputs)
+    return np.sum(outputs * labels[:, None], axis=-2) / labels.sum(axis=1)[:, None]
+
+
+def _rates(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: model.Loss) -> tuple[np.ndarray, np.ndarray]:
+    df, _ = model.derivatives(f, W, labels[:, None], loss)
+    U, S, V = sorted_svd(f)
+    return S, theory.singular_value_rates(U, df, V)
+
+
+def _failed(trajectory: Trajectory) -> np.ndarray:
+    count = trajectory.members
+    return np.zeros(count, dtype=bool) if trajectory.undecided is None else np.asarray(trajectory.undecided, dtype=bool)
+
+
+def _finite(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
+    """Return f and W with failed members held at their start, so that factorisations are defined; mask them later."""
+    failed = _failed(trajectory)[:, None, None, None]
+    f, W = trajectory.series["f"], trajectory.series["W"]
+    return np.where(failed, f[:, :1], f), np.where(failed, W[:, :1], W)

@@ -1,18 +1,42 @@
-"""The toy model over a grid of class skews, initialisations and scales."""
+"""The toy model from single cells and over grids of class skews, initialisations and scales, by gradient flow."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics import ensemble
-from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics.cells import cell_states, factors_of, log_times
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
+
+
+def toy(
+    *,
+    counts: list[Count],
+    dimension: Count,
+    loss: Literal["cross_entropy", "squared"],
+    init: Literal["balanced", "gaussian"],
+    scale: Positive,
+    seeds: Count,
+    start: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow from one class skew and one scale, recorded at 0 and from `start` to `horizon`.
+
+    Returns
+    -------
+    Trajectory
+        Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
+    """
+    times = starts.log_times(start, horizon, points)
+    return starts.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
 
 
 def flow_grid(
@@ -35,53 +59,25 @@ def flow_grid(
     Returns
     -------
     Trajectory
-        Series f, members cell by cell; constants counts, init and scale of each member.
+        As in `toy`, members cell by cell; constants labels, and counts, init and scale of each member.
+
+    Raises
+    ------
+    ProjectError
+        If class sizes differ in their number of classes or of examples.
     """
-    times = log_times(start, horizon, points)
-    labels, initial, constants = _grid(seed, counts, dimension, inits, scales, seeds)
-    states = ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, rtol=rtol, atol=atol)
-    return Trajectory(times, {"f": factors_of(states, labels, dimension)["f"]}, constants)
-
-
-def descent_grid(
-    *,
-    counts: list[list[Count]],
-    dimension: Count,
-    loss: Literal["cross_entropy", "squared"],
-    inits: list[Literal["balanced", "gaussian"]],
-    scales: list[Positive],
-    seeds: Count,
-    learning_rate: Positive,
-    steps: Count,
-    points: Count,
-    seed: Seed,
-) -> Trajectory:
-    """Gradient descent over the same grid as `flow_grid`, from the same initial states.
-
-    Returns
-    -------
-    Trajectory
-        As in `flow_grid`; time is the learning rate times the number of steps.
-    """
-    labels, initial, constants = _grid(seed, counts, dimension, inits, scales, seeds)
-    record_at = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
-    states = ensemble.descent(model.vector_field(labels, dimension, loss), initial, learning_rate, record_at)
-    return Trajectory(learning_rate * record_at, {"f": factors_of(states, labels, dimension)["f"]}, constants)
-
-
-def _grid(
-    seed: int,
-    counts: Sequence[Sequence[int]],
-    dimension: int,
-    inits: Iterable[str],
-    scales: Iterable[float],
-    seeds: int,
-) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    if len({(len(sizes), sum(sizes)) for sizes in counts}) > 1:
+        raise ProjectError("flow_grid: all entries of `counts` must have as many classes and as many examples")
+    times = starts.log_times(start, horizon, points)
     cells = list(itertools.product(counts, inits, scales))
-    made = [cell_states(seed, sizes, dimension, init, scale, seeds) for sizes, init, scale in cells]
+    made = [starts.cell_states(seed, sizes, dimension, init, scale, seeds) for sizes, init, scale in cells]
+    labels, initial = (np.concatenate(part) for part in zip(*made, strict=True))
+    states = starts.flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
     constants = {
+        "labels": labels,
         "counts": np.repeat(np.array([sizes for sizes, _, _ in cells]), seeds, axis=0),
         "init": np.repeat(np.array([init for _, init, _ in cells]), seeds),
         "scale": np.repeat(np.array([scale for _, _, scale in cells]), seeds),
     }
-    return np.concatenate([labels for labels, _ in made]), np.concatenate([states for _, states in made]), constants
+    series = starts.factors_of(states, labels, dimension)
+    return Trajectory(times, series, constants, undecided=starts.undecided(states))

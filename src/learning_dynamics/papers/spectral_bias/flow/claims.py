@@ -1,194 +1,199 @@
-"""The limits and invariants of the gradient flow (Theorem 3.1, Corollary 3.1), and Gaussian layers beside them."""
+"""The limit of the gradient flow: Theorem 3.1 and Corollary 3.1."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-import pandas as pd
 
-from learning_dynamics.claims import Outcome, all_of, at_least, at_most, claim, equal
-from learning_dynamics.papers.spectral_bias.evidence import (
-    FLOW_ERROR,
-    flow_error,
-    largest_error,
-    led_by,
-    limit_error,
-    members,
-    spectra,
-)
-from learning_dynamics.papers.spectral_bias.selections import select
-from learning_dynamics.settings import Fraction
-from learning_dynamics.tables import Tables
+from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.papers.spectral_bias import theory
+from learning_dynamics.papers.spectral_bias.integration import gathered, local_errors
+from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
+from learning_dynamics.tidy import Table, by_draw, settings_of
 
-LEFT_OPEN = "remaining residual / smallest σ(X), and 4 rtol"
-
-
-@claim("Lemma 3.2", "largest |Z1ᵀZ1 − Z2Z2ᵀ − 2γI| along the flow, relative to |Z1ᵀZ1|")
-def lemma_3_2(tables: Tables) -> Outcome:
-    """The imbalance Z1ᵀZ1 − Z2Z2ᵀ of the projected layers stays at 2γ times the identity.
-
-    The check has meaning only where the integrator resolves 2γ itself: a run whose error hides a tenth of
-    it leaves the claim undecided.
-    """
-    checks = []
-    for table in tables.values():
-        scale = float(select(table, "scale", "flow")["value"].max())
-        drift = float(select(table, "imbalance", "flow")["value"].max()) / scale
-        resolution = 0.1 * 2 * table.attrs["settings"]["gamma"] / scale
-        tolerance = FLOW_ERROR * table.attrs["settings"]["rtol"]
-        checks.append(equal(drift, 0.0, tolerance, resolution=resolution, because="4 rtol"))
-    return Outcome(all_of(*checks), members(tables))
-
-
-@claim("Theorem 3.1 (i)", "largest loss at the end of the flow, relative to the loss at its start")
-def theorem_3_1_i(tables: Tables) -> Outcome:
-    """Gradient flow from the orthogonal initialisation reaches zero loss, whatever the scale γ.
-
-    The flow is followed until the residual falls below a bound that the configuration sets, or until its
-    patience ends; a flow that stays at a saddle or at a poor minimum misses the bound. The loss is
-    quadratic in the residual.
-    """
-    ratios, bounds = [], []
-    for table in tables.values():
-        start = select(table, "loss", "flow").groupby("seed")["value"].first()
-        end = select(table, "loss", "limit").groupby("seed")["value"].first()
-        ratios.append((end / start).max())
-        bounds.append(table.attrs["settings"]["residual"] ** 2)
-    check = at_most(float(np.max(ratios)), float(np.max(bounds)), because="the square of the residual asked for")
-    return Outcome(check, members(tables))
-
-
-@claim("Theorem 3.1 (ii)", "largest |β − β*| / |β*| at the end of the flow, β* = pinv(X) Y")
-def theorem_3_1_ii(tables: Tables) -> Outcome:
-    """The predictor converges to the interpolator of minimum l2 norm, for every scale γ.
-
-    There are d − n directions in which an interpolator may differ from β*; a predictor with a part in any
-    of them misses β* by far more than the remaining residual explains.
-    """
-    distance = max(select(table, "distance", "limit")["value"].max() for table in tables.values())
-    check = equal(
-        float(distance),
-        0.0,
-        limit_error(tables, "distance_bound"),
-        because=LEFT_OPEN,
-    )
-    return Outcome(check, members(tables))
-
-
-@claim("Corollary 3.1", "largest error of σ_i(W1) at the end of the flow, relative to the largest σ_1(W1)")
-def corollary_3_1(tables: Tables) -> Outcome:
-    """At the end of the flow the hidden layer's singular values are those that γ and β* fix.
-
-    The first k are (√(σ_i(β*)² + γ²) + γ)^½ and the other d − k stay at √(2γ): a small scale leaves a hidden
-    layer of rank k, a large one a layer of full rank.
-    """
-    resolution = min(
-        0.1 * np.sqrt(2 * table.attrs["settings"]["gamma"]) / select(table, "sigma_w1", "limit")["value"].max()
-        for table in tables.values()
-    )
-    check = equal(
-        largest_error(tables, "sigma_w1", "limit"),
-        0.0,
-        limit_error(tables, "sigma_w1_bound"),
-        resolution=float(resolution),
-        because=LEFT_OPEN,
-    )
-    return Outcome(check, members(tables))
-
-
-@claim("Lemma C.10", "largest error of σ_i(Z1) and σ_i(Z2) along the flow, relative to the largest")
-def lemma_c_10(tables: Tables) -> Outcome:
-    """Along the whole flow the spectrum of β alone fixes the spectra of both layers.
-
-    σ(Z1)² = γ + √(γ² + σ(β)²) and σ(Z2)² = −γ + √(γ² + σ(β)²). Each layer is held against the measured
-    spectrum of β at the same time; Z1 and W1 = Z1 P share their singular values, as do Z2 and W2.
-    """
-    tolerance = flow_error(tables)
-    return Outcome(
-        all_of(
-            equal(largest_error(tables, "sigma_w1", "flow"), 0.0, tolerance, because="4 rtol"),
-            equal(largest_error(tables, "sigma_w2", "flow"), 0.0, tolerance, because="4 rtol"),
-        ),
-        members(tables),
-    )
-
-
-@claim("Theorem 3.1 (iii)", "largest violation of the optimality conditions at the end of the flow")
-def theorem_3_1_iii(tables: Tables) -> Outcome:
-    """Among all interpolating networks the flow ends at one that minimises ½|W2|² + ½|W1|² − γ log det(W1 W1ᵀ).
-
-    Checked in two ways: the conditions of Proposition C.5 (a multiplier in the row space of X balances both
-    gradients), and 100 random perturbations of each limit, led back to the interpolators, none of which
-    lowers the potential. The paper derives the conditions as necessary. They are sufficient too: in terms of
-    S = W1 W1ᵀ and β the problem is to minimise ½ tr S − γ log det S + ½ tr(βᵀ S⁻¹ β) under Xβ = Y, which is
-    convex, so a stationary point is a global minimum.
-    """
-    violation = max(
-        select(table, f"stationarity_{layer}", "limit")["value"].max()
-        for table in tables.values()
-        for layer in ("W1", "W2")
-    )
-    excess = min(select(table, "excess", "limit")["value"].min() for table in tables.values())
-    return Outcome(
-        led_by(
-            equal(
-                float(violation),
-                0.0,
-                limit_error(tables, "distance_bound"),
-                because=LEFT_OPEN,
-            ),
-            at_least(float(excess), 0.0, because="no perturbation lowers the potential"),
-        ),
-        members(tables),
-    )
+STEPS_BY_RTOL = "the integrator's steps times its rtol"
+LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
 
 
 @claim(
-    "Figure 1a",
-    "smallest share of |W1|² in its k largest singular values at the end, over the draws",
-    correction="with standard deviation 0.01 in place of variance 0.01 the layer is of rank k",
+    "Theorem 3.1 (i)",
+    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, to a relative residual near rtol",
 )
-def gaussian_init_low_rank(tables: Tables, *, share: Fraction) -> Outcome:
-    """From Gaussian weights of variance 0.01, only k singular values grow and the hidden layer ends near rank k.
+def theorem_3_1_i(flows: Sequence[Table]) -> Finding:
+    r"""From $I_\gamma$ with $\gamma > 0$, labels that can be fitted and $X$ of full rank, the parameters converge, and
+    their limit has zero loss.
 
-    A layer of width 200 with entries of variance 0.01 resembles an orthogonal one with 2γ = 200 · 0.01, so
-    γ = 1: the very scale that the same figure shows to leave the layer at full rank. Its singular values start
-    near 1.4 and the d − k lower ones stay there. Read as a standard deviation, 0.01 means γ = 0.01, and the k
-    largest singular values end up with nearly all of |W1|². Either way the lower ones hardly move.
+    Parameters that kept drifting while the loss falls would not do. A bound on what is left of the way follows from the
+    imbalance: $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$, so that the way from time $t$ on is no longer than
+    $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is held against it at every
+    recorded time; in {draws} draws it uses up to {value:.0%} of it. At the end the bound leaves {left:.1e} of the
+    parameters' norm open at most.
     """
-    printed, deviation = (_carried(spectra(table, 0.0, "limit"), _outputs(table)).min() for table in tables.values())
-    because = f"near rank k: the k largest carry {share:.0%}"
-    return Outcome(
-        at_least(float(printed), share, because=because),
-        members(tables),
-        corrected=at_least(float(deviation), share, because=because),
-        reason="entries of variance 0.01 at width 200 amount to γ = 1, which is the large scale",
+    arrival = gathered(flows, "arrival", phase="draw")
+    left = gathered(flows, "left", phase="draw")
+    close = np.concatenate([np.full(table["seed"].nunique(), np.sqrt(settings_of(table)["rtol"])) for table in flows])
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            every_draw(
+                r"largest $|\theta(t) - \theta_\infty|$ over its bound by the residual",
+                arrival,
+                at_most=predicted,
+                because="the bound by the imbalance",
+            ),
+            every_draw(
+                "what the bound leaves of the way at the end, relative to the parameters' norm",
+                left,
+                at_most=close,
+                because="the square root of rtol: the end is the limit",
+            ),
+        )
+
+    one = np.ones(len(arrival))
+    return Finding(
+        judge,
+        one,
+        rivals={
+            r"a way bounded with $\lambda_{\max}$ in place of $\lambda_{\min}$": gathered(
+                flows, "inverse_condition", phase="draw"
+            ),
+            "half the way": 0.5 * one,
+        },
+        facts={"left": float(np.nanmax(left))},
     )
 
 
-@claim("Figure 4 and appendix C.1", "largest share of the spectrum's displacement that falls on σ_i(W1), i > k")
-def nonzero_second_layer(tables: Tables) -> Outcome:
-    """With both layers Gaussian the hidden layer's spectrum still follows the trend: k values grow, the rest stay.
+@claim("Theorem 3.1 (ii)", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale")
+def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Finding:
+    r"""From $I_\gamma$ with any $\gamma > 0$ the predictor converges to the interpolator of least $\ell_2$ norm,
+    $\beta_* = X^+ Y$.
 
-    The theory needs W2(0) = 0. Here W1 starts with variance 0.001 and W2 with 0.01 or 0.001, and the
-    displacement of the singular values from start to end is measured: the d − k lower ones take hardly any of
-    it. The trend holds, the numbers less: at W2's larger variance the k largest end a fifth (median) below
-    Corollary 3.1, since a second layer that starts large leaves less for the first to grow. Nor is the layer
-    near rank k, at a start of σ(W1) about 0.45.
+    The distance that is left, {value:.1e} of $|\beta_*|$ at most in {draws} draws, is what the residual at the end
+    explains. It takes the imbalance to be a multiple of the identity: from rows of unequal lengths, with the same zero
+    second layer and on the same data as in the first of these runs, the flow ends at interpolators that are
+    {unequal:.2g} (median) of $|\beta_*|$ away.
     """
-    shares = []
-    for table in tables.values():
-        moved = (spectra(table, 0.0, "limit") - spectra(table, 0.0, "flow")) ** 2
-        shares.append(moved[:, _outputs(table) :].sum(axis=1) / moved.sum(axis=1))
-    check = at_most(float(np.max(shares)), 0.05, because="the k largest take 95 % of what moves")
-    return Outcome(check, members(tables))
+    distance = gathered(flows, "distance", phase="limit")
+    tolerance = gathered(flows, "distance_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
+    other = float(np.nanmedian(by_draw(unequal, "distance", phase="limit")))
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        name = r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow"
+        errors = np.abs(distance - predicted)
+        return Judgement(every_draw(name, errors, at_most=tolerance, because=LEFT_OPEN, predicted=0.0))
+
+    nothing = np.zeros(len(distance))
+    return Finding(
+        judge,
+        nothing,
+        rivals={
+            "an interpolator as far away as where unequal rows lead": nothing + other,
+            r"an interpolator $10^{-6}$ away": nothing + 1e-6,
+        },
+        facts={"unequal": other},
+    )
 
 
-def _carried(spectrum: np.ndarray, count: int) -> np.ndarray:
-    """Share of |W|^2 in the `count` largest singular values, shape (members,)."""
-    squares = spectrum**2
-    return squares[:, :count].sum(axis=1) / squares.sum(axis=1)
+@claim("Theorem 3.1 (iii)", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale")
+def theorem_3_1_iii(flows: Sequence[Table]) -> Finding:
+    r"""From $I_\gamma$ the flow ends, among all interpolating networks, at one that minimises
+    $\frac{1}{2}|W_2|^2 + \frac{1}{2}|W_1|^2 - \gamma \log\det(W_1 W_1^\top)$.
+
+    Checked in two ways: the conditions of Proposition C.5 (a multiplier in the row space of $X$ balances both
+    gradients), and random perturbations of each limit, led back to the interpolators, none of which lowers the
+    potential. The paper derives the conditions as necessary. They are sufficient too: in terms of $S = W_1 W_1^\top$
+    and $\beta$ the problem is to minimise
+    $\frac{1}{2}\mathrm{tr} S - \gamma\log\det S + \frac{1}{2}\mathrm{tr}(\beta^\top S^{-1}\beta)$
+    under $X\beta = Y$, which is convex, so that a stationary point is a global minimum.
+    """
+    tolerance = gathered(flows, "distance_bound", phase="limit") + local_errors(*flows)
+
+    def judge(first: str) -> Judgement:
+        return Judgement(
+            every_draw(
+                "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
+                gathered(flows, first, phase="limit"),
+                at_most=tolerance,
+                because=LEFT_OPEN,
+                predicted=0.0,
+            ),
+            every_draw(
+                "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
+                gathered(flows, "stationarity_W2", phase="limit"),
+                at_most=tolerance,
+                because=LEFT_OPEN,
+                predicted=0.0,
+            ),
+            every_draw(
+                "least increase of the potential over perturbations",
+                gathered(flows, "excess", phase="limit"),
+                at_least=0.0,
+                because="no perturbation lowers it",
+            ),
+        )
+
+    return Finding(
+        judge,
+        "stationarity_W1",
+        rivals={
+            "the sum of squares alone": "stationarity_plain",
+            r"$2\gamma$ before the logarithm": "stationarity_double",
+        },
+    )
 
 
-def _outputs(table: pd.DataFrame) -> int:
-    """Number k of outputs, as many as beta has singular values."""
-    return int(select(table, "sigma_beta")["index"].max())
+@claim("Corollary 3.1", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale")
+def corollary_3_1(flows: Sequence[Table]) -> Finding:
+    r"""From $I_\gamma$ the hidden layer ends with
+    $\sigma_i(W_1) = (\sqrt{\sigma_i(\beta_*)^2 + \gamma^2} + \gamma)^{1/2}$ for $i \leq k$, and $\sqrt{2\gamma}$ for
+    the other $d - k$.
+
+    A small scale leaves a hidden layer close to rank $k$, a large one a layer of full rank. The largest error in
+    {draws} draws is {value:.1e} of $\sigma_1$. The spectrum of $W_2$ follows in the same way (Lemma C.10) and is a
+    part of this check.
+    """
+    star = [by_draw(table, "sigma_beta", column="predicted", phase="limit") for table in flows]
+    gammas = [settings_of(table)["gamma"] for table in flows]
+    hidden = [by_draw(table, "sigma_w1", phase="limit") for table in flows]
+    outer = [by_draw(table, "sigma_w2", phase="limit") for table in flows]
+    layer = [theory.output_singular_values(found, gamma) for found, gamma in zip(star, gammas, strict=True)]
+    tolerance = gathered(flows, "sigma_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
+    # the second layer's spectrum is as far from its limit as the first's, absolutely
+    ratios = np.concatenate([found[:, 0] / other[:, 0] for found, other in zip(hidden, outer, strict=True)])
+
+    def law(change: float) -> Predictions:
+        pairs = zip(star, gammas, hidden, strict=True)
+        return [theory.hidden_singular_values(found, change * gamma, first.shape[1]) for found, gamma, first in pairs]
+
+    def judge(predicted: Predictions) -> Judgement:
+        first, second = relative_errors(hidden, predicted), relative_errors(outer, layer)
+        return Judgement(
+            every_draw(
+                r"largest error of $\sigma_i(W_1)$ at the end, relative to $\sigma_1$",
+                first,
+                at_most=tolerance,
+                because=LEFT_OPEN,
+                predicted=0.0,
+            ),
+            every_draw(
+                r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
+                second,
+                at_most=tolerance * np.maximum(ratios, 1.0) ** 2,
+                because=LEFT_OPEN,
+                predicted=0.0,
+            ),
+        )
+
+    return Finding(
+        judge,
+        law(1.0),
+        rivals={
+            r"the square root of $\sigma_i(\beta_*)$, as from balanced layers": law(0.0),
+            r"$\gamma/2$ in place of $\gamma$": law(0.5),
+            "all singular values as at the start": [
+                np.full(first.shape, np.sqrt(2 * gamma)) for first, gamma in zip(hidden, gammas, strict=True)
+            ],
+        },
+        scaled=multiplied,
+    )

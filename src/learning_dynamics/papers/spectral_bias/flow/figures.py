@@ -1,81 +1,146 @@
-"""The hidden layer's singular values along the gradient flow, with the limits of Corollary 3.1."""
+"""The hidden layer's singular values along the gradient flow, and what the proofs say of its way to the limit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import index_legend, power
-from learning_dynamics.plotting import COLOURS, WIDTH, sequence
+from learning_dynamics.papers.spectral_bias.panels import (
+    DASHES,
+    curve,
+    index_handles,
+    legend_below,
+    limits_panel,
+    line,
+    power,
+    singular_values,
+)
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Count, Natural
-from learning_dynamics.tables import Tables
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 
-def fig1a(tables: Tables, *, member: Natural, top: Count) -> Figure:
-    """The hidden layer's top singular values under gradient flow, from orthogonal and Gaussian initialisations.
+def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Drawn:
+    r"""The hidden layer's top singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
-    Solid: singular values of W1 from full-width gradient flow. Dashed: their limits by Corollary 3.1; grey in
-    the Gaussian panel, where the corollary does not apply and is drawn for the orthogonal layer of equal mean
-    square. At small scale only the first k grow and the rest stay at √(2γ), near zero; at large scale
-    the layer keeps full rank. Variance 0.01 as printed amounts to γ = 1 and keeps full rank too; the last panel
-    takes 0.01 for the standard deviation, and only k singular values are left.
+    Solid: singular values of $W_1$ from full-width gradient flow. Black dashes: their limits by Corollary 3.1. Grey
+    dashes: the limits that the corollary gives an orthogonal layer of the same mean square, for the Gaussian layers,
+    to which it does not apply. At small scale only the first $k$ grow and the others stay at $\sqrt{2\gamma}$, near
+    zero; at large scale the layer keeps full rank. The first three panels are the paper's; there, variance $0.01$ is a
+    large scale, $\gamma = 1$. The last panel is ours: it takes $0.01$ for the standard deviation, and only $k$ singular
+    values are left.
     """
-    figure, axes = plt.subplots(1, len(tables), figsize=(WIDTH, 2.5), sharey=True, squeeze=False)
-    for axis, table in zip(axes[0], tables.values(), strict=True):
-        _spectrum_panel(axis, table, member, top)
-        axis.set_title(_initialisation(table.attrs["settings"]))
-        axis.set_xlabel("gradient-flow time $t$")
-    axes[0, 0].set_ylabel(r"singular values $\sigma_i(W_1)$")
-    handles = [
-        Line2D([], [], color=colour, label=rf"$\sigma_{index}$") for index, colour in enumerate(sequence(top), start=1)
-    ]
-    handles.append(Line2D([], [], color=COLOURS["black"], ls=(0, (4, 2)), lw=1.0, label="Corollary 3.1"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    return figure
-
-
-def fig4(tables: Tables, *, member: Natural, top: Count) -> Figure:
-    """The hidden layer's top singular values when both layers start Gaussian.
-
-    W1 starts with variance 0.001 and W2 with 0.01 or 0.001, otherwise as `fig1a`. Grey: the limits that
-    Corollary 3.1 gives the orthogonal layer of equal mean square with W2 = 0. Three singular values grow and the
-    others stay, whatever W2; the more W2 brings along, the less W1 has to grow.
-    """
-    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.5), sharey=True)
-    for axis, table in zip(axes, tables.values(), strict=True):
-        _spectrum_panel(axis, table, member, top)
-        settings = table.attrs["settings"]
-        axis.set_title(rf"variance of $W_1$ ${settings['variance']:g}$, of $W_2$ ${settings['output_variance']:g}$")
-        axis.set_xlabel("gradient-flow time $t$")
+    figure, axes = plt.subplots(1, 4, figsize=(WIDTH, 2.6), sharey=True)
+    titles = (
+        f"paper: orthogonal,\n$\\gamma = {power(settings_of(large)['gamma'])}$",
+        f"paper: orthogonal,\n$\\gamma = {power(settings_of(small)['gamma'])}$",
+        f"paper: Gaussian,\nvariance ${settings_of(printed)['variance']:g}$",
+        f"ours: Gaussian,\nvariance ${power(settings_of(deviation)['variance'])}$",
+    )
+    for axis, table, title in zip(axes, (large, small, printed, deviation), titles, strict=True):
+        limits_panel(axis, table, member, top, "black" if "gamma" in settings_of(table) else "grey")
+        axis.set_title(title)
+        axis.set_xlabel("time $t$")
     axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
-    line = Line2D([], [], color=COLOURS["grey"], ls=(0, (4, 2)), lw=1.0, label="Corollary 3.1")
-    index_legend(figure, top, [line])
-    return figure
+    axes[0].set_ylim(0, None)
+    dashes = [
+        line("Corollary 3.1", "black", DASHES, 1.0),
+        line("orthogonal layer of equal size", "grey", DASHES, 1.0),
+    ]
+    legend_below(figure, [*index_handles(top), *dashes])
+    return Drawn(
+        figure,
+        alt="Four panels of singular values over time. At small scale three rise from zero and the fourth stays there; "
+        "at large scale, and from the Gaussian layer as printed, all stay above one.",
+    )
 
 
-def _spectrum_panel(axis: Axes, table: pd.DataFrame, member: int, top: int) -> None:
-    """Draw one member's top singular values against time, and their predicted limits."""
-    rows = table[(table["seed"] == member) & (table["quantity"] == "sigma_w1") & (table["index"] <= top)]
-    flow, limit = rows[rows["phase"] == "flow"], rows[rows["phase"] == "limit"]
-    # the largest last, so that equal values show the first colour
-    for index, colour in reversed(list(enumerate(sequence(top), start=1))):
-        line = flow[flow["index"] == index]
-        axis.plot(line["time"], line["value"], color=colour)
-    exact = table.attrs["settings"]["init"] == "orthogonal"
-    for predicted in limit["predicted"]:
-        axis.axhline(predicted, color=COLOURS["black" if exact else "grey"], ls=(0, (4, 2)), lw=1.0, zorder=3)
-    axis.set_xlim(0, flow["time"].max())
-    # panels share the axis: as high as the highest of those drawn so far
-    top_so_far = max(sibling.dataLim.y1 for sibling in axis.get_shared_y_axes().get_siblings(axis))
-    axis.set_ylim(0, 1.06 * top_so_far)
+def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, member: Natural) -> Drawn:
+    r"""On the way to the limit: what converges, how fast, and from which starts.
+
+    (a) Loss (solid), distance of the predictor from $\beta_*$ (dashes) and of the parameters from their limit (dots),
+    each relative to its first value or to the limit's size. From rows of unequal lengths (grey) the loss goes to zero
+    all the same, and the predictor elsewhere. (b) Relative rates at which $|R|^2$, $R = X^\top(Y - X\beta)$, falls
+    (solid), and $|Y - X\beta|^2$ (dashes), in units of $\gamma\lambda_{\min}$, on an axis that is linear between $\pm
+    10$; grey lines at 2, the bound (C.13), which $|R|^2$ breaks where it lies below and grows where it is negative,
+    and at 4, where the residual stays above. (c) Eigenvalues of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, in units
+    of $2\gamma$, less 1 (largest of all): rounding. (d) $\sigma_1$ to $\sigma_5$ of the hidden layer from balanced
+    layers, whose rank never exceeds $k$.
+    """
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0))
+    (losses, rates), (invariant, ranks) = axes
+    for table, colour, name in ((large, "blue", "large"), (small, "vermilion", "small"), (unequal, "grey", "unequal")):
+        flow = table[table["phase"] == "flow"]
+        loss = select(flow, "loss", seed=member)
+        curve(losses, loss.assign(value=loss["value"] / loss["value"].iloc[0]), colour)
+        curve(losses, select(flow, "distance", seed=member), colour, "--", lw=1.0)
+        if name == "unequal":
+            continue
+        curve(losses, select(flow, "parameter_distance", seed=member), colour, ":", lw=1.4)
+        for quantity, style in (("gradient_rate", "-"), ("residual_rate", "--")):
+            rows = select(flow, quantity, seed=member).dropna(subset="value")
+            curve(rates, rows, colour, style, lw=1.3)
+        gamma = settings_of(table)["gamma"]
+        apart = select(flow, "imbalance", seed=member)
+        apart = (
+            apart.assign(value=(apart["value"] / (2 * gamma) - 1).abs()).groupby("time", as_index=False)["value"].max()
+        )
+        curve(invariant, apart, colour, lw=1.3)
+    for level in (2, 4):
+        rates.axhline(level, color=COLOURS["grey"], lw=1.0, zorder=0)
+    losses.set(
+        yscale="log", ylim=(1e-5, 3), xlabel="time $t$", ylabel="relative to start or limit", title="(a) convergence"
+    )
+    rates.set(xlabel="time $t$", ylabel=r"decay rate over $\gamma\lambda_{\min}$", title="(b) Lemma C.6")
+    rates.set_yscale("symlog", linthresh=10)
+    invariant.set(yscale="log", ylim=(1e-17, 1e-8), xlabel="time $t$", ylabel=r"error relative to $2\gamma$")
+    invariant.set_title("(c) imbalance (Lemma 3.2)")
+    singular_values(ranks, balanced, member, 5, phase="flow")
+    ranks.set(xlabel="time $t$", ylabel=r"$\sigma_i(W_1)$", title="(d) balanced layers", ylim=(0, None))
+    for axis in (losses, rates, invariant):
+        axis.set_xlim(0, large.loc[large["phase"] == "flow", "time"].max())
+    gammas = [settings_of(table)["gamma"] for table in (large, small)]
+    handles = [
+        line(rf"$\gamma = {power(gammas[0])}$", "blue"),
+        line(rf"$\gamma = {power(gammas[1])}$", "vermilion"),
+        line("rows of unequal lengths", "grey"),
+        *index_handles(5),
+    ]
+    legend_below(figure, handles)
+    growing = int((by_draw(small, "gradient_rate", phase="draw")[:, 0] < 0).sum())
+    return Drawn(
+        figure,
+        facts={"growing": growing},
+        alt="Losses and distances fall exponentially; with unequal rows the distance from the minimum-norm predictor "
+        "stays. The gradient's square grows for a while in {growing} draws at small scale.",
+    )
 
 
-def _initialisation(settings: Mapping) -> str:
-    if settings["init"] == "orthogonal":
-        return f"orthogonal,\n$\\gamma = {power(settings['gamma'])}$"
-    return f"Gaussian,\nvariance ${power(settings['variance'])}$"
+def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Table) -> Drawn:
+    r"""The hidden layer's singular values at the end of the flow, on all draws, against Corollary 3.1.
+
+    Left: measured against predicted, all singular values of all draws. Right: the error relative to $\sigma_1$, against
+    what the remaining residual and the integrator leave open (each draw's largest; the line is equality).
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
+    names = ("large scale", "small scale", "$n = d$", "ill-conditioned")
+    for table, name, colour, marker in zip(
+        (large, small, square, conditioned), names, ("blue", "vermilion", "green", "purple"), "os^D", strict=True
+    ):
+        ends = select(table, "sigma_w1", phase="limit").dropna(subset="value")
+        left.plot(ends["predicted"], ends["value"], marker, ms=3.5, mfc="none", color=COLOURS[colour], label=name)
+        measured, predicted = (
+            by_draw(table, "sigma_w1", phase="limit", column=column) for column in ("value", "predicted")
+        )
+        errors = np.abs(measured - predicted).max(axis=1) / measured[:, 0]
+        steps = table.groupby("seed")["steps"].first().to_numpy()
+        allowed = by_draw(table, "sigma_bound", phase="limit")[:, 0] + steps * settings_of(table)["rtol"]
+        right.plot(allowed, np.maximum(errors, 1e-17), marker, ms=3.5, mfc="none", color=COLOURS[colour])
+    low, high = left.get_xlim()
+    left.plot([low, high], [low, high], color=COLOURS["grey"], lw=1.0, zorder=0)
+    left.set(xlabel=r"predicted $\sigma_i(W_1)$", ylabel=r"measured $\sigma_i(W_1)$", xscale="log", yscale="log")
+    right.set(xscale="log", yscale="log", xlabel="error left open", ylabel="error")
+    low, high = right.get_xlim()
+    right.plot([low, high], [low, high], color=COLOURS["grey"], lw=1.0, zorder=0)
+    figure.legend(loc="outside lower center", ncols=4)
+    return Drawn(figure, alt="Points on the diagonal; errors all below the line of what is left open.")

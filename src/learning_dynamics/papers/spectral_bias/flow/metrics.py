@@ -1,44 +1,243 @@
-"""Singular values, invariants and distances to the predicted limits along the gradient flow."""
+"""Singular values, invariants, rates and distances to the predicted limits along the gradient flow."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.spectral_bias.layers import layers
-from learning_dynamics.papers.spectral_bias.rows import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, tidy
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.measures.spectra import singular_values
+from learning_dynamics.papers.spectral_bias import theory, two_layer
+from learning_dynamics.papers.spectral_bias.flow import potential
+from learning_dynamics.papers.spectral_bias.geometry import (
+    norm,
+    off_diagonal,
+    outside_row_space,
+    relative_commutator,
+    transposed,
+)
+from learning_dynamics.papers.spectral_bias.layers import (
+    FLOW_COLUMNS,
+    Measured,
+    flow_arrays,
+    flow_table,
+    of_finite_draws,
+    spectra_and_loss,
+    spectra_of,
+    unpacked,
+)
+from learning_dynamics.settings import Count, Positive
+from learning_dynamics.tidy import columns
 from learning_dynamics.trajectory import Trajectory
 
 
-@columns(
-    SEED,
-    Column("phase", "str", "flow: at a recorded time; limit: where the flow was stopped as converged"),
-    TIME,
-    QUANTITY,
-    INDEX,
-    VALUE,
-    PREDICTED,
-)
-def linear_flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure a two-layer linear network's flow.
+@columns(*FLOW_COLUMNS)
+def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Count) -> pd.DataFrame:
+    """Measure the flow from orthogonal rows of one length.
 
-    Quantities: ``loss``; ``sigma_w1``, ``sigma_w2``, ``sigma_beta``, singular values, predicted during the
-    flow from the measured spectrum of beta (Lemma C.10) or, for beta itself on whitened data, by its learning
-    curve (Theorem C.12), and at the limit from the minimum-norm interpolator (Corollary 3.1; for a Gaussian
-    layer, that of the orthogonal one of equal mean square); ``distance``, ||beta - beta_*||_F / ||beta_*||_F
-    (Theorem 3.1); ``residual``, ||X beta - Y||_F / ||Y||_F; ``distance_bound``, the distance that this
-    residual leaves open for a beta in the row space of X, and ``sigma_w1_bound``, what it leaves open for
-    sigma_w1 at the limit, relative to the largest; ``imbalance``, largest singular value of
-    Z1^T Z1 - Z2 Z2^T - 2 gamma I, and ``scale``, that of Z1^T Z1 (Lemma 3.2); ``shared_vectors`` and, on
-    whitened data, ``turning``, how far singular vectors are from shared and from standing still
-    (Theorem C.11); at the limit ``stationarity_W1``, ``stationarity_W2`` and ``excess`` (Theorem 3.1 (iii)).
+    Besides the quantities of `layers.spectra_and_loss`: ``sigma_w1`` and ``sigma_w2`` are predicted during the flow
+    from the measured spectrum of beta (Lemma C.10), at the limit from that of the minimum-norm interpolator
+    (Corollary 3.1), where ``sigma_bound`` is what the remaining residual leaves open for them; ``imbalance``, the
+    eigenvalues of Z1^T Z1 - Z2 Z2^T, and ``scale``, the largest of Z1^T Z1 (Lemma 3.2);
+    ``shared_vectors``, how far beta is from sharing singular vectors with W1 and W2, and ``alpha_vectors``, with alpha
+    and ``turning`` and ``alpha_turning``, the parts of beta and alpha off the diagonal in the singular basis of beta_*
+    (Theorem C.11); ``alpha_outside``, the part of alpha outside the span of the rows of X (Lemma C.3);
+    ``condition``, of Z1. At the limit ``stationarity_W1``, ``stationarity_W2``, ``excess`` over `perturbations`
+    random ones, and ``curl`` (Theorem 3.1 (iii), Lemma C.4), with ``stationarity_plain`` and ``stationarity_double``
+    for the logarithm of the determinant left out and taken twice. On whitened data also the asymmetries
+    ``c_17``, ``c_18``, ``c_22`` of the matrices that the proof of Theorem C.11 shows to be symmetric, and
+    ``sigma_beta`` is predicted by its learning curve (Theorem C.12).
+
+    Of each draw (phase draw): ``gradient_rate`` and ``residual_rate``, the slowest relative rates at which |R|^2,
+    R = X^T (Y - X beta), and |Y - X beta|^2 fall, in units of gamma lambda_min, while the residual is above `settled`
+    times the labels (Lemma C.6); ``gradient_growth``, the largest |R|^2 reached over its first; ``arrival``, the
+    largest distance of the parameters from their limit in units of the residual over sqrt(2 gamma lambda_min)
+    (Theorem 3.1 (i)), ``left``, that bound at the end relative to the parameters' norm, and ``inverse_condition``, the
+    smallest singular value of X over its largest.
     """
-    constants, settings = trajectory.constants, trajectory.settings
-    limit_time = constants["limit_time"][:, None]
-    series = trajectory.series
-    flow = layers(series["W1"], series["W2"], constants, settings, trajectory.time, at_limit=False)
-    limits = (constants["limit_W1"][:, None], constants["limit_W2"][:, None])
-    limit = layers(*limits, constants, settings, limit_time, at_limit=True)
-    tables = {"flow": tidy(flow, trajectory.time), "limit": tidy(limit, limit_time)}
-    joined = pd.concat([table.assign(phase=phase) for phase, table in tables.items()], ignore_index=True)
-    return joined[[column.name for column in linear_flow.columns]]
+    gamma = trajectory.settings["gamma"]
+
+    def along(arrays: Mapping[str, np.ndarray]) -> Measured:
+        W1, W2, X, Y, P = unpacked(arrays)
+        found = spectra_and_loss(W1, W2, X, Y)
+        Z1, Z2 = W1 @ transposed(P), P @ W2
+        inputs = X.shape[-1]
+        sigma = found["sigma_beta"]
+        gram = transposed(Z1) @ Z1
+        imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
+        beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)
+        star = theory.minimum_norm_interpolator(X, Y)
+        rates = _rates(Z1, Z2, X, Y, gamma)
+        found |= {
+            "sigma_w1": (found["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
+            "sigma_w2": (found["sigma_w2"], theory.output_singular_values(sigma, gamma)),
+            "imbalance": (imbalance, np.full(imbalance.shape, 2 * gamma)),
+            "scale": singular_values(gram, 1)[..., 0],
+            "condition": np.linalg.cond(Z1),
+            "shared_vectors": _unshared(W1, W2, beta),
+            "alpha_vectors": _unshared(alpha, transposed(alpha), beta, layers=False),
+            "turning": off_diagonal(beta, star)[..., 0],
+            "alpha_turning": off_diagonal(alpha, star)[..., 0],
+            "alpha_outside": outside_row_space(X, alpha)[..., 0],
+            **rates,
+        }
+        if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
+            found |= _on_whitened_data(W1, W2, Z1, Z2, alpha, X, Y, gamma, trajectory.time)
+        return found
+
+    def at_limit(arrays: Mapping[str, np.ndarray]) -> Measured:
+        W1, W2, X, Y, P = unpacked(arrays)
+        found = spectra_and_loss(W1, W2, X, Y)
+        star = singular_values(theory.minimum_norm_interpolator(X, Y), found["sigma_beta"].shape[-1])
+        apart = norm(X @ W1 @ W2 - Y) / singular_values(X)[..., -1:]
+        found |= {
+            "sigma_beta": (found["sigma_beta"], star),
+            "sigma_w1": (found["sigma_w1"], theory.hidden_singular_values(star, gamma, X.shape[-1])),
+            "sigma_w2": (found["sigma_w2"], theory.output_singular_values(star, gamma)),
+            "sigma_bound": _left_open(star, apart, gamma),
+            "curl": potential.curl(W1 @ transposed(P), np.full(X.shape[-1], 2 * gamma)),
+        }
+        return found | potential.at_limit(W1 @ transposed(P), P @ W2, X, Y, gamma, perturbations)
+
+    flow = of_finite_draws(along, flow_arrays(trajectory, "W1", "W2"), "W1", "W2")
+    limit = of_finite_draws(at_limit, flow_arrays(trajectory, "limit_W1", "limit_W2"), "W1", "W2")
+    above = flow["residual"] > settled
+    limits = (trajectory.constants["limit_W1"], trajectory.constants["limit_W2"])
+    distance = np.sqrt(
+        sum(
+            np.sum((trajectory.series[name] - end[:, None]) ** 2, axis=(2, 3))
+            for name, end in zip(("W1", "W2"), limits, strict=True)
+        )
+    )
+    size = np.sqrt(sum(np.sum(end**2, axis=(1, 2)) for end in limits))
+    labels = np.linalg.norm(trajectory.constants["Y"], axis=(1, 2))
+    smallest = np.sqrt(2 * gamma) * np.linalg.svd(trajectory.constants["X"], compute_uv=False)[:, -1]
+    bound = flow["residual"] * (labels / smallest)[:, None]
+    whole = {
+        "gradient_rate": _extreme(flow["gradient_rate"], above, np.nanmin),
+        "residual_rate": _extreme(flow["residual_rate"], above, np.nanmin),
+        "gradient_growth": flow["gradient_square"].max(axis=1) / flow["gradient_square"][:, 0],
+        "arrival": _extreme(distance / bound, above, np.nanmax),
+        "inverse_condition": 1 / np.linalg.cond(trajectory.constants["X"]),
+        "samples": np.full(len(labels), trajectory.constants["X"].shape[1]),
+        "left": limit["residual"][:, 0] * labels / smallest / size,
+    }
+    # what counts is drawn: from where the residual has settled on, rates are rounding
+    for name in ("gradient_rate", "residual_rate"):
+        flow[name] = np.where(above, flow[name], np.nan)
+    flow["parameter_distance"] = distance / size[:, None]
+    return flow_table(trajectory, flow, limit, whole)
+
+
+@columns(*FLOW_COLUMNS)
+def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure the flow from orthogonal rows of unequal lengths: as `gaussian_flow`, and what Lemma C.4 says of it.
+
+    ``imbalance``, largest singular value of Z1^T Z1 - Z2 Z2^T - D relative to that of Z1^T Z1, with the diagonal D of
+    the start; ``curl``, at the limit, of the field that a potential's gradient would have to be.
+    """
+    settings = trajectory.settings
+    inputs = trajectory.constants["X"].shape[-1]
+    start = 2 * two_layer.unequal_scales(settings["gamma"], settings["spread"], inputs)
+
+    def measure(arrays: Mapping[str, np.ndarray]) -> Measured:
+        W1, W2, X, Y, P = unpacked(arrays)
+        Z1, Z2 = W1 @ transposed(P), P @ W2
+        gram = transposed(Z1) @ Z1
+        drift = singular_values(gram - Z2 @ transposed(Z2) - np.diag(start), 1) / singular_values(gram, 1)
+        return spectra_and_loss(W1, W2, X, Y) | {"imbalance": drift[..., 0], "curl": potential.curl(Z1, start)}
+
+    flow = of_finite_draws(measure, flow_arrays(trajectory, "W1", "W2"), "W1", "W2")
+    limit = of_finite_draws(measure, flow_arrays(trajectory, "limit_W1", "limit_W2"), "W1", "W2")
+    return flow_table(trajectory, flow, limit, {})
+
+
+@columns(*FLOW_COLUMNS)
+def balanced_flow(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure the flow from balanced layers: the quantities of `layers.spectra_and_loss`."""
+    flow, limit = spectra_of(trajectory, "W1", "W2"), spectra_of(trajectory, "limit_W1", "limit_W2")
+    return flow_table(trajectory, flow, limit, {})
+
+
+def _unshared(left: np.ndarray, right: np.ndarray, beta: np.ndarray, layers: bool = True) -> np.ndarray:
+    """How far beta is from sharing left singular vectors with one matrix and right ones with another.
+
+    The larger of the commutators of beta beta^T with left left^T and of beta^T beta with right^T right (of
+    right right^T without `layers`), relative to the product of the norms; zero for beta = 0.
+    """
+    second = transposed(right) @ right if layers else right @ transposed(right)
+    found = (
+        relative_commutator(beta @ transposed(beta), left @ transposed(left)),
+        relative_commutator(transposed(beta) @ beta, second),
+    )
+    return np.maximum(*found)[..., 0]
+
+
+def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float) -> Measured:
+    """Relative rates at which |R|^2 and |Y - X beta|^2 fall, in units of gamma lambda_min, by the chain rule."""
+    r = Y - X @ Z1 @ Z2
+    R = transposed(X) @ r
+    beta_speed = Z1 @ transposed(Z1) @ R + R @ transposed(Z2) @ Z2
+    unit = gamma * singular_values(X)[..., -1] ** 2
+
+    def rate(value: np.ndarray, speed: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return -2 * np.sum(value * speed, axis=(-2, -1)) / np.sum(value**2, axis=(-2, -1)) / unit
+
+    r_speed = -X @ beta_speed
+    return {
+        "gradient_rate": rate(R, transposed(X) @ r_speed),
+        "residual_rate": rate(r, r_speed),
+        "gradient_square": np.sum(R**2, axis=(-2, -1)),
+    }
+
+
+def _extreme(values: np.ndarray, where: np.ndarray, reduce: object) -> np.ndarray:
+    """Reduce each draw's values at the times where they count; nan for a draw with none, or with a nan among them."""
+    found = np.full(len(values), np.nan)
+    for draw, (row, counts) in enumerate(zip(values, where, strict=True)):
+        if counts.any() and np.isfinite(row[counts]).all():
+            found[draw] = reduce(row[counts])  # type: ignore[operator]
+    return found
+
+
+def _left_open(star: np.ndarray, apart: np.ndarray, gamma: float) -> np.ndarray:
+    """What the remaining distance of beta can do to a singular value of W1, relative to the largest."""
+    count = star.shape[-1]
+    at = theory.hidden_singular_values(star, gamma, count)
+    above = theory.hidden_singular_values(star + apart, gamma, count) - at
+    below = at - theory.hidden_singular_values(np.maximum(star - apart, 0.0), gamma, count)
+    return (np.maximum(above, below) / at[..., :1]).max(axis=-1)
+
+
+def _on_whitened_data(
+    W1: np.ndarray,
+    W2: np.ndarray,
+    Z1: np.ndarray,
+    Z2: np.ndarray,
+    alpha: np.ndarray,
+    X: np.ndarray,
+    Y: np.ndarray,
+    gamma: float,
+    time: np.ndarray,
+) -> Measured:
+    """What the proof of Theorem C.11 says for X^T X = I, after time 0; and the learning curve of Theorem C.12."""
+    beta, beta_star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
+    R = beta_star - beta
+    star = singular_values(beta_star, min(beta.shape[-2:]))
+    curve = theory.learning_curve(star, np.asarray(gamma), time[:, None])
+    size = norm(beta_star)[..., 0]
+    return {
+        "sigma_beta": (singular_values(beta, star.shape[-1]), curve),
+        # relative to the first residual: where R has vanished, what is left of it is rounding
+        "c_17": _asymmetry(transposed(R) @ alpha, size, alpha),
+        "c_18": _asymmetry(R @ transposed(alpha), size, alpha),
+        "c_22": _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1)[..., 0], Z2),
+    }
+
+
+def _asymmetry(product: np.ndarray, size: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """|A - A^T| relative to the size of A's factors; zero where one vanishes."""
+    below = size * norm(factor)[..., 0]
+    return norm(product - transposed(product))[..., 0] / np.where(below > 0, below, 1.0)

@@ -1,16 +1,12 @@
-"""Gradient flow of a two-layer linear network, from orthogonal or Gaussian weights to its limit."""
+"""Gradient flow of a two-layer linear network to its limit, from orthogonal rows and from balanced layers."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
-from learning_dynamics.errors import DivergenceError, ProjectError
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.progress import progress
-from learning_dynamics.seeds import generators
+from learning_dynamics.papers.spectral_bias.integration import to_the_limit
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
@@ -18,11 +14,8 @@ from learning_dynamics.trajectory import Arrays, Trajectory
 def linear_flow(
     data: Arrays,
     *,
-    init: Literal["orthogonal", "gaussian"],
     width: Count,
-    gamma: Positive | None = None,
-    variance: Positive | None = None,
-    output_variance: Positive | None = None,
+    gamma: Positive,
     horizon: Positive,
     points: Count,
     residual: Positive,
@@ -31,7 +24,7 @@ def linear_flow(
     atol: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow from W1(0) = sqrt(2 gamma) P, or Gaussian W1(0), and W2(0) zero or Gaussian (eq. 2.4).
+    """Gradient flow from W1(0) = sqrt(2 gamma) P with P P^T = I, and W2(0) = 0 (eq. 2.4, initialisation I_gamma).
 
     The flow is recorded at `points` times from 0 to `horizon` and followed further, until the norm of
     X beta - Y falls below `residual` times that of Y, or to time `patience`; that end is kept as the limit.
@@ -44,56 +37,72 @@ def linear_flow(
     Returns
     -------
     Trajectory
-        Series W1, W2; constants X, Y, P (of the orthogonal initialisation), limit_W1, limit_W2, limit_time.
+        Series W1, W2; constants X, Y, P, limit_W1, limit_W2, limit_time, steps.
     """
-    X, Y = data["X"], data["Y"]
-    members, _, inputs = X.shape
-    outputs = Y.shape[-1]
-    if inputs > width and init == "orthogonal":
+    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
+    _must_fit(inputs, width)
+
+    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        P = two_layer.orthonormal_rows(rng, inputs, width)
+        return np.sqrt(2 * gamma) * P, np.zeros((width, outputs)), P
+
+    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+
+
+def anisotropic_flow(
+    data: Arrays,
+    *,
+    width: Count,
+    gamma: Positive,
+    spread: Positive,
+    horizon: Positive,
+    points: Count,
+    residual: Positive,
+    patience: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow from orthogonal rows of unequal lengths and W2(0) = 0; see `linear_flow`.
+
+    The squared lengths, over two, run from gamma / spread to gamma * spread, evenly in the logarithm, so that the
+    imbalance is diagonal and no multiple of the identity (Lemma C.4).
+    """
+    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
+    _must_fit(inputs, width)
+    scales = two_layer.unequal_scales(gamma, spread, inputs)
+
+    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        P = two_layer.orthonormal_rows(rng, inputs, width)
+        return np.sqrt(2 * scales)[:, None] * P, np.zeros((width, outputs)), P
+
+    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+
+
+def balanced_flow(
+    data: Arrays,
+    *,
+    width: Count,
+    variance: Positive,
+    horizon: Positive,
+    points: Count,
+    residual: Positive,
+    patience: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow from balanced layers, W1^T W1 = W2 W2^T, with W2(0) Gaussian; see `linear_flow`."""
+    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
+
+    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        W2 = two_layer.gaussian_layer(rng, width, outputs, variance)
+        turned = two_layer.orthonormal_rows(rng, outputs, inputs).T
+        return turned @ W2.T, W2, np.zeros((inputs, width))
+
+    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+
+
+def _must_fit(inputs: int, width: int) -> None:
+    if inputs > width:
         raise ProjectError(f"width {width} is below the {inputs} inputs: rows of W1 cannot be orthonormal; widen it")
-    times = np.linspace(0.0, horizon, points)
-    W1 = np.empty((members, points, inputs, width))
-    W2 = np.empty((members, points, width, outputs))
-    limit_W1, limit_W2 = np.empty((members, inputs, width)), np.empty((members, width, outputs))
-    limit_time, P = np.empty(members), np.zeros((members, inputs, width))
-    rngs = generators(seed, "two_layer.initialisation", members)
-    for member, rng in enumerate(progress(rngs, "gradient flow")):
-        if init == "orthogonal":
-            P[member] = two_layer.orthonormal_rows(rng, inputs, width)
-            start = np.sqrt(2 * _needed(gamma, "gamma", init)) * P[member]
-        else:
-            start = two_layer.gaussian_layer(rng, inputs, width, _needed(variance, "variance", init))
-        start_W2 = np.zeros((width, outputs))
-        if output_variance is not None:
-            start_W2 = two_layer.gaussian_layer(rng, width, outputs, output_variance)
-        bound = residual * float(np.linalg.norm(Y[member]))
-
-        def converged(state: np.ndarray, member: int = member, bound: float = bound) -> bool:
-            layers = two_layer.unpack(state, inputs, width, outputs)
-            return bool(np.sqrt(2 * two_layer.loss(*layers, X[member], Y[member])) <= bound)
-
-        try:
-            flow = integrate(
-                two_layer.flow_field(X[member], Y[member], width),
-                two_layer.pack(start, start_W2),
-                times,
-                rtol=rtol,
-                atol=atol,
-                until=converged,
-                last_time=patience,
-            )
-        except DivergenceError as error:
-            raise DivergenceError(f"member {member}: {error}") from None
-        W1[member], W2[member] = two_layer.unpack(flow.states, inputs, width, outputs)
-        limit_W1[member], limit_W2[member] = two_layer.unpack(flow.final_state, inputs, width, outputs)
-        limit_time[member] = flow.final_time
-    constants = {"X": X, "Y": Y, "limit_W1": limit_W1, "limit_W2": limit_W2, "limit_time": limit_time}
-    if init == "orthogonal":
-        constants["P"] = P
-    return Trajectory(times, {"W1": W1, "W2": W2}, constants)
-
-
-def _needed(value: float | None, name: str, init: str) -> float:
-    if value is None:
-        raise ProjectError(f"init `{init}` needs `{name}`; add it to the run")
-    return value

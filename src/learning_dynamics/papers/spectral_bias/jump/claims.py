@@ -2,100 +2,189 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Outcome, at_most, claim, equal
-from learning_dynamics.papers.spectral_bias.evidence import flow_error, largest_error, led_by, members, trajectory_error
-from learning_dynamics.papers.spectral_bias.selections import select
-from learning_dynamics.tables import Tables
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.spectral_bias.integration import local_errors, worst
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, by_draw
+
+# the matrices whose symmetry the proof of Theorem C.11 uses, by the paper's equation
+SYMMETRIC = {
+    "c_17": r"$R^\top\alpha$ (C.17)",
+    "c_18": r"$R\alpha^\top$ (C.18)",
+    "c_22": r"$Z_1^\top R Z_2^\top$ (C.22)",
+}
 
 
-@claim("Theorem C.11", "largest part of β off the diagonal in the singular basis of β*, relative to |β|")
-def theorem_c_11(tables: Tables) -> Outcome:
-    """β, Z1 and α share left singular vectors, β, Z2 and α right ones; on whitened data they stand still, at β*'s.
+@claim(
+    "Theorem C.11, (C.17), (C.18), (C.22)", scope="whitened and Gaussian data, large and small scale, along the flow"
+)
+def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
+    r"""From $I_\gamma$, $\beta$, $Z_1$ and $\alpha$ share left singular vectors, and $\beta$, $Z_2$ and $\alpha$ right
+    ones; on whitened data, $X^\top X = I$, they stand still, at those of $\beta_*$.
 
-    The first part holds for any data, and is measured on whitened and on Gaussian data by the commutators of
-    ββᵀ with W1 W1ᵀ and of βᵀβ with W2ᵀW2. The second is measured on whitened data alone; on Gaussian data the
-    vectors do turn.
+    Vectors are compared without choosing signs or orders: shared ones by commutators of $\beta\beta^\top$ and
+    $\beta^\top\beta$ with the layers' and $\alpha$'s Gram matrices, standing ones by what $\beta$ and $\alpha$ have
+    off the diagonal in the singular basis of $\beta_*$, and the proof's steps by the asymmetry of the three matrices
+    that it shows to be symmetric. On Gaussian data the vectors do turn: up to {turning:.0%} of $\beta$ lies off the
+    diagonal.
     """
-    whitened = {name: table for name, table in tables.items() if (table["quantity"] == "turning").any()}
-    turning = max(select(table, "turning", "flow")["value"].max() for table in whitened.values())
-    shared = max(select(table, "shared_vectors", "flow")["value"].max() for table in tables.values())
-    # relative to |beta|, which is as small as gamma at first: one entry's error over one entry's size
-    allowed = 10 * flow_error(whitened)
-    return Outcome(
-        led_by(
-            equal(float(turning), 0.0, allowed, because="10 entries' errors of 4 rtol"),
-            equal(float(shared), 0.0, flow_error(tables), because="4 rtol"),
-        ),
-        members(tables),
+    every = [*whitened, *others]
+
+    def judge(standing: Sequence[Table]) -> Judgement:
+        # alpha, and beta at the start, are as small as the scale: errors relative to them are larger by the condition
+        allowed = local_errors(*standing) * worst(standing, "condition") ** 2
+        because = "steps times rtol times the squared condition number of $Z_1$"
+        parts = [
+            every_draw(
+                "largest part of $\\alpha$ off the diagonal in the basis of $\\beta_*$, relative to $|\\alpha|$",
+                worst(standing, "alpha_turning"),
+                at_most=allowed,
+                because=because,
+            )
+        ]
+        for quantity, what in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
+            parts.append(
+                every_draw(
+                    f"largest commutator of $\\beta$'s Gram matrices with those of {what}, relative to their norms",
+                    worst(every, quantity),
+                    at_most=local_errors(*every) * worst(every, "condition") ** 2,
+                    because=because,
+                )
+            )
+        for quantity, what in SYMMETRIC.items():
+            parts.append(
+                every_draw(
+                    f"largest asymmetry of {what}, relative to its factors",
+                    worst(whitened, quantity),
+                    at_most=local_errors(*whitened) * worst(whitened, "condition") ** 2,
+                    because=because,
+                )
+            )
+        return Judgement(
+            every_draw(
+                r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
+                worst(standing, "turning"),
+                at_most=allowed,
+                because=because,
+                predicted=0.0,
+            ),
+            *parts,
+        )
+
+    return Finding(
+        judge,
+        whitened,
+        rivals={"vectors that stand still whatever the data": every},
+        facts={"turning": float(np.nanmax(worst(others, "turning")))},
     )
 
 
 @claim(
     "Theorem C.12",
-    "limit of σ_i(β) / σ_i(β*) at time ln(1/γ) / (2σ_i(β*)), the largest of i",
+    scope="whitened data: networks at large and small scale, and down to vanishing ones",
     correction="at the jump itself the limit is σ/(1 + 2σ), as the theorem's own proof finds",
 )
-def theorem_c_12(tables: Tables) -> Outcome:
-    """On whitened data σ_i(β) has a closed form, whose limit at time ln(1/γ)t is 0 for t < 1/(2σ) and σ from 1/(2σ) on.
+def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
+    r"""On whitened data, from $I_\gamma$, $\sigma_i(\beta)$ has a closed form, whose limit at time $\ln(1/\gamma) t$ is
+    0 for $t < 1/(2\sigma)$ and $\sigma$ from $t = 1/(2\sigma)$ on, with $\sigma = \sigma_i(\beta_*)$.
 
-    The closed form holds at every scale: against networks of width 200 at γ = 1 and 10⁻⁴, and down to
-    γ = 10⁻³². The limit holds before and after the jump. At t = 1/(2σ), where the theorem prints σ (and section
-    3.2 prints 0), neither holds: the value there is σ/(1 + 2σ), as the last lines of the proof say.
+    The closed form holds at every scale, against networks and down to the vanishing scales. The limit holds before
+    and after the jump. At $t = 1/(2\sigma)$, where the theorem prints $\sigma$ (and section 3.2 prints 0), neither
+    holds: the value there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
     """
-    curves = {name: table for name, table in tables.items() if name != "jump"}
-    closed = max(largest_error(curves, "sigma_beta", "flow"), largest_error({"jump": tables["jump"]}, "sigma_beta"))
-    formula = equal(closed, 0.0, trajectory_error(tables), because="integration against formula: 5000 rtol")
-    table = tables["jump"]
-    at_jump = table[(table["gamma"] == table["gamma"].min()) & (table["limit"] > 0)]
-    at_jump = at_jump.loc[at_jump.groupby("index")["time"].idxmin()]
-    final = table.groupby("index")["limit"].max()
-    reached = at_jump["value"].to_numpy() / final[at_jump["index"]].to_numpy()
-    proof = 1 / (1 + 2 * final[at_jump["index"]].to_numpy())
-    return Outcome(
-        led_by(equal(float(reached.max()), 1.0, 1e-6, because="the smallest scale's distance from its limit"), formula),
-        members(tables),
-        corrected=led_by(
-            equal(
-                float(np.max(np.abs(reached - proof))),
-                0.0,
-                1e-6,
-                because="the smallest scale's distance from its limit",
+    smallest = jump[(jump["gamma"] == jump["gamma"].min()) & (jump["limit"] > 0)]
+    at = smallest.loc[smallest.groupby("index")["time"].idxmin()]
+    final = jump.groupby("index")["limit"].max()[at["index"]].to_numpy()
+    # beyond the limit, the closed form's next terms are of the order of the scale times its logarithm
+    scale = float(jump["gamma"].min())
+    near = 100 * scale * np.log(1 / scale) + local_errors(jump).max()
+
+    def closed_form(tables: Sequence[Table]) -> np.ndarray:
+        errors = []
+        for table in tables:
+            where = {"phase": "flow"} if "phase" in table else {}
+            found, wanted = (by_draw(table, "sigma_beta", column=name, **where) for name in ("value", "predicted"))
+            errors.append(np.abs(found - wanted).max(axis=1) / found.max(axis=1))
+        return np.concatenate(errors)
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            equal_on_every_draw(
+                r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$",
+                at["value"].to_numpy(),
+                predicted,
+                tolerance=near,
+                relative_to=final,
+                because="the smallest scale's distance from its limit, and steps times rtol",
             ),
-            formula,
-        ),
-        reason="the closed form is right; the limit's value at the jump is printed as σ",
+            every_draw(
+                "largest error of the closed form along the flow, relative to the largest value",
+                closed_form([jump, *networks]),
+                at_most=local_errors(jump, *networks),
+                because="steps times rtol",
+            ),
+        )
+
+    return Finding(
+        judge,
+        final,
+        corrected=final / (1 + 2 * final),
+        rivals={"0 at the jump, as in section 3.2": 0 * final, "half the jump's height": final / 2},
+        reason="the closed form is right; the limit's value at the jump is printed wrong",
     )
 
 
-@claim("Section 3.2, jump process", "largest distance of the extrapolated jump time from 1/(2σ_i), relative to it")
-def jump_process(tables: Tables) -> Outcome:
-    """As γ vanishes, σ_i(β) at time ln(1/γ)t jumps from 0 to σ_i(β*) at t = 1/(2σ_i(β*)), the largest first.
+@claim(
+    "Section 3.2, jump process", scope="whitened data, three singular values, scales down to the smallest of the run"
+)
+def jump_process(jump: Table, *, away: Fraction, accuracy: Positive) -> Finding:
+    r"""On whitened data, as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
+    $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
-    Simulated down to γ = 10⁻³². The time at which σ_i passes half its limit is 1/(2σ) + ln(2σ)/(2σ ln(1/γ)), so
-    it approaches 1/(2σ) only logarithmically; it is extrapolated from the two smallest scales. Away from the
-    jump the distance to the step shrinks with every scale. What happens at the instant itself is the subject of
-    Theorem C.12.
+    The time at which $\sigma_i$ passes half its limit is
+    $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that it approaches $1/(2\sigma)$ only logarithmically; it
+    is extrapolated from the two smallest scales. Away from the jump the distance to the step shrinks with every scale.
+    What happens at the instant itself is the subject of Theorem C.12.
     """
-    (table,) = tables.values()
-    limits = _vanishing_scale(_activation_times(table))
-    predicted = 1 / (2 * limits["limit"])
-    away = table[(table["time"] - 1 / (2 * table.groupby("index")["value"].transform("max"))).abs() > 0.25]
-    distance = (away["value"] - away["limit"]).abs().groupby(away["gamma"]).max().sort_index(ascending=False)
-    shrinking = float((distance.to_numpy()[1:] / distance.to_numpy()[:-1]).max())
-    return Outcome(
-        led_by(
-            equal(
-                float(((limits["time"] - predicted) / predicted).abs().max()),
-                0.0,
-                1e-4,
+    limits = _vanishing_scale(_activation_times(jump))
+    final = limits["limit"].to_numpy()
+    step = jump["time"] - 1 / (2 * jump.groupby("index")["limit"].transform("max"))
+    distant = jump[step.abs() > away]
+    distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max().sort_index(ascending=False)
+    shrinking = distance.to_numpy()[1:] / distance.to_numpy()[:-1]
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            equal_on_every_draw(
+                "error of the extrapolated time of the jump, relative to it, each singular value",
+                limits["time"].to_numpy(),
+                predicted,
+                tolerance=accuracy,
+                relative_to=1 / (2 * final),
                 because="interpolation between recorded times",
+                resolution=0.01,
             ),
-            at_most(shrinking, 1.0, because="each scale nearer to the step than the one before"),
-        ),
-        members(tables),
+            every_draw(
+                "distance to the step away from the jump, over that at the scale before",
+                shrinking,
+                at_most=1.0,
+                because="each scale nearer to the step",
+            ),
+        )
+
+    return Finding(
+        judge,
+        1 / (2 * final),
+        rivals={
+            r"$1/\sigma$, the rate of the layers": 1 / final,
+            "one time for all": np.full(len(final), np.mean(1 / (2 * final))),
+            "the times at the smallest scale, not extrapolated": limits["smallest"].to_numpy(),
+        },
     )
 
 
@@ -123,5 +212,5 @@ def _vanishing_scale(times: pd.DataFrame) -> pd.DataFrame:
     for index, rows in times.groupby("index"):
         last = rows.sort_values("gamma").head(2)
         slope, intercept = np.polyfit(1 / np.log(1 / last["gamma"]), last["time"], 1)
-        found.append((index, rows["limit"].iloc[0], intercept, slope))
-    return pd.DataFrame(found, columns=["index", "limit", "time", "slope"])
+        found.append((index, rows["limit"].iloc[0], intercept, slope, last["time"].iloc[0]))
+    return pd.DataFrame(found, columns=["index", "limit", "time", "slope", "smallest"])

@@ -1,43 +1,82 @@
-"""The jump process, in which singular values are learnt one by one."""
+"""The jump process, in which singular values are learnt one by one, and singular vectors that stand still or turn."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-from matplotlib.figure import Figure
+import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import power
-from learning_dynamics.plotting import COLOURS, WIDTH, sequence
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.spectral_bias.panels import curve, line, marks, power
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.settings import Natural
+from learning_dynamics.tidy import Table, select, settings_of
 
 
-def jump(tables: Tables) -> Figure:
-    """Singular values of the predictor are learnt one by one, in jumps, as the scale vanishes.
+def jump(jump: Table) -> Drawn:
+    r"""Singular values of the predictor are learnt one by one, in jumps, as the scale vanishes.
 
-    Whitened data, time in units of ln(1/γ). Solid: simulated gradient flow, γ from 10⁻² to 10⁻³². Dots:
-    the closed form of Theorem C.12. Dashed: the limit, which jumps at 1/(2σ*); circles mark the limit's value
-    at the jump itself, σ*/(1 + 2σ*), through which all curves tend to pass.
+    Whitened data in the singular basis, where modes do not mix; time in units of $\ln(1/\gamma)$. Solid: gradient flow.
+    Dots: the closed form of Theorem C.12. Dashes: the limit, which jumps at $1/(2\sigma_i(\beta_*))$; circles mark the
+    limit's value at the jump itself, $\sigma/(1 + 2\sigma)$, through which all curves tend to pass. Each staircase is
+    labelled by its mode.
     """
-    (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(WIDTH, 3.0))
-    gammas = sorted(table["gamma"].unique(), reverse=True)
+    figure, axis = plt.subplots(figsize=(WIDTH, 3.2))
+    gammas = sorted(jump["gamma"].unique(), reverse=True)
+    end = jump["time"].max()
     for gamma, colour in zip(gammas, sequence(len(gammas)), strict=True):
-        for index in sorted(table["index"].unique()):
-            rows = table[(table["gamma"] == gamma) & (table["index"] == index)]
-            label = rf"$\gamma = {power(gamma)}$" if index == 1 else None
-            axis.plot(rows["time"], rows["value"], color=colour, lw=1.3, label=label)
-            axis.plot(rows["time"][5::20], rows["predicted"][5::20], ".", ms=3.5, color=colour)
-    for _, rows in table[table["gamma"] == gammas[-1]].groupby("index"):
+        for _, rows in jump[jump["gamma"] == gamma].groupby("index"):
+            curve(axis, rows, colour, lw=1.3)
+            curve(axis, rows[5::20], colour, ".", "predicted", ms=3.5)
+    for index, rows in jump[jump["gamma"] == gammas[-1]].groupby("index"):
         final = rows["limit"].max()
-        axis.plot([0, 1 / (2 * final)], [0, 0], "--", color=COLOURS["black"], lw=1.0, zorder=4)
-        axis.plot(
-            [1 / (2 * final)] * 2 + [table["time"].max()], [0, final, final], "--", color=COLOURS["black"], lw=1.0
-        )
-        axis.plot(1 / (2 * final), final / (1 + 2 * final), "o", mfc="none", color=COLOURS["vermilion"], zorder=5)
-    axis.plot([], [], "--", color=COLOURS["black"], lw=1.0, label=r"limit $\gamma \to 0$")
-    axis.plot([], [], "o", mfc="none", color=COLOURS["vermilion"], label="limit at the jump")
-    axis.plot([], [], ".", color=COLOURS["grey"], label="closed form")
+        at = 1 / (2 * final)
+        axis.plot([0, at, at, end], [0, 0, final, final], "--", color=COLOURS["black"], lw=1.0, zorder=4)
+        axis.plot(at, final / (1 + 2 * final), "o", mfc="none", color=COLOURS["vermilion"], zorder=5)
+        axis.annotate(rf"$\sigma_{index}$", (end, final), (4, 0), textcoords="offset points", va="center")
+    handles = [
+        line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, sequence(len(gammas)), strict=True)
+    ]  # type: ignore[arg-type]
+    handles += [
+        marks("closed form", "grey"),
+        line(r"limit $\gamma \to 0$", "black", "--", 1.0),
+        marks("limit at the jump", "vermilion", "o", hollow=True),
+    ]
     axis.set(
-        xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, table["time"].max())
+        xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, end), ylim=(0, None)
     )
-    figure.legend(loc="outside right center")
-    return figure
+    figure.legend(handles=handles, loc="outside right center")
+    return Drawn(figure, alt="Curves that steepen into a staircase with one step for each singular value.")
+
+
+def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
+    r"""Singular vectors of the predictor stand still on whitened data, and turn on others.
+
+    Left: the part of $\beta$ (solid) and of $\alpha$ (dashes) off the diagonal in the singular basis of $\beta_*$,
+    relative to their norms: rounding on whitened data. Middle, whitened data: asymmetry of the three matrices that
+    the proof of Theorem C.11 shows to be symmetric, relative to their factors. Right: what holds on any data,
+    commutators of the Gram matrices of $\beta$ with those of the layers (solid) and of $\alpha$ (dashes).
+    """
+    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
+    floor = 1e-17  # exact zeros have no place on a logarithmic axis
+    for table, colour in ((whitened, "blue"), (gaussian, "vermilion")):
+        for axis, pair in ((axes[0], ("turning", "alpha_turning")), (axes[2], ("shared_vectors", "alpha_vectors"))):
+            for quantity, style in zip(pair, ("-", "--"), strict=True):
+                rows = select(table, quantity, seed=member, phase="flow").iloc[1:]
+                curve(axis, rows.assign(value=np.maximum(rows["value"], floor)), colour, style, lw=1.2)
+    for quantity, colour in (("c_17", "green"), ("c_18", "purple"), ("c_22", "orange")):
+        rows = select(whitened, quantity, seed=member, phase="flow").iloc[1:]
+        label = f"({quantity.replace('_', '.').upper()})"
+        curve(axes[1], rows.assign(value=np.maximum(rows["value"], floor)), colour, lw=1.2, label=label)
+    for axis, title in zip(axes, ("off the diagonal", "asymmetry", "commutators"), strict=True):
+        axis.set(yscale="log", ylim=(floor, 2), xlabel="time $t$", title=title)
+        axis.set_xlim(0, whitened.loc[whitened["phase"] == "flow", "time"].max())
+    axes[0].set_ylabel("relative size")
+    axes[1].legend(loc="upper right")
+    gamma = power(settings_of(whitened)["gamma"])
+    handles = [
+        line(rf"whitened data, $\gamma = {gamma}$", "blue"),
+        line(rf"Gaussian data, $\gamma = {power(settings_of(gaussian)['gamma'])}$", "vermilion"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    return Drawn(
+        figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one."
+    )

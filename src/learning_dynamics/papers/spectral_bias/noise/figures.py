@@ -1,4 +1,4 @@
-"""Descent with label noise, and paths and statistics of the noise-driven process."""
+"""Paths, statistics and growth rates of the noise-driven process."""
 
 from __future__ import annotations
 
@@ -6,154 +6,192 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
-from learning_dynamics.papers.spectral_bias.panels import index_legend, singular_values
-from learning_dynamics.plotting import COLOURS, WIDTH
-from learning_dynamics.settings import Natural
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.spectral_bias.noise import theory
+from learning_dynamics.papers.spectral_bias.panels import curve, line, marks
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.settings import Fraction
+from learning_dynamics.tidy import Table, select
 
-PATHS = ("blue", "orange", "green")
+PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 
 
-def fig1b(tables: Tables, *, member: Natural) -> Figure:
-    """The hidden layer's singular values in scalar regression: gradient descent, and with label noise.
+def fig3a(paths: Table, exponents: Table) -> Drawn:
+    r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
-    Orthonormal data in five dimensions, width 200, a large initial scale. Plain descent raises one singular value
-    and leaves the others where they started. Label noise, drawn afresh at every step, makes them decay, so
-    that the layer ends at rank one whatever its scale at the start.
+    $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$, with steps that shrink as the inverse square root of
+    their number. The smaller singular value decays on each path, in the long run at the almost sure rate {second:.3f}
+    (black dashes, slope only). The larger one has the rate zero (black line): it wanders, and {fallen} of these
+    {count} paths end below where they started.
     """
-    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.5), sharey=True)
-    for axis, table, title in zip(
-        axes, tables.values(), ("gradient descent", "label-noise gradient descent"), strict=True
-    ):
-        singular_values(axis, table[table["seed"] == member])
-        axis.set_title(title)
-        axis.set_xlabel("step size × number of steps")
-    axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
-    index_legend(figure, 5)
-    return figure
-
-
-def fig3a(tables: Tables) -> Figure:
-    """Three paths of the noise-driven process: both singular values of W.
-
-    dW = dB aᵀ, da = Wᵀ dB in two dimensions from W = I, a = 0, with steps shrinking as the inverse square
-    root of their number. The smaller singular value decays on each path. The larger one wanders: over many
-    paths it has no drift (see `ensemble` and the claim on this figure).
-    """
-    (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(WIDTH, 2.5))
-    for name, line in (("sigma_1", "-"), ("sigma_2", "--")):
-        for path, colour in enumerate(PATHS):
-            rows = table[(table["quantity"] == name) & (table["seed"] == path)]
-            axis.plot(rows["time"], rows["value"], line, color=COLOURS[colour], lw=1.2)
-    axis.set(yscale="log", xlabel="time $t$", ylabel="singular values of $W$", xlim=(0, table["time"].max()))
-    handles = [
-        Line2D([], [], color=COLOURS["black"], ls=ls, label=label)
-        for ls, label in (("-", r"$\sigma_1$"), ("--", r"$\sigma_2$"))
-    ]
-    handles += [Line2D([], [], color=COLOURS[c], label=f"run {i}") for i, c in enumerate(PATHS, start=1)]
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
+    end = paths["time"].max()
+    seeds = sorted(paths["seed"].unique())
+    for seed, colour in zip(seeds, PATHS, strict=False):
+        for index, style in ((1, "-"), (2, "--")):
+            curve(axis, select(paths, "sigma", seed=seed, index=index), colour, style, lw=1.2)
+    second = float(select(exponents, "exponent", index=2, inputs=2)["value"].iloc[0])
+    axis.axhline(1.0, color=COLOURS["black"], lw=1.0, zorder=0)
+    axis.plot([0, end], [1.0, np.exp(second * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
+    axis.set(yscale="log", xlabel="time $t$", ylabel="singular values of $W$", xlim=(0, end))
+    handles = [line(f"run {seed + 1}", colour) for seed, colour in zip(seeds, PATHS, strict=False)]
+    handles += [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
     figure.legend(handles=handles, loc="outside right center")
-    return figure
+    last = select(paths, "sigma", index=1, time=end)["value"]
+    facts = {"second": second, "fallen": int((last < 1).sum()), "count": len(last)}
+    return Drawn(figure, facts, alt="Solid lines wander about one; dashed lines fall.")
 
 
-def fig3b(tables: Tables) -> Figure:
-    """Three paths of the noise-driven process: the commutators of W's rows with a.
+def fig3b(paths: Table, exponents: Table) -> Drawn:
+    r"""Single paths of the noise-driven process in two dimensions: norms of the commutators of $W$'s rows with $a$.
 
-    The mean over both rows of the size of the commutator's entry, on the paths of `fig3a`. It decays along
-    typical paths such as these, but not in the mean over paths, as `ensemble` shows.
+    Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a`; solid: the first row, dashed: the second. A
+    norm dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the almost sure rate
+    {rate:.3f} (black dashes, slope only), but not in the mean over paths, as `ensemble` shows.
     """
-    (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(WIDTH, 2.5))
-    for path, colour in enumerate(PATHS):
-        rows = table[(table["quantity"] == "commutator") & (table["seed"] == path) & (table["value"] > 0)]
-        axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=1.2, label=f"run {path + 1}")
-    axis.set(yscale="log", xlabel="time $t$", ylabel="commutator $|[w_i, a]|$", xlim=(0, table["time"].max()))
-    figure.legend(loc="outside right center")
-    return figure
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
+    end = paths["time"].max()
+    seeds = sorted(paths["seed"].unique())
+    for seed, colour in zip(seeds, PATHS, strict=False):
+        for index, style in ((1, "-"), (2, "--")):
+            rows = select(paths, "commutator_norm", seed=seed, index=index)
+            curve(axis, rows[rows["value"] > 0], colour, style, lw=1.1)
+    rate = float(select(exponents, "commutator", inputs=2)["value"].iloc[0])
+    axis.plot([0, end], [1.0, np.exp(rate * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
+    axis.set(yscale="log", xlabel="time $t$", ylabel=r"commutator norm $|[w_i, a]|$", xlim=(0, end))
+    handles = [line(f"run {seed + 1}", colour) for seed, colour in zip(seeds, PATHS, strict=False)]
+    handles += [line("row 1"), line("row 2", style="--")]
+    figure.legend(handles=handles, loc="outside right center")
+    return Drawn(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
 
 
-def ensemble(tables: Tables) -> Figure:
-    """The noise-driven process over many paths: moments explode, typical paths align, the mean commutator stays.
+def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Drawn:
+    r"""The noise-driven process over many paths: moments explode, typical paths align, the mean commutator stays.
 
-    d = 2. Left: second moments, with 95 % intervals, against the exact ones; at late times a sample mean
-    misses the rare paths that carry them. Middle: the commutator's entry |e|. Its mean tends to 0.482, computed
-    exactly, where the paper has 0; its median decays, at the almost sure rate −0.237 (dashed, slope only). The band
-    holds 80 % of the paths. Right: what is left of it when the lengths are divided out, the sine of the angle
-    between a row of W and a, closes on typical paths; det W is a martingale whose mean stays at 1 while its
-    median falls.
+    Bars and shades are 95 % intervals and the bands that hold eight in ten paths; a sample mean ends where the largest
+    thousandth of the paths holds more than {reliable:.0%} of it, for it is no estimate any more. (a) Second moments,
+    $d = 2$ (dots) and $d = 5$ (crosses), against the exact ones (dashes). (b) The size $|e|$ of the commutator's
+    entry, $d = 2$: its mean tends to a constant, {limit:.3f}, computed exactly (dashes), where the paper has 0; its
+    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (c) $d = 2$: the sine of the
+    angle between a row of $W$ and $a$ closes on typical paths; $\det W$ is a martingale whose mean is 1 (line) while
+    its median falls. (d) Means of powers of $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)).
     """
-    moments, growth = tables.values()
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
-    for quantity, colour, label in (("hidden_norm", "blue", r"$E|w_i|^2$"), ("output_norm", "orange", r"$E a_i^2$")):
-        rows = _statistic(moments, quantity, "mean")
-        _with_interval(left, rows[rows["time"] > 0], colour, label)
-        left.plot(rows["time"], rows["predicted"], "--", color=COLOURS["black"], lw=1.0)
-    left.plot([], [], "--", color=COLOURS["black"], lw=1.0, label="exact")
-    left.set(yscale="log", ylim=(0.3, None), title="second moments")
-    _mean_and_median(middle, moments, "commutator")
-    middle.axhline(
-        noise_theory.commutator_mean_limit(),
-        color=COLOURS["vermilion"],
-        ls="--",
-        lw=1.0,
-        label="exact limit of the mean",
-    )
-    median = _statistic(moments, "commutator", "quantile 0.5")
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
+    (moments, entry), (angle, powers) = axes
+    for table, marker in ((plane, "o"), (five, "x")):
+        for quantity, colour in (("hidden_norm", "blue"), ("output_norm", "orange")):
+            rows = select(table, quantity, statistic="mean")
+            rows = rows[rows["time"] > 0]
+            _with_interval(moments, rows[rows["heaviest"] <= reliable], colour, marker)
+            curve(moments, rows, "black", "--", "predicted", lw=0.9, zorder=0)
+    _mean_and_median(entry, plane, "commutator", reliable)
+    limit = theory.commutator_mean_limit()
+    entry.axhline(limit, color=COLOURS["vermilion"], ls="--", lw=1.0)
+    median = select(plane, "commutator", statistic="quantile 0.5")
     anchor = median[median["time"] >= 0.5 * median["time"].max()].iloc[0]
-    exact = growth.loc[growth["quantity"] == "commutator", "predicted"].iloc[0]
+    rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
     late = np.array([anchor["time"], median["time"].max()])
-    middle.plot(
-        late,
-        0.8 * anchor["value"] * np.exp(exact * (late - late[0])),
-        "--",
-        color=COLOURS["black"],
-        lw=1.0,
-        label="almost sure rate",
+    entry.plot(late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])), "--", color=COLOURS["black"], lw=1.0)
+    _mean_and_median(angle, plane, "relative_commutator", reliable)
+    rows = select(plane, "determinant", statistic="mean")
+    _with_interval(angle, rows[rows["heaviest"] <= reliable], "green", "s")
+    angle.axhline(1.0, color=COLOURS["green"], lw=1.0, zorder=0)
+    curve(angle, select(plane, "determinant", statistic="quantile 0.5"), "green", ":", lw=1.4)
+    names = sorted(name for name in five["quantity"].unique() if name.startswith("hidden_power_"))
+    for quantity, colour in zip(names, sequence(len(names)), strict=True):
+        rows = select(five, quantity, statistic="mean")
+        curve(powers, rows, colour, lw=1.4)
+        powers.annotate(f"power {quantity.split('_')[-1]}", (rows["time"].iloc[-1], rows["value"].iloc[-1]),
+                        (-2, 3), textcoords="offset points", va="bottom", ha="right", fontsize=8)  # fmt: skip
+    titles = ("(a) second moments", "(b) commutator $|e|$, $d = 2$", r"(c) angle and $\det W$, $d = 2$", "(d) $d = 5$")
+    labels = (r"$E|w_i|^2$, $E a_i^2$", "$|e|$", "sine, determinant", r"mean of $|W|^p$")
+    for axis, title, label in zip(axes.flat, titles, labels, strict=True):
+        axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
+        axis.set_xlim(0, (five if axis is powers else plane)["time"].max())
+    moments.set_ylim(0.3, None)
+    handles = [
+        marks(r"$E|w_i|^2$", "blue", "o"),
+        marks(r"$E a_i^2$", "orange", "o"),
+        line("exact, or slope", "black", "--", 0.9),
+        marks("mean", "vermilion", "o"),
+        line("median", "blue"),
+        line("8 in 10 paths", "sky", "-", 5),
+        marks(r"$\det W$, mean", "green", "s"),
+        line(r"$\det W$, median", "green", ":"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    facts = {"reliable": reliable, "limit": limit, "rate": rate}
+    return Drawn(
+        figure, facts, alt="Means of moments rise on exact curves; the median commutator falls, its mean does not."
     )
-    middle.set(yscale="log", ylim=(5e-3, 3), title=r"commutator $|e|$")
-    _mean_and_median(right, moments, "relative_commutator", label="sine of the angle")
-    for name, line in (("mean", "-"), ("quantile 0.5", ":")):
-        rows = _statistic(moments, "determinant", name)
-        label = r"$\det W$, mean" if name == "mean" else r"$\det W$, median"
-        right.plot(rows["time"], rows["value"], line, color=COLOURS["green"], label=label)
-    right.set(yscale="log", title=r"angle, and $\det W$")
-    for axis in (left, middle, right):
-        axis.set_xlabel("time $t$")
-        axis.set_xlim(0, moments["time"].max())
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22))
-    return figure
 
 
-def _statistic(table: pd.DataFrame, quantity: str, name: str) -> pd.DataFrame:
-    """Return an ensemble statistic over time."""
-    return table[(table["quantity"] == quantity) & (table["statistic"] == name)]
+def exponents(exponents: Table, weighted: Table) -> Drawn:
+    r"""Almost sure growth rates of the noise-driven process in every dimension, with 95 % intervals.
+
+    (a) Rates $\lambda_i$ of $\sigma_i(W)$, $i$ from 1 (dark) to $d$; the line is the exact $\lambda_1$. The second
+    singular value decays in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of rows with $a$,
+    $\lambda_1 + \lambda_2$, and of the angle between them, $\lambda_2 - \lambda_1$: the angle closes in every
+    dimension, while commutators decay only where dots lie below zero. Black diamonds, at $d$ = {weights}: noise of
+    unequal weights. (c) The smallest of all $d + 1$ rates, with its exact value, divided by $d$.
+    """
+    figure, (all_, pairs, last) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
+    dimensions = sorted(exponents["inputs"].unique())
+    most = max(dimensions)
+    rates = select(exponents, "exponent")
+    for index, colour in zip(range(1, most + 1), sequence(most), strict=True):
+        rows = rates[(rates["index"] == index) & (rates["inputs"] >= index)]
+        _bars(all_, rows["inputs"] + 0.02 * (index - 1), rows, colour)
+    exact = rates[rates["index"] == 1]
+    all_.plot(exact["inputs"], exact["predicted"], color=COLOURS["black"], lw=1.0, zorder=0)
+    several = [inputs for inputs in dimensions if inputs > 1]
+    for quantity, colour in (("commutator", "vermilion"), ("angle", "blue")):
+        rows = select(exponents, quantity, inputs=several)
+        _bars(pairs, rows["inputs"], rows, COLOURS[colour])
+        one = select(weighted, quantity)
+        size = int(weighted.loc[weighted["quantity"] == "exponent", "index"].max()) - 1
+        pairs.plot([size], one["value"], "D", ms=4, color=COLOURS["black"], mfc="none")
+    smallest = rates[rates["index"] == rates["inputs"] + 1]
+    shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}
+    _bars(last, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
+    last.plot(smallest["inputs"], smallest["predicted"] / smallest["inputs"], color=COLOURS["black"], lw=1.0, zorder=0)
+    titles = ("(a) singular values of $W$", "(b) commutator and angle", "(c) smallest rate / $d$")
+    for axis, title in zip((all_, pairs, last), titles, strict=True):
+        axis.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
+        axis.set(xlabel="dimension $d$", title=title, xticks=dimensions[:: max(1, len(dimensions) // 5)])
+    last.set_ylim(None, -0.4)
+    all_.set_ylabel("growth rate")
+    handles = [marks("commutator", "vermilion", "."), marks("angle", "blue", "."), line("exact", width=1.0)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    second = rates[(rates["index"] == 2) & (rates["inputs"] > 1)]
+
+    def listed(rows: pd.DataFrame) -> str:
+        return ", ".join(str(inputs) for inputs in rows["inputs"]) or "none"
+
+    facts = {"decay": listed(second[second["upper"] < 0]), "grow": listed(second[second["lower"] > 0]), "weights": size}
+    return Drawn(
+        figure, facts, alt="Rates rise with the dimension; the second crosses zero; the angle's stays below it."
+    )
 
 
-def _with_interval(axis: Axes, rows: pd.DataFrame, colour: str, label: str) -> None:
+def _bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: object) -> None:
+    low, high = rows["value"] - rows["lower"], rows["upper"] - rows["value"]
+    axis.errorbar(x, rows["value"], yerr=[low, high], fmt="o", ms=2.5, lw=1.0, color=colour)
+
+
+def _with_interval(axis: Axes, rows: pd.DataFrame, colour: str, marker: str) -> None:
     """Draw a statistic with its confidence interval as error bars."""
     low = np.minimum(rows["value"] - rows["lower"], 0.95 * rows["value"])  # keeps the bar on a logarithmic axis
-    axis.errorbar(
-        rows["time"],
-        rows["value"],
-        yerr=[low, rows["upper"] - rows["value"]],
-        fmt="o",
-        ms=3,
-        lw=1.0,
-        color=COLOURS[colour],
-        label=label,
-    )
+    high = rows["upper"] - rows["value"]
+    axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=COLOURS[colour])
 
 
-def _mean_and_median(axis: Axes, table: pd.DataFrame, quantity: str, label: str = "") -> None:
-    """Draw mean (with its interval), median, and the band that holds 80 % of the paths, after time 0."""
-    prefix = f"{label}, " if label else ""
+def _mean_and_median(axis: Axes, table: Table, quantity: str, reliable: float) -> None:
+    """Draw mean (with its interval, while it is one), median, and the band that holds 80 % of the paths."""
     median, low, high = (
-        _statistic(table, quantity, name).iloc[1:] for name in ("quantile 0.5", "quantile 0.1", "quantile 0.9")
+        select(table, quantity, statistic=f"quantile {part}").iloc[1:] for part in ("0.5", "0.1", "0.9")
     )
     axis.fill_between(median["time"], low["value"], high["value"], color=COLOURS["sky"], alpha=0.3, lw=0)
-    _with_interval(axis, _statistic(table, quantity, "mean").iloc[1:], "vermilion", f"{prefix}mean")
-    axis.plot(median["time"], median["value"], color=COLOURS["blue"], label=f"{prefix}median")
+    rows = select(table, quantity, statistic="mean").iloc[1:]
+    _with_interval(axis, rows[rows["heaviest"] <= reliable], "vermilion", "o")
+    curve(axis, median, "blue")

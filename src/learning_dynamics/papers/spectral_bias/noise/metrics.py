@@ -1,125 +1,159 @@
-"""Spectra under label noise; alignment and growth in the noise-driven process, and how sure they are."""
+"""Alignment and growth in the noise-driven process, over many paths and along single ones, and how sure they are."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.evidence import Estimate, mean, share
 from learning_dynamics.measures.ensembles import mean_interval, quantile_interval
 from learning_dynamics.measures.spectra import singular_values
-from learning_dynamics.papers.spectral_bias.layers import layers
-from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
-from learning_dynamics.papers.spectral_bias.rows import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, tidy
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.spectral_bias.noise import theory
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 STATISTIC = Column("statistic", "str", "mean, quantile or share over paths")
 LOWER = Column("lower", "float", "lower end of the value's 95 % interval")
 UPPER = Column("upper", "float", "upper end of the value's 95 % interval")
-
-POWERS = (0.1, 0.5, 1.0)
-QUANTILES = (0.1, 0.5, 0.9)
-
-
-@columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
-def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure (label-noise) gradient descent: ``loss``, ``sigma_w1``, ``sigma_w2``, ``sigma_beta``, ``distance``.
-
-    As for `flow.linear_flow`, but without predictions: the theory is of the flow without noise.
-    """
-    series = trajectory.series
-    measured = layers(
-        series["W1"], series["W2"], trajectory.constants, trajectory.settings, trajectory.time, at_limit=False
-    )
-    return tidy(measured, trajectory.time)
+PATHS = Column("paths", "int", "independent paths behind the value")
+HEAVIEST = Column("heaviest", "float", "share of the sum over paths that its largest thousandth holds", nullable=True)
+DIMENSION = Column("inputs", "int", "dimension d")
 
 
-@columns(TIME, QUANTITY, STATISTIC, VALUE, LOWER, UPPER, PREDICTED)
-def noise_process(trajectory: Trajectory) -> pd.DataFrame:
+@columns(TIME, QUANTITY, STATISTIC, VALUE, LOWER, UPPER, PREDICTED, PATHS, HEAVIEST)
+def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: list[Fraction]) -> pd.DataFrame:
     """Measure an ensemble of the noise-driven process.
 
     Quantities, as statistics over paths: ``hidden_norm``, |w_i|^2 of a column, ``output_norm``, a_i^2, and
-    ``determinant``, det W, their means predicted (Proposition 4.1); ``commutator``, |e| for an entry of
-    [w_i, a], and ``commutator_squared``; ``relative_commutator``, the sine of the angle between a row and a;
-    ``sigma_1``, ``sigma_2`` of W; ``hidden_power_p`` and ``output_power_p``, |W|^p and |a|^p plus the moving
-    average's.
+    ``determinant``, det W, their means predicted (Proposition 4.1); ``commutator``, |e| for the entry e of [w_i, a]
+    in the first two columns, a mean over all rows, and ``commutator_squared``, predicted; ``commutator_norm``, the
+    Frobenius norm of [w_i, a], a mean over rows; ``relative_commutator``, the sine of the angle between the first
+    row and a; ``sigma_1``, ``sigma_2`` of W; ``hidden_power_p`` and ``output_power_p``, |W|^p and |a|^p plus the
+    moving average's. ``heaviest`` tells how far a mean rests on few paths.
     """
-    rows = []
     inputs = trajectory.settings["inputs"]
-    hidden, output = noise_theory.second_moments(inputs, trajectory.time)
-    exact = {"hidden_norm": hidden, "output_norm": output, "determinant": np.ones(len(hidden))}
-    for point, time in enumerate(trajectory.time):
-        states = (trajectory.series[name][:, point] for name in ("W1", "W2", "average"))
-        for quantity, values in _path_quantities(*states).items():
-            predicted = exact[quantity][point] if quantity in exact else np.nan
-            rows.append((time, quantity, "mean", *mean_interval(values), predicted))
-            for share in QUANTILES:
-                rows.append((time, quantity, f"quantile {share:g}", *quantile_interval(values, share), np.nan))
-            if quantity.startswith("sigma"):
-                rows.append((time, quantity, "share above 1", *mean_interval((values > 1).astype(float)), np.nan))
-    return pd.DataFrame(rows, columns=["time", "quantity", "statistic", "value", "lower", "upper", "predicted"])
-
-
-@columns(SEED, TIME, QUANTITY, VALUE)
-def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure single paths: ``sigma_1``, ``sigma_2``, ``commutator``, ``relative_commutator``, ``determinant``."""
-    tables = []
-    for point, time in enumerate(trajectory.time):
-        states = (trajectory.series[name][:, point] for name in ("W1", "W2", "average"))
-        quantities = _path_quantities(*states)
-        for quantity in ("sigma_1", "sigma_2", "commutator", "relative_commutator", "determinant"):
-            values = quantities[quantity]
-            tables.append(
-                pd.DataFrame({"seed": np.arange(len(values)), "time": time, "quantity": quantity, "value": values})
-            )
-    return pd.concat(tables, ignore_index=True)
-
-
-@columns(Column("inputs", "int", "dimension d"), QUANTITY, VALUE, LOWER, UPPER, PREDICTED)
-def noise_growth(trajectory: Trajectory) -> pd.DataFrame:
-    """Almost sure growth rates: ``largest``, of |W|; ``commutator``; ``relative_commutator``, their difference.
-
-    The relative commutator divides by |w_i| |a|, which grows at twice the largest rate. The first tenth of each
-    path, during which the process forgets its start, is left out.
-    """
-    growth, inputs = trajectory.series["log_growth"], trajectory.settings["inputs"]
-    burn = max(1, len(trajectory.time) // 10)
-    rates = (growth[:, -1] - growth[:, burn - 1]) / (trajectory.time[-1] - trajectory.time[burn - 1])
-    exact_commutator = noise_theory.commutator_lyapunov_exponent() if inputs == 2 else np.nan
-    named = {
-        "largest": (rates[:, 0], noise_theory.largest_lyapunov_exponent(inputs)),
-        "commutator": (rates[:, 1], exact_commutator),
-        "relative_commutator": (rates[:, 1] - 2 * rates[:, 0], np.nan),
+    hidden, output = theory.second_moments(inputs, trajectory.time)
+    exact = {
+        "hidden_norm": hidden,
+        "output_norm": output,
+        "determinant": np.ones(len(hidden)),
+        "commutator_squared": theory.commutator_second_moment(inputs, trajectory.time),
     }
-    rows = [(inputs, quantity, *mean_interval(values), predicted) for quantity, (values, predicted) in named.items()]
-    return pd.DataFrame(rows, columns=["inputs", "quantity", "value", "lower", "upper", "predicted"])
+    found = []
+    for point, time in enumerate(trajectory.time):
+        states = [trajectory.series[name][:, point] for name in ("W1", "W2", "average")]
+        for quantity, values in (_on_each_path(*states[:2]) | _powers(*states, powers)).items():
+            few = max(1, len(values) // 1000)
+            total = np.abs(values).sum()
+            heaviest = np.partition(np.abs(values), -few)[-few:].sum() / total if total else np.nan
+            predicted = exact[quantity][point] if quantity in exact else np.nan
+            found.append((time, quantity, "mean", *mean_interval(values), predicted, len(values), heaviest))
+            for part in quantiles:
+                statistic = f"quantile {part:g}"
+                found.append((time, quantity, statistic, *quantile_interval(values, part), np.nan, len(values), np.nan))
+            if quantity.startswith("sigma"):
+                above = share(int((values > 1).sum()), len(values))
+                found.append((time, quantity, "share above 1", *_ends(above), np.nan, len(values), np.nan))
+    return pd.DataFrame(found, columns=[column.name for column in noise_process.columns])
 
 
-def _path_quantities(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what is measured on each path, arrays of shape (paths,), from one recorded time's states.
+@columns(SEED, TIME, QUANTITY, INDEX, VALUE)
+def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure single paths: ``sigma``, singular values of W, ``commutator_norm`` of each row, ``determinant``."""
+    W, a = trajectory.series["W1"], trajectory.series["W2"]
+    measured = {
+        "sigma": singular_values(W),
+        "commutator_norm": _commutator_norms(W, a),
+        "determinant": np.linalg.det(W),
+    }
+    table = rows(measured, {"seed": np.arange(len(W)), "time": trajectory.time})
+    return joined(noise_paths.columns, table)
 
-    ``commutator`` is the mean over rows of |e|, e the entry in the first row and second column of
-    [w_i, a] = w_i a^T - a w_i^T; ``relative_commutator`` the sine of the angle between the first row and a.
+
+@columns(DIMENSION, QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
+def noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
+    """Almost sure growth rates in each dimension, by mean over paths.
+
+    ``exponent`` i, of the i-th direction of (W, a) (for i up to d, that of sigma_i(W)), the first and the last
+    predicted; ``commutator``, of the rows' commutators with a, the sum of the first two; ``angle``, of the angle
+    between rows and a, the second less the first; ``total``, of all together, predicted -d; ``scheme``, the rates'
+    difference between the two steps, the error that extrapolation to step zero takes away.
     """
+    found = []
+    for inputs in trajectory.constants["dimensions"]:
+        for quantity, index, estimate, predicted in _rates(trajectory.series[f"growth_{inputs}"], int(inputs)):
+            found.append((int(inputs), quantity, index, *_ends(estimate), predicted, estimate.draws))
+    return pd.DataFrame(found, columns=[column.name for column in noise_exponents.columns])
+
+
+@columns(QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
+def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
+    """Almost sure growth rates for noise of unequal weights; quantities as for `noise_exponents`."""
+    weights = trajectory.settings["weights"]
+    found = [
+        (quantity, index, *_ends(estimate), -float(np.sum(np.square(weights))) if quantity == "total" else np.nan,
+         estimate.draws)
+        for quantity, index, estimate, _ in _rates(trajectory.series["growth"], len(weights))
+    ]  # fmt: skip
+    return pd.DataFrame(found, columns=[column.name for column in weighted_noise_exponents.columns])
+
+
+def _rates(growth: np.ndarray, inputs: int) -> list[tuple[str, int, Estimate, float]]:
+    """Return (quantity, index, estimate, prediction) from rates with both steps, shape (paths, 2, d + 1)."""
+    fine, coarse = growth[:, 0], growth[:, 1]
+    rates = 2 * fine - coarse  # the scheme's error is of first order in the step
+    first, last = theory.largest_lyapunov_exponent(inputs), theory.smallest_lyapunov_exponent(inputs)
+    exact = {1: first, inputs + 1: last, **({2: -2 - first - last} if inputs == 2 else {})}
+    both = -2 - last if inputs == 2 else -1.0 if inputs == 1 else np.nan
+    return [
+        *(("exponent", index, mean(rates[:, index - 1]), exact.get(index, np.nan)) for index in range(1, inputs + 2)),
+        ("commutator", 0, mean(rates[:, 0] + rates[:, 1]), both),
+        ("angle", 0, mean(rates[:, 1] - rates[:, 0]), np.nan),
+        ("total", 0, mean(rates.sum(axis=1)), -float(inputs)),
+        ("scheme", 0, mean(np.abs((coarse - fine).mean(axis=0)).max() * np.ones(2)), np.nan),
+    ]
+
+
+def _ends(estimate: Estimate) -> tuple[float, float, float]:
+    return estimate.value, estimate.lower, estimate.upper
+
+
+def _on_each_path(W: np.ndarray, a: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what is measured on each path from one recorded time's states, arrays of shape (paths,)."""
     entries = W[:, :, 0] * a[:, None, 1] - W[:, :, 1] * a[:, None, 0]
     first = W[:, 0]
     sizes = np.linalg.norm(first, axis=1) * np.linalg.norm(a, axis=1)
     parallel = np.abs(np.einsum("pi,pi->p", first, a))
     sine = np.sqrt(np.maximum(sizes**2 - parallel**2, 0.0)) / np.where(sizes > 0, sizes, 1.0)
     sigma = singular_values(W)
-    quantities = {
+    return {
         "hidden_norm": (W**2).sum(axis=1).mean(axis=1),
         "output_norm": (a**2).mean(axis=1),
         "commutator": np.abs(entries).mean(axis=1),
         "commutator_squared": (entries**2).mean(axis=1),
+        "commutator_norm": _commutator_norms(W, a).mean(axis=1),
         "relative_commutator": sine,
         "determinant": np.linalg.det(W),
         "sigma_1": sigma[:, 0],
         "sigma_2": sigma[:, 1],
     }
-    for power in POWERS:
-        quantities[f"hidden_power_{power:g}"] = np.linalg.norm(W, axis=(1, 2)) ** power
-        quantities[f"output_power_{power:g}"] = (
-            np.linalg.norm(a, axis=1) ** power + np.linalg.norm(average, axis=1) ** power
-        )
-    return quantities
+
+
+def _powers(W: np.ndarray, a: np.ndarray, average: np.ndarray, powers: list[float]) -> dict[str, np.ndarray]:
+    """Return |W|^p, and |a|^p plus the moving average's, by quantity."""
+    hidden = np.linalg.norm(W, axis=(1, 2))
+    outputs = np.linalg.norm(a, axis=1), np.linalg.norm(average, axis=1)
+    found = {f"hidden_power_{power:g}": hidden**power for power in powers}
+    return found | {f"output_power_{power:g}": outputs[0] ** power + outputs[1] ** power for power in powers}
+
+
+def _commutator_norms(W: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Frobenius norms of w_i a^T - a w_i^T for the rows w_i of W, shape (..., d).
+
+    sqrt(2 (|w|^2 |a|^2 - (w . a)^2)), by way of the part of w across a, which does not cancel.
+    """
+    size = np.linalg.norm(a, axis=-1)[..., None]
+    unit = a / np.where(size > 0, size, 1.0)
+    across = W - (W @ unit[..., None]) * unit[..., None, :]
+    return np.sqrt(2.0) * np.linalg.norm(across, axis=-1) * size

@@ -1,4 +1,6 @@
-"""Gradient descent with label noise, and the process that noise alone drives (section 4)."""
+"""The process that label noise alone drives (section 4): many paths, a few to look at, and long ones for their
+rates.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics import euler_maruyama
-from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.noise import label_noise
+from learning_dynamics.papers.spectral_bias.noise import models
+from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, NonNegative, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
 
-
-def label_noise_descent(
-    data: Arrays,
-    *,
-    width: Count,
-    gamma: Positive,
-    step: Positive,
-    steps: Count,
-    every: Count,
-    noise: NonNegative,
-    seed: Seed,
-) -> Trajectory:
-    """Gradient descent from the orthogonal initialisation, with fresh label noise at every step if `noise` > 0.
-
-    Returns
-    -------
-    Trajectory
-        Time is step size times number of steps. Series W1, W2; constants X, Y, P.
-    """
-    X, Y = data["X"], data["Y"]
-    inputs = X.shape[-1]
-    rngs = generators(seed, "two_layer.initialisation", len(X))
-    P = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs])
-    W1, W2 = label_noise.descend(
-        np.sqrt(2 * gamma) * P,
-        np.zeros((len(X), width, Y.shape[-1])),
-        X,
-        Y,
-        step=step,
-        steps=steps,
-        every=every,
-        noise=noise,
-        rngs=generators(seed, "label_noise", len(X)),
-    )
-    times = step * every * np.arange(W1.shape[1])
-    return Trajectory(times, {"W1": W1, "W2": W2}, {"X": X, "Y": Y, "P": P})
+# steps between orthonormalisations: columns lose a few digits against one another over this time, not all
+BLOCK = 20
 
 
 def noise_process(
@@ -69,11 +36,11 @@ def noise_process(
         Recorded at the first steps at or after `points` evenly spaced times. Series W1 (the paper's W), W2
         (a) and average, the exponential moving average of a.
     """
-    sizes = euler_maruyama.step_sizes(schedule, step, horizon)
+    sizes = models.step_sizes(schedule, step, horizon)
     reached = np.r_[0.0, np.cumsum(sizes)]
     # one long step may pass several of the times
     record = np.unique(np.searchsorted(reached, np.linspace(0.0, horizon, points) * (1 - 1e-9)))
-    W, a, average = euler_maruyama.simulate(inputs, paths, sizes, record, seed)
+    W, a, average = models.simulate(inputs, paths, sizes, record, seed)
     return Trajectory(reached[record], {"W1": W, "W2": a, "average": average})
 
 
@@ -93,17 +60,47 @@ def noise_paths(
     )
 
 
-def noise_growth(
-    *, inputs: Count, paths: Count, horizon: Positive, points: Count, step: Positive, seed: Seed
+def noise_exponents(
+    *, dimensions: list[Count], paths: Count, horizon: Positive, burn: Positive, step: Positive, seed: Seed
 ) -> Trajectory:
-    """Long renormalised paths of the noise-driven process, for the rates at which single paths grow.
+    """Long renormalised paths of the noise-driven process in several dimensions, for the rates at which they grow.
+
+    The fastest direction shrinks at about the dimension d, so that the step taken is `step` / d.
 
     Returns
     -------
     Trajectory
-        Series log_growth, shape (paths, points, 2): see `euler_maruyama.log_growth`.
+        Series growth_<d>, shape (paths, 2, d + 1): logarithmic growth per unit of time of all directions (of W and
+        a together), measured with the step and with twice the step in place of times.
     """
-    every = 10
-    spacing = every * max(1, round(horizon / (step * every * points)))
-    growth = euler_maruyama.log_growth(inputs, paths, step, spacing * points, points, every, seed)
-    return Trajectory(step * spacing * np.arange(1, points + 1), {"log_growth": growth})
+    found = {}
+    for inputs in progress(dimensions, "Lyapunov exponents"):
+        weights = np.ones(inputs)
+        found[f"growth_{inputs}"] = _growth(weights, paths, horizon, burn, step / inputs, seed, f"d{inputs}")
+    return Trajectory(np.array([1.0, 2.0]), found, {"dimensions": np.array(dimensions)})
+
+
+def weighted_noise_exponents(
+    *, weights: list[Positive], paths: Count, horizon: Positive, burn: Positive, step: Positive, seed: Seed
+) -> Trajectory:
+    """As `noise_exponents`, for dW = D dB a^T, da = W^T D dB with the diagonal matrix D of `weights` (appendix D).
+
+    Returns
+    -------
+    Trajectory
+        Series growth, shape (paths, 2, d + 1).
+    """
+    scales = np.array(weights)
+    growth = _growth(scales, paths, horizon, burn, step / float(np.sum(scales**2)), seed, "weighted")
+    return Trajectory(np.array([1.0, 2.0]), {"growth": growth})
+
+
+def _growth(
+    weights: np.ndarray, paths: int, horizon: float, burn: float, step: float, seed: int, label: str
+) -> np.ndarray:
+    from learning_dynamics.papers.spectral_bias.noise import exponents  # imports numba, which no other run waits for
+
+    before, after = (max(1, round(time / (step * BLOCK))) for time in (burn, horizon))
+    rngs = generators(seed, f"noise_process.exponents.{label}", paths)
+    sums = np.stack([exponents.lyapunov_sums(weights, step, before, after, BLOCK, rng) for rng in rngs])
+    return sums / (step * BLOCK * after)

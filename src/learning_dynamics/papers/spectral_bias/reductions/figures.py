@@ -1,84 +1,56 @@
-"""The network beside its mirror flows, and its loss beside the bound that they give."""
+"""The network beside the smaller systems that should be equivalent to it."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from matplotlib.axes import Axes
 
-from learning_dynamics.papers.spectral_bias.panels import power
-from learning_dynamics.plotting import COLOURS, WIDTH, sequence
+from learning_dynamics.papers.spectral_bias.panels import curve, legend_below, line, marks, power
+from learning_dynamics.plotting import WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tables import Tables
+from learning_dynamics.tidy import Table, select
 
 
-def mirror(tables: Tables, *, member: Natural) -> Figure:
-    """Both mirror flows against the network.
+def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
+    r"""The network (lines) against the smaller systems, each integrated by itself (dots).
 
-    Left: mirror coordinates of β's singular values with three outputs, at γ = 1. Solid: ½ sinh⁻¹(σ/γ) of the
-    simulated network; dots: the integral of the force −∂L/∂σ, with which it agrees; dashed: the gradient of
-    the potential as printed, which does not. Right: the entries of β with one output, at γ = 0.01, from the
-    network (solid) and from the mirror flow integrated by itself (dots).
+    (a) Singular values of $W_1$, and those of the pair $Z_1$ of size $d$ (Lemma 3.1). (b) Singular values of
+    $\alpha$, and the Riccati equation's (Lemma 3.3). (c) Mirror coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of
+    the singular values of $\beta$, and the integral of the force $-\partial L/\partial\sigma$; dashes: the gradient
+    of the potential as printed, which does not follow it (Theorem 3.2 (a)). (d) With one output, the entries of
+    $\beta$, and the mirror flow's (Theorem 3.2 (b)). Lighter colours are later entries.
     """
-    vector, scalar = tables.values()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.7))
-    large = vector["gamma"].max()
-    rows = vector[vector["seed"] == _member_at(vector, large, member)]
-    for index, colour in enumerate(sequence(3), start=1):
-        at = rows[rows["index"] == index]
-        exact, printed = (at[at["quantity"] == name] for name in ("mirror_coordinate", "printed_mirror_coordinate"))
-        left.plot(exact["time"], exact["value"], color=colour, label=rf"$i = {index}$")
-        left.plot(exact["time"][::8], exact["predicted"][::8], ".", color=colour, ms=5)
-        left.plot(printed["time"], printed["value"], "--", color=colour, lw=1.0)
-    left.set(
-        xscale="log",
-        xlabel="time $t$",
-        ylabel="mirror coordinate of $\\sigma_i(\\beta)$",
-        title=rf"three outputs, $\gamma = {power(large)}$",
-    )
-    handles = [
-        *left.get_legend_handles_labels()[0],
-        Line2D([], [], ls="", marker=".", color=COLOURS["black"], label="integrated force"),
-        Line2D([], [], ls="--", lw=1.0, color=COLOURS["black"], label="as printed"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
+    (pair, riccati), (mirrored, entries) = axes
+    large, small = vector["gamma"].max(), vector["gamma"].min()
+    seeds = {gamma: sorted(vector.loc[vector["gamma"] == gamma, "seed"].unique())[member] for gamma in (large, small)}
+    _compared(pair, vector, "sigma_w1", seeds[small])
+    _compared(riccati, vector, "sigma_alpha", seeds[small])
+    _compared(mirrored, vector, "mirror_coordinate", seeds[large])
+    printed = select(vector, "printed_mirror_coordinate", seed=seeds[large])
+    for (_, rows), colour in zip(printed.groupby("index"), sequence(printed["index"].nunique()), strict=True):
+        curve(mirrored, rows, colour, "--", lw=1.0)
     scales = sorted(scalar["gamma"].unique())
     middle = scales[(len(scales) - 1) // 2]
-    rows = scalar[scalar["seed"] == _member_at(scalar, middle, member)]
-    entries = rows[rows["quantity"] == "beta"]
-    for (_, entry), colour in zip(entries.groupby("index"), sequence(entries["index"].nunique()), strict=True):
-        right.plot(entry["time"], entry["value"], color=colour, lw=1.2)
-        right.plot(entry["time"][::8], entry["predicted"][::8], ".", color=colour, ms=4)
-    right.set(
-        xscale="log",
-        xlabel="time $t$",
-        ylabel=r"entries of $\beta$",
-        title=rf"one output, $\gamma = {power(middle)}$",
+    _compared(entries, scalar, "beta", sorted(scalar.loc[scalar["gamma"] == middle, "seed"].unique())[member])
+    labels = (
+        (pair, r"$\sigma_i(W_1)$", "(a) three outputs", small),
+        (riccati, r"$\sigma_i(\alpha)$", "(b) three outputs", small),
+        (mirrored, r"mirror coordinate of $\sigma_i(\beta)$", "(c) three outputs", large),
+        (entries, r"entries of $\beta$", "(d) one output", middle),
     )
-    return figure
+    for axis, label, title, gamma in labels:
+        outputs = vector.loc[vector["quantity"] == "sigma_beta", "index"].max()
+        title = title.replace("three outputs", f"{outputs} outputs")
+        axis.set(xscale="log", xlabel="time $t$", ylabel=label, title=rf"{title}, $\gamma = {power(gamma)}$")
+    handles = [line("network"), marks("smaller system"), line("potential as printed", "black", "--", 1.0)]
+    legend_below(figure, handles)
+    return Drawn(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")
 
 
-def rate(tables: Tables, *, member: Natural) -> Figure:
-    """The loss with one output, and its bound.
-
-    Solid: training loss of the network at three scales. Dashed: the bound D_ψ(β*, 0) / (√(2γ) t) of Lemma
-    C.8. The smaller the scale, the later the descent and the weaker the bound.
-    """
-    (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
-    gammas = sorted(table["gamma"].unique(), reverse=True)
-    for gamma, colour in zip(gammas, ("blue", "green", "vermilion"), strict=False):
-        rows = table[(table["gamma"] == gamma) & (table["quantity"] == "loss")]
-        rows = rows[rows["seed"] == _member_at(table, gamma, member)]
-        axis.loglog(rows["time"], rows["value"], color=COLOURS[colour], label=rf"$\gamma = {power(gamma)}$")
-        axis.loglog(rows["time"], rows["predicted"], "--", color=COLOURS[colour], lw=1.0)
-    axis.plot([], [], "--", color=COLOURS["black"], lw=1.0, label="bound")
-    axis.set(xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-5, None))
-    figure.legend(loc="outside right center")
-    return figure
-
-
-def _member_at(table: pd.DataFrame, gamma: float, member: int) -> int:
-    """Return the seed column's value of the `member`-th data set at a scale."""
-    return sorted(table.loc[table["gamma"] == gamma, "seed"].unique())[member]
+def _compared(axis: Axes, table: Table, quantity: str, seed: int) -> None:
+    """Draw a quantity's entries as lines, and every few of its predictions as dots."""
+    rows = select(table, quantity, seed=seed)
+    for (_, entry), colour in zip(rows.groupby("index"), sequence(rows["index"].nunique()), strict=True):
+        curve(axis, entry, colour, lw=1.2)
+        curve(axis, entry[:: max(1, len(entry) // 25)], colour, ".", "predicted", ms=4)

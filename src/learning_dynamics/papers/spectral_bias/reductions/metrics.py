@@ -2,49 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from scipy.integrate import cumulative_simpson
 
+from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
-from learning_dynamics.papers.spectral_bias.matrices import norm, transposed
+from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
+from learning_dynamics.papers.spectral_bias.integration import STEPS
+from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, Measured, of_finite_draws
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
-from learning_dynamics.papers.spectral_bias.rows import (
-    GAMMA,
-    INDEX,
-    PREDICTED,
-    QUANTITY,
-    SEED,
-    TIME,
-    VALUE,
-    Measured,
-    tidy,
-)
-from learning_dynamics.tables import columns
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
 
 
-@columns(SEED, GAMMA, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+@columns(SEED, GAMMA, TIME, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, STEPS)
 def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     """Hold the network's flow against the smaller systems that should be equivalent to it.
 
-    Quantities: ``loss``, predicted its bound (Lemma C.8, one output); ``subspace``, the part of the layers
-    outside the span of P, and ``projected``, their distance from the projected pair, relative to |W1|
-    (Lemma 3.1); ``alpha``, distance of Z1^{-T} Z2 from the Riccati equation's solution, and
-    ``beta_from_alpha``, relative distance of beta from 2 gamma (I - alpha alpha^T)^{-1} alpha (Lemma 3.3);
-    ``printed_beta_speed``, distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha relative to the first
-    speed; ``beta``, entries of the predictor, predicted by the mirror flow (Theorem 3.2 (b));
-    ``mirror_speed``, speeds of the singular values' mirror coordinates, predicted the forces -dL/ds,
-    ``mirror_coordinate``, predicted the forces' integral, and both as printed (Theorem 3.2 (a)).
+    Quantities: ``loss``, predicted its bound (Lemma C.8, one output); ``subspace``, the part of the layers outside
+    the span of P, and ``projected``, their distance from the projected pair, relative to |W1| (Lemma 3.1), and
+    ``unit_pair``, from a pair that starts at the identity; ``sigma_w1`` and ``sigma_alpha``, singular values of the
+    network's W1 and alpha, predicted those of the pair and of the Riccati equation; ``alpha``, distance of Z1^{-T} Z2
+    from the Riccati equation's solution, and ``beta_from_alpha``, relative distance of beta from 2 gamma (I - alpha
+    alpha^T)^{-1} alpha (Lemma 3.3); ``beta_without_scale``, the same without the factor 2 gamma; ``condition``, of
+    Z1; ``printed_beta_speed``, distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha relative to the first speed;
+    ``beta``, entries of the predictor, predicted by the mirror flow (Theorem 3.2 (b)); ``mirror_speed``, speeds of
+    the singular values' mirror coordinates, predicted the forces -dL/ds, ``mirror_coordinate``, predicted the forces'
+    integral, and both as printed (Theorem 3.2 (a)).
     """
-    measured = _reductions_of(trajectory.series, trajectory.constants, trajectory.time)
-    return tidy(measured, trajectory.time[1:], gamma=trajectory.constants["gamma"])
+    constants = trajectory.constants
+    arrays = dict(trajectory.series) | {name: constants[name] for name in ("X", "Y", "P", "gamma")}
+    measured = of_finite_draws(
+        lambda given: _reductions_of(given, trajectory.time), arrays, *(name for name in trajectory.series)
+    )
+    labels = {"gamma": constants["gamma"], "steps": constants["steps"]}
+    return joined(
+        reduced_flow.columns,
+        rows(measured, {"seed": np.arange(trajectory.members), "time": trajectory.time[1:]}, **labels),
+    )
 
 
-def _reductions_of(series: Arrays, constants: Arrays, times: np.ndarray) -> Measured:
+def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measured:
     """Hold the network's flow against its reductions, at the times after 0; see `reduced_flow`."""
-    X, Y, P = constants["X"][:, None], constants["Y"][:, None], constants["P"][:, None]
-    gamma = constants["gamma"][:, None]
+    X, Y, P = (series[name][:, None] for name in ("X", "Y", "P"))
+    gamma = series["gamma"][:, None]
     W1, W2 = series["W1"][:, 1:], series["W2"][:, 1:]
     beta, beta_star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
     Z1, Z2, size = W1 @ transposed(P), P @ W2, norm(W1)
@@ -53,18 +57,28 @@ def _reductions_of(series: Arrays, constants: Arrays, times: np.ndarray) -> Meas
     speed = R @ (transposed(W2) @ W2) + W1 @ (transposed(W1) @ R)
     from_alpha = reductions.predictor_from_alpha(series["alpha"][:, 1:], gamma)
     printed_speed = from_alpha / (2 * gamma[..., None, None])
-    measured: dict = {
-        "loss": (two_layer.loss(W1, W2, X, Y)[..., None], None),
-        "subspace": (np.maximum(norm(W1 - Z1 @ P), norm(W2 - transposed(P) @ Z2)) / size, None),
-        "projected": (np.maximum(norm(Z1 - series["Z1"][:, 1:]), norm(Z2 - series["Z2"][:, 1:])) / size, None),
-        "alpha": (norm(alpha - series["alpha"][:, 1:]), None),
-        "beta_from_alpha": (norm(beta - from_alpha) / norm(beta_star), None),
-        "printed_beta_speed": (norm(speed - printed_speed) / norm(speed[:, :1]), None),
+    measured: Measured = {
+        "loss": two_layer.loss(W1, W2, X, Y),
+        "condition": np.linalg.cond(Z1),
+        "sigma_w1": (singular_values(W1), singular_values(series["Z1"][:, 1:])),
+        "sigma_alpha": (singular_values(alpha), singular_values(series["alpha"][:, 1:])),
+        **{
+            quantity: value[..., 0]
+            for quantity, value in {
+                "subspace": np.maximum(norm(W1 - Z1 @ P), norm(W2 - transposed(P) @ Z2)) / size,
+                "projected": np.maximum(norm(Z1 - series["Z1"][:, 1:]), norm(Z2 - series["Z2"][:, 1:])) / size,
+                "unit_pair": norm(Z1 - series["Z1"][:, 1:] / np.sqrt(2 * gamma[..., None, None])) / size,
+                "alpha": norm(alpha - series["alpha"][:, 1:]),
+                "beta_from_alpha": norm(beta - from_alpha) / norm(beta_star),
+                "beta_without_scale": norm(beta - printed_speed) / norm(beta_star),
+                "printed_beta_speed": norm(speed - printed_speed) / norm(speed[:, :1]),
+            }.items()
+        },
     }
     measured |= _mirror_of_singular_values(beta, speed, R, gamma, times[1:])
     if "mirror" in series:
-        bound = theory.rate_bound(norm(beta_star), gamma[..., None], times[None, 1:, None])
-        measured["loss"] = (measured["loss"][0], bound)
+        bound = theory.rate_bound(norm(beta_star)[..., 0], gamma, times[None, 1:])
+        measured["loss"] = (measured["loss"], bound)
         measured["beta"] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
     return measured
 
@@ -85,7 +99,7 @@ def _mirror_of_singular_values(
     coordinate = theory.mirror_coordinate(sigma, scale)
     printed = theory.printed_mirror_coordinate(sigma, scale)
     return {
-        "sigma_beta": (sigma, None),
+        "sigma_beta": sigma,
         "mirror_speed": (theory.mirror_curvature(sigma, scale) * along, force),
         "printed_mirror_speed": (theory.printed_mirror_curvature(sigma, scale) * along, force),
         "mirror_coordinate": (coordinate, coordinate[:, :1] + driven),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.integration import integrated
+from learning_dynamics.papers.spectral_bias.integration import followed
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
@@ -38,7 +38,8 @@ def reduced_flow(
     -------
     Trajectory
         Members are the data's members, once for each scale. Series W1, W2, Z1, Z2, alpha, and for one output
-        mirror, the predictor of the mirror flow; constants X, Y, P, and gamma, shape (members,).
+        mirror, the predictor of the mirror flow; constants X, Y, P, and gamma, shape (members,), and steps, those of
+        all these integrations together.
     """
     X, Y = np.concatenate([data["X"]] * len(gammas)), np.concatenate([data["Y"]] * len(gammas))
     gamma = np.repeat(gammas, len(data["X"]))
@@ -55,11 +56,14 @@ def reduced_flow(
     }
     if outputs == 1:
         series["mirror"] = np.empty((members, len(times), inputs, outputs))
+    steps = np.zeros(members, dtype=int)
     for member in progress(range(members), "flow and its reductions"):
         x, y, g = X[member], Y[member], gamma[member]
 
         def follow(field: Callable, initial: np.ndarray, member: int = member) -> np.ndarray:
-            return integrated(field, initial, times, rtol, atol, member).states
+            flow = followed(field, initial, times, rtol=rtol, atol=atol)
+            steps[member] += flow.steps
+            return flow.states
 
         states = follow(
             two_layer.flow_field(x, y, width), np.r_[np.sqrt(2 * g) * P[member].ravel(), [0.0] * (width * outputs)]
@@ -75,4 +79,5 @@ def reduced_flow(
         if outputs == 1:
             states = follow(reductions.mirror_field(x, y[:, 0], g), np.zeros(inputs))
             series["mirror"][member] = reductions.predictor_from_mirror(states, g)[..., None]
-    return Trajectory(times, series, {"X": X, "Y": Y, "P": P, "gamma": gamma})
+    undecided = ~np.all([np.isfinite(states).reshape(members, -1).all(axis=1) for states in series.values()], axis=0)
+    return Trajectory(times, series, {"X": X, "Y": Y, "P": P, "gamma": gamma, "steps": steps}, undecided=undecided)

@@ -1,87 +1,128 @@
-"""The ReLU student: its singular values, its ranks, and the plateaus of its loss."""
+"""The ReLU student: its singular values and ranks, the teacher's directions, and the plateaus of its loss."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-import pandas as pd
-from matplotlib.figure import Figure
+import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import index_legend, power, singular_values
-from learning_dynamics.papers.spectral_bias.selections import settled_rank
-from learning_dynamics.plotting import COLOURS, WIDTH
-from learning_dynamics.settings import Natural
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.spectral_bias.panels import index_handles, legend_below, power, singular_values
+from learning_dynamics.papers.spectral_bias.relu.saddles import (
+    arrived,
+    first_saddle_ranks,
+    last_ranks,
+    plateaus,
+    typical_draw,
+)
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.settings import Count, Fraction
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 
-def fig2(tables: Tables, *, member: Natural) -> Figure:
-    """The hidden layer's singular values in a ReLU student, from small and from large weights.
+def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
+    r"""The hidden layer's singular values in a ReLU student, from small and from large weights.
 
-    A teacher of two ReLU neurons, a student of twenty, ten samples in five dimensions. Left and middle: one
-    draw. From small weights singular values grow one after the other and most stay near zero; from large
-    weights all of them stay large. Right: over all draws, how many singular values carry 95 % of |W|² at the
-    end. Two is the rule at small scale, but not every draw's answer.
+    A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b): one draw, the first to arrive at rank 2
+    by a second plateau of rank 1 from small weights. There singular values grow one after the other and most stay
+    near zero; from large weights all of them stay large. (c) Over all draws, how many singular values carry {share} %
+    of $|W|^2$ at the end. (d) Cosines of the two principal angles between the span of the first two singular vectors
+    of $W$ and that of the teacher's neurons: boxes hold half of the draws, whiskers nine in ten; grey: spans at random.
     """
-    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.5))
-    for axis, table in zip(axes, tables.values(), strict=False):
-        singular_values(axis, table[table["seed"] == member])
-        axis.set_xscale("symlog", linthresh=0.1 if table.attrs["settings"]["scale"] < 0.1 else 0.01)
-        axis.set_title(rf"scale ${power(table.attrs['settings']['scale'])}$")
-        axis.set_xlabel("time $t$")
-    axes[0].set_ylabel(r"singular values $\sigma_i(W)$")
-    ranks = [settled_rank(table, 95, table["time"].max()) for table in tables.values()]
-    for shift, rank, colour, label in zip((-0.2, 0.2), ranks, ("blue", "orange"), ("small", "large"), strict=True):
-        counts = rank.value_counts(normalize=True).reindex(range(1, 6), fill_value=0.0)
-        axes[2].bar(counts.index + shift, counts, width=0.4, color=COLOURS[colour], label=f"{label} scale")
-    axes[2].set(xlabel="rank at the end", ylabel="share of draws", xticks=range(1, 6), title=f"{len(ranks[0])} draws")
-    axes[2].legend(loc="upper center")
-    index_legend(figure, 5)
-    return figure
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
+    member = typical_draw(small, share, loss)
+    for axis, table, name in ((axes[0, 0], small, "(a)"), (axes[0, 1], large, "(b)")):
+        singular_values(axis, table, member)
+        settings = settings_of(table)
+        axis.set_xscale("log")
+        axis.set_xlim(settings["start"], settings["horizon"])
+        axis.set_ylim(0, None)
+        axis.set_title(rf"{name} initial scale ${power(settings['scale'])}$")
+        axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
+    roles = ((-0.2, small, "blue", "small scale"), (0.2, large, "orange", "large scale"))
+    inputs = int(small.loc[small["quantity"] == "sigma_w1", "index"].max())
+    ranks, angles = axes[1]
+    for shift, table, colour, label in roles:
+        counts = np.bincount(last_ranks(table, share).astype(int), minlength=inputs + 1)[1:]
+        ranks.bar(
+            np.arange(1, inputs + 1) + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label
+        )
+    draws = small["seed"].nunique()
+    ranks.set(xlabel="rank at the end", ylabel="share of draws", title=f"(c) {draws} draws")
+    ranks.legend(loc="upper center")
+    groups = (
+        ("teacher_cosine", small, "blue", -0.25),
+        ("teacher_cosine", large, "orange", 0.0),
+        ("chance_cosine", small, "grey", 0.25),
+    )
+    for quantity, table, colour, shift in groups:
+        cosines = by_draw(table, quantity)
+        places = np.arange(1, cosines.shape[1] + 1) + shift
+        boxes = angles.boxplot(cosines, positions=places, widths=0.2, whis=(5, 95), showfliers=False, patch_artist=True)
+        for box in boxes["boxes"]:
+            box.set(facecolor=COLOURS[colour], alpha=0.6)
+        for median in boxes["medians"]:
+            median.set(color=COLOURS["black"])
+    angles.set(xlabel="principal angle", ylabel="cosine", title="(d) teacher's directions", ylim=(0, 1.02))
+    angles.set_xticks(range(1, cosines.shape[1] + 1), [str(number) for number in range(1, cosines.shape[1] + 1)])
+    legend_below(figure, index_handles(inputs))
+    return Drawn(
+        figure, {"share": share}, alt="From small weights two singular values stand out; from large ones none does."
+    )
 
 
-def fig5a(tables: Tables, *, member: Natural) -> Figure:
-    """The ReLU student's loss from small weights: from saddle to saddle.
+def fig5a(small: Table, *, share: Count, loss: Fraction) -> Drawn:
+    r"""The ReLU student's loss from small weights: from saddle to saddle.
 
-    Left: one draw. Shaded are plateaus, stretches where the loss falls more slowly than 1/√t while time grows by a
-    quarter or more. The first is the saddle at zero, where every draw starts; the end of the next is the end
-    of phase 1. Right: how many plateaus the draws have.
+    Left: the draw of `fig2`. Shaded are plateaus, stretches on which the loss hardly falls in the logarithm of time.
+    The first is the saddle at zero, where every draw starts; the end of the next is the end of phase 1. Right: how
+    many plateaus the draws have, and, of all draws, how many have rank 1 when the second begins (hatched); {none:.0%}
+    have no second one.
     """
-    (table,) = tables.values()
-    figure, (axis, counted) = plt.subplots(1, 2, figsize=(WIDTH, 2.6), width_ratios=(2, 1))
-    rows = table[table["seed"] == member]
-    losses = rows[(rows["quantity"] == "loss") & (rows["time"] > 0)]
+    figure, (axis, counted) = plt.subplots(1, 2, figsize=(WIDTH, 2.8), width_ratios=(2, 1))
+    member = typical_draw(small, share, loss)
+    losses = select(small, "loss", seed=member).iloc[1:]
     axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
-    for number, (first, last) in enumerate(_plateaus(rows), start=1):
+    for number, (first, last) in enumerate(plateaus(small, member), start=1):
         axis.axvspan(first, last, color=COLOURS["orange"], alpha=0.25, lw=0, label="plateau" if number == 1 else None)
     axis.set(xlabel="time $t$", ylabel="training loss")
     axis.set_xlim(losses["time"].min(), losses["time"].max())
     axis.legend(loc="upper right")
-    number = table[table["quantity"] == "plateau_end"].groupby("seed").size()
-    number = number.reindex(range(table["seed"].nunique()), fill_value=0)
-    shares = number.value_counts(normalize=True).sort_index()
-    counted.bar(shares.index, shares, color=COLOURS["orange"])
-    counted.set(xlabel="plateaus", ylabel="share of draws", xticks=shares.index, title=f"{len(number)} draws")
-    return figure
+    draws = sorted(small["seed"].unique())
+    number = np.array([len(plateaus(small, seed)) for seed in draws])
+    ranks = first_saddle_ranks(small, share)
+    places = np.arange(number.max() + 1)
+    totals = np.array([(number == place).mean() for place in places])
+    follow = np.array([((number == place) & (ranks == 1)).mean() for place in places])
+    counted.bar(places, totals, color=COLOURS["orange"], label="all")
+    counted.bar(
+        places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at the 2nd"
+    )
+    counted.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places, title=f"{len(draws)} draws")
+    counted.set_ylim(0, 1.25 * totals.max())
+    counted.legend(loc="upper right", fontsize=7.5)
+    return Drawn(
+        figure, {"none": float((number < 2).mean())}, alt="A loss that falls in steps, with flat stretches shaded."
+    )
 
 
-def fig5b(tables: Tables, *, member: Natural) -> Figure:
-    """Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first nonzero saddle.
+def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:
+    r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
-    One singular value grows; the others wait until the loss leaves the second plateau of `fig5a`, whose
-    extent is shaded.
+    The draw of `fig5a`. One singular value grows; the others wait until the loss leaves the second plateau, whose
+    extent is shaded. Of all {draws} draws, {follow} do so, and {arrived} have arrived at the end.
     """
-    (table,) = tables.values()
-    figure, axis = plt.subplots(figsize=(WIDTH, 2.5))
-    rows = table[table["seed"] == member]
-    spans = _plateaus(rows)
-    first, last = spans[1] if len(spans) > 1 else (rows["time"].max(),) * 2
-    singular_values(axis, rows[rows["time"] <= last])
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
+    member = typical_draw(small, share, loss)
+    spans = plateaus(small, member)
+    end = float(small["time"].max())
+    first, last = spans[1] if len(spans) > 1 else (end, end)
+    singular_values(axis, small[small["time"] <= last], member)
     axis.axvspan(first, last, color=COLOURS["orange"], alpha=0.25, lw=0)
-    axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", xlim=(0, last))
-    index_legend(figure, 5)
-    return figure
-
-
-def _plateaus(rows: pd.DataFrame) -> list[tuple[float, float]]:
-    """Return first and last time of one member's plateaus."""
-    starts, ends = (rows.loc[rows["quantity"] == name, "value"] for name in ("plateau_start", "plateau_end"))
-    return list(zip(starts, ends, strict=True))
+    axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", yscale="log", xscale="log")
+    axis.set_xlim(settings_of(small)["start"], last)
+    legend_below(figure, index_handles(int(small.loc[small["quantity"] == "sigma_w1", "index"].max())))
+    facts = {
+        "draws": small["seed"].nunique(),
+        "follow": int((first_saddle_ranks(small, share) == 1).sum()),
+        "arrived": int(arrived(small, loss).sum()),
+    }
+    return Drawn(figure, facts, alt="One singular value rises by orders of magnitude before the others follow.")

@@ -1,4 +1,4 @@
-"""Spectra, ranks and plateaus of a ReLU student."""
+"""Spectra, ranks and plateaus of a ReLU student, and how much of the teacher's directions it has learnt."""
 
 from __future__ import annotations
 
@@ -7,41 +7,56 @@ import pandas as pd
 
 from learning_dynamics.measures.plateaus import plateaus
 from learning_dynamics.measures.spectra import singular_values
-from learning_dynamics.papers.spectral_bias.rows import INDEX, QUANTITY, SEED, TIME, VALUE, tidy
-from learning_dynamics.tables import columns
+from learning_dynamics.papers.spectral_bias.geometry import span_overlap
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
-
-# shares of |W|^2 in percent that the counted singular values must carry
-CARRIED = (90, 95, 99)
-# a plateau: the loss falls more slowly than time to this power, is above this share of its first value, and
-# time grows by this factor
-SLOPE, FLOOR, LEAST = 0.5, 1e-4, 1.25
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)
-def relu_descent(trajectory: Trajectory) -> pd.DataFrame:
+def relu_descent(
+    trajectory: Trajectory, *, shares: list[Fraction], slope: Positive, floor: Fraction, least: Positive
+) -> pd.DataFrame:
     """Measure a ReLU student.
 
-    Quantities: ``loss``; ``sigma_w1``, singular values of the hidden layer; ``rank``, how many of them carry
-    the share of |W|^2 that the index gives in percent; ``plateau_start`` and ``plateau_end``, times of the
-    loss curve's plateaus, numbered by the index, at time 0.
+    Quantities: ``loss``; ``sigma_w1``, singular values of the hidden layer; ``rank``, how many of them carry the share
+    of |W|^2 that the index gives in percent; ``plateau_start`` and ``plateau_end``, times of the loss curve's plateaus,
+    numbered by the index, at time 0: stretches on which the loss falls more slowly than time to the power of -`slope`,
+    is above `floor` times its first value, and time grows `least`-fold. At the end ``teacher_cosine``, cosines of the
+    principal angles between the span of the teacher's neurons and that of as many first singular vectors of W;
+    ``chance_cosine``, the same for a span drawn at random; ``inside``, the share of |W|^2 in the teacher's span, and
+    ``chance_inside``, that of a random matrix on average.
     """
-    W, a = trajectory.series["W1"], trajectory.series["W2"]
-    X, y = trajectory.constants["X"][:, None], trajectory.constants["y"][:, None]
-    from learning_dynamics.papers.spectral_bias.relu import (
-        models as relu_student,  # imports numba, which no other run waits for
-    )
+    from learning_dynamics.papers.spectral_bias.relu import models  # imports numba, which no other run waits for
 
-    losses = relu_student.loss(W, a, X, y)
+    W, a, constants = trajectory.series["W1"], trajectory.series["W2"], trajectory.constants
+    losses = models.loss(W, a, constants["X"][:, None], constants["y"][:, None])
     sigma = singular_values(W)
     carried = np.cumsum(sigma**2, axis=-1) / np.sum(sigma**2, axis=-1, keepdims=True)
-    ranks = np.stack([1 + np.sum(carried < share / 100, axis=-1) for share in CARRIED], axis=-1).astype(float)
-    table = tidy({"loss": (losses[..., None], None), "sigma_w1": (sigma, None), "rank": (ranks, None)}, trajectory.time)
-    table.loc[table["quantity"] == "rank", "index"] = np.tile(CARRIED, ranks[..., 0].size)
-    rows = []
+    axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
+    tables = [rows({"loss": losses, "sigma_w1": sigma}, axes)]
+    for share in shares:
+        # rounding must not add a value to a spectrum that carries all of it
+        counted = 1.0 + np.sum(carried < share - 1e-12, axis=-1)
+        tables.append(rows({"rank": counted}, axes).assign(index=round(100 * share)))
+    teacher = constants["teacher_W"]
+    count, inputs = teacher.shape[1:]
+    right = np.linalg.svd(W[:, -1], full_matrices=False)[2][:, :count]
+    chance = np.stack([rng.standard_normal((count, inputs)) for rng in generators(0, "relu.chance", len(teacher))])
+    basis = np.linalg.qr(np.swapaxes(teacher, 1, 2))[0]
+    inside = np.sum((W[:, -1] @ basis) ** 2, axis=(1, 2)) / np.sum(W[:, -1] ** 2, axis=(1, 2))
+    ends = {
+        "teacher_cosine": span_overlap(right, teacher)[:, None],
+        "chance_cosine": span_overlap(chance, teacher)[:, None],
+        "inside": inside[:, None],
+        "chance_inside": np.full((len(teacher), 1), count / inputs),
+    }
+    tables.append(rows(ends, {"seed": axes["seed"], "time": trajectory.time[-1:]}))
+    found = []
     for seed, curve in enumerate(losses):
-        for number, (first, last) in enumerate(plateaus(trajectory.time[1:], curve[1:], SLOPE, FLOOR, LEAST), start=1):
-            rows.append((seed, 0.0, "plateau_start", number, trajectory.time[1 + first]))
-            rows.append((seed, 0.0, "plateau_end", number, trajectory.time[1 + last]))
+        for number, (first, last) in enumerate(plateaus(trajectory.time[1:], curve[1:], slope, floor, least), start=1):
+            found.append((seed, 0.0, "plateau_start", number, trajectory.time[1 + first]))
+            found.append((seed, 0.0, "plateau_end", number, trajectory.time[1 + last]))
     names = [column.name for column in relu_descent.columns]
-    return pd.concat([table[names], pd.DataFrame(rows, columns=names)], ignore_index=True)
+    return joined(relu_descent.columns, *tables, pd.DataFrame(found, columns=names))

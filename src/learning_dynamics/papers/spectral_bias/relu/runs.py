@@ -28,7 +28,7 @@ def relu_descent(
     Trajectory
         Time is step size times number of steps: 0, and up to `points` times evenly spaced in the logarithm
         from `start` to `horizon`. Series W1, the hidden layer with a row for each neuron, and W2, the output
-        weights; constants X, y.
+        weights; constants X, y, teacher_W.
     """
     from learning_dynamics.papers.spectral_bias.relu import (
         models as relu_student,  # imports numba, which no other run waits for
@@ -42,4 +42,4 @@ def relu_descent(
     for member, rng in enumerate(progress(rngs, "ReLU student")):
         W, a = scale * rng.standard_normal((neurons, X.shape[-1])), scale * rng.standard_normal(neurons)
         W1[member], W2[member] = relu_student.descend(W, a, X[member], y[member], step, record)
-    return Trajectory(step * record, {"W1": W1, "W2": W2}, {"X": X, "y": y})
+    return Trajectory(step * record, {"W1": W1, "W2": W2}, {"X": X, "y": y, "teacher_W": data["teacher_W"]})

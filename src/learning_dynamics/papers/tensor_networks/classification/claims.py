@@ -1,135 +1,319 @@
-"""Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3."""
+"""Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3, and how slowly they show."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-import pandas as pd
 
-from learning_dynamics.claims import Check, Outcome, Untested, all_of, at_most, claim, equal
-from learning_dynamics.papers.tensor_networks.limit_directions import RUN, TURN, check_directions, loss_vanishes
-from learning_dynamics.papers.tensor_networks.measured import values_of
-from learning_dynamics.tables import Tables
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.tensor_networks.limit_checks import DRAW, last_values, loss_vanishes, vanishes
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, by_draw, select
+
+ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
+REAL = ["diagonal", "decomposable"]
+NAMES = {"own": r"\ell_{2/L}", "l2": r"\ell_2", "l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}
 
 
-@claim("Theorem 1", "largest distance from the singular-vector equations at depth 3, extrapolated to infinite log t")
-def theorem_1(tables: Tables) -> Outcome:
-    """Under the exponential loss every layer of a linear tensor network tends in direction to a singular vector
-    of M(−u).
+@claim(
+    "Theorem 1",
+    scope="random separable points; six architectures, two and three layers",
+)
+def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
+    r"""Under the exponential loss, if the loss falls below one at some time and $X^T r$ converges in direction, to
+    $u$, then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
 
-    u is the limit direction of Xᵀr, which the theorem assumes to exist; runs in which Xᵀr still turns by more
-    than 0.1° over the last decade of log t are left out. The distance is that of the layers' directions from
-    solving the singular-vector equations, relative to the singular value. At depth 3 the layers of fully
-    connected and of orthogonally decomposable networks grow like (log t)^(1/3) while what is to vanish keeps
-    its size, so that the distance falls like (log t)^(−1/3): it is extrapolated with that power from the last
-    two decades before log t = 10⁶. Convolutional networks with short filters and random tensors settle more
-    slowly, like the two-layer networks whose second singular value is close to the first: they must have come
-    within 0.2 by then.
+    Followed to a $\log\log t$ of {reached:.0f}, where the layers' directions solve the singular-vector equations to
+    {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are
+    held to the same bound as networks with structure. Over the second half of $\log\log t$ the direction of $X^T r$
+    turns by at most {turned:.2g} degrees.
     """
-    table = tables["three_layers"]
-    structured = ["fully_connected", "diagonal", "convolutional", "decomposable"]
-    found = _settled(table, "singular", structured)
-    intercepts, decade = (_at_infinity(found, -1 / 3, decades) for decades in (2, 1))
-    ends = pd.concat(
-        [_settled(each, "singular", sorted(each["network"].unique())).iloc[-1] for each in tables.values()]
-    )
-    return Outcome(
-        all_of(
-            equal(
-                float(np.max(np.abs(intercepts))),
-                0.0,
-                0.02,
-                uncertainty=float(np.max(np.abs(intercepts - decade))),
-                resolution=0.1,
-                because="next powers of log t; uncertainty: the fit to one decade in place of two",
+    tables = [two, three]
+
+    def judge(predicted: str) -> Judgement:
+        return Judgement(
+            vanishes("largest residual of the singular-vector equations", tables, predicted, slack),
+            every_draw(
+                r"loss below one: $\min_i y_i f(x_i) > 0$ at the last time",
+                last_values(tables, "margin"),
+                at_least=1e-3,
+                because="the margins of a loss below one are positive",
             ),
-            at_most(float(ends.max()), 0.2, because="all networks, depths 2 and 3, at the last time"),
-        ),
-        len(ends),
+        )
+
+    return Finding(
+        judge,
+        "singular",
+        rivals={
+            r"singular vectors of $M(\sum_i y_i x_i)$": "singular_data",
+            r"singular vectors of $M(\beta)$": "singular_coefficients",
+        },
+        facts={"reached": float(two["sigma"].max()), "turned": float(np.nanmax(_turned(tables)))},
     )
 
 
-def _at_infinity(values: pd.DataFrame, power: float, decades: float) -> np.ndarray:
-    """Return the intercepts of straight lines through the last values, columns, against a power of tau, the index."""
-    late = values[values.index >= values.index[-1] / 10**decades * (1 - 1e-9)]
-    return np.polynomial.polynomial.polyfit(late.index.to_numpy() ** power, late.to_numpy(), 1)[0]
+def _turned(tables: Sequence[Table]) -> np.ndarray:
+    found = []
+    for table in tables:
+        late = table[table["sigma"] >= table["sigma"].max() / 2]
+        found.append(by_draw(late, "turned", draw=DRAW).max(axis=1))
+    return np.concatenate(found)
 
 
-@claim("Theorem 2", "largest residual of the stationarity conditions in singular coordinates, depth 3, at log t = 1e6")
-def theorem_2(tables: Tables) -> Outcome:
-    """An orthogonally decomposable network classifies without error and tends to a stationary point of the
-    ℓ_{2/L} max-margin problem.
+@claim(
+    "Theorem 2",
+    scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
+    "networks, two and three layers, the last one zero",
+)
+def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
+    r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in
+    singular coordinates, brings the loss to zero; if $X^T r$ converges in direction, its coefficients tend in
+    direction to $S^T \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers
+    tend to the top singular vectors.
 
-    Stationary means that |ρ_j|^{2/L} is proportional to (Su)_j ρ_j, real and not negative, for every singular
-    direction j. At depth 3 the directions that die out keep their size while the others grow, and the residual falls
-    like (log t)^(−2/3). At depth 2 the problem is convex and its solution is one direction: there the angle
-    to it is extrapolated to infinite log t. The theorem assumes that Xᵀr converges in direction; runs in which it
-    still turns by more than 0.1° over the last decade of log t are left out. The problem at depth 3 is not
-    convex, and stationary points other than its minimum are reached.
+    Stationary means that $|\rho_j|^{2/L}$ is proportional to $(S u)_j \rho_j$, real and not negative. The problem
+    with three layers is not convex: {other} of {deep} real draws end at a stationary point whose quasi-norm lies
+    more than one per cent above the global minimum, as the theorem allows. With two layers the problem is convex,
+    and the largest gap to its optimum is {gap:.1e}.
     """
-    deep, flat = tables["three_layers"], tables["two_layers"]
-    networks = ["diagonal", "convolutional", "decomposable"]
-    residual, count = _stationary(deep, networks)
-    directions, more = check_directions([(flat, {"network": ["decomposable"]})], RUN)
-    return Outcome(all_of(residual, directions, loss_vanishes([deep, flat])), count + more)
+    tables = [two, three]
+    excess = last_values([three], "excess", network=REAL)
+
+    def judge(predicted: str) -> Judgement:
+        stationarity = vanishes(
+            rf"largest residual of the stationarity conditions, ${NAMES[predicted]}$",
+            tables,
+            f"stationarity_{predicted}",
+            slack,
+            network=ORTHOGONAL,
+        )
+        gap = f"gap_{predicted}"
+        return Judgement(
+            stationarity,
+            vanishes(
+                rf"two layers: gap to the largest ${NAMES[predicted]}$ margin", [two], gap, slack, network=ORTHOGONAL
+            ),
+            vanishes("two layers: distance from the top singular value", [two], "top", slack, network=ORTHOGONAL),
+            loss_vanishes(tables, slack, network=ORTHOGONAL),
+        )
+
+    gap = float(np.max(last_values([two], "gap_own", network=ORTHOGONAL)))
+    return Finding(
+        judge,
+        "own",
+        rivals={r"the $\ell_2$ max-margin problem": "l2", r"the $\ell_1$ norm of the inputs at any depth": "l1"},
+        facts={"other": int((excess > 0.01).sum()), "deep": len(excess), "gap": gap},
+    )
 
 
-@claim("Corollary 1", "largest angle to the ℓ2 max-margin direction, at infinite log t, in degrees")
-def corollary_1(tables: Tables) -> Outcome:
-    """Fully connected networks of any depth tend in direction to the ℓ2 max-margin classifier.
+@claim("Corollary 1", scope="random separable points; widths equal to the inputs; two and three layers")
+def corollary_1(two: Table, three: Table, *, slack: Positive) -> Finding:
+    r"""Fully connected networks of any depth whose loss falls below one at some time tend in direction to the
+    $\ell_2$ max-margin classifier, without assuming that $X^T r$ converges.
 
-    W₁ keeps its part outside the span of the data for ever, and the other layers carry it along, so that the
-    angle falls like (log t)^(−1/L): after 2·10⁶ steps of gradient descent it is still tens of degrees. Followed to
-    log t = 10⁶, the angle extrapolates to zero.
+    The first layer keeps its part outside the span of the data for ever, and the other layers carry it along, so
+    that the angle falls only like $(\log t)^{-1/L}$.
     """
-    check, count = check_directions([(table, {"network": ["fully_connected"]}) for table in tables.values()], RUN)
-    return Outcome(all_of(check, loss_vanishes(list(tables.values()))), count)
+    tables, where = [two, three], {"network": "fully_connected"}
+
+    def judge(predicted: str) -> Judgement:
+        return Judgement(
+            vanishes(rf"gap to the largest ${NAMES[predicted]}$ margin", tables, f"gap_{predicted}", slack, **where),
+            loss_vanishes(tables, slack, **where),
+        )
+
+    return Finding(
+        judge,
+        "l2",
+        rivals={r"the $\ell_1$ max margin": "l1", r"the max margin of the Fourier transform's $\ell_1$ norm": "dft_l1"},
+    )
 
 
-@claim("Corollary 2", "largest residual of the stationarity conditions, depth 3, at log t = 1e6")
-def corollary_2(tables: Tables) -> Outcome:
-    """Diagonal networks tend in direction to a stationary point of the ℓ_{2/L} max-margin problem.
+@claim(
+    "Corollary 2",
+    scope="random separable points; two and three layers, the last one zero",
+)
+def corollary_2(two: Table, three: Table, *, slack: Positive) -> Finding:
+    r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero; if
+    $X^T r$ converges in direction, they tend in direction to a stationary point of the $\ell_{2/L}$ max-margin
+    problem.
 
-    At depth 2 it is the ℓ1 max-margin classifier, and the angle to it is extrapolated to infinite log t; a
-    coordinate whose entry of Xᵀr is smaller than the largest by a factor s dies out like (log t)^(s − 1). On
-    random data s is often near one: draws with a power below 1/4, or in which the support vectors do not yet
-    share the weight, have not shown their limit even at log t = 10⁶ and are counted but left out. The paper's
-    two points give 1/2.
+    With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
+    come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
     """
-    return _architecture(tables, "diagonal")
+    excess = last_values([three], "excess", network="diagonal")
+    facts = {"other": int((excess > 0.01).sum()), "deep": len(excess)}
+    return _architecture(two, three, "diagonal", "l1", slack, facts)
 
 
-@claim("Corollary 3", "largest residual of the stationarity conditions in the DFT domain, depth 3, at log t = 1e6")
-def corollary_3(tables: Tables) -> Outcome:
-    """Full-length convolutional networks tend in direction to a stationary point of the DFT-domain ℓ_{2/L}
-    max-margin problem.
+@claim(
+    "Corollary 3",
+    scope="random separable points; two and three layers, the last one zero",
+)
+def corollary_3(two: Table, three: Table, *, slack: Positive) -> Finding:
+    r"""Convolutional networks with full-length filters whose last layer starts smaller than the others at every
+    frequency bring the loss to zero; if $X^T r$ converges in direction, they tend in direction to a stationary point
+    of the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
 
-    At depth 2 the angle to the DFT-domain ℓ1 max-margin classifier is extrapolated to infinite log t, where it
-    falls fast enough (see corollary_2); the paper's two points give the power 2/3. At depth 3 the problem is not
-    convex, and from some initial layers the flow ends at a stationary point other than the minimum.
+    With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
+    stationarity conditions.
     """
-    return _architecture(tables, "convolutional")
+    return _architecture(two, three, "convolutional", "dft_l1", slack, {})
 
 
-def _architecture(tables: Tables, network: str) -> Outcome:
-    residual, count = _stationary(tables["three_layers"], [network])
-    flat = [(tables[name], {"network": [network]}) for name in ("two_layers", "settling")]
-    directions, more = check_directions(flat, RUN)
-    return Outcome(all_of(residual, directions, loss_vanishes(list(tables.values()))), count + more)
+def _architecture(two: Table, three: Table, network: str, norm: str, slack: float, facts: dict) -> Finding:
+    """Return the finding on one architecture: the gap of its margin at depth 2, stationarity at both depths."""
+
+    def judge(predicted: tuple[str, str]) -> Judgement:
+        gap, stationarity = predicted
+        return Judgement(
+            vanishes(
+                rf"two layers: gap to the largest ${NAMES[gap]}$ margin", [two], f"gap_{gap}", slack, network=network
+            ),
+            vanishes(
+                "three layers: residual of the stationarity conditions",
+                [three],
+                f"stationarity_{stationarity}",
+                slack,
+                network=network,
+            ),
+            loss_vanishes([two, three], slack, network=network),
+        )
+
+    other = "dft_l1" if norm == "l1" else "l1"
+    return Finding(
+        judge,
+        (norm, "own"),
+        rivals={
+            r"the $\ell_2$ max margin": ("l2", "own"),
+            f"the ${NAMES[other]}$ max margin": (other, "own"),
+            r"with three layers, the $\ell_1$ norm again": (norm, "l1"),
+            r"with three layers, the $\ell_2$ norm": (norm, "l2"),
+        },
+        facts=facts,
+    )
 
 
-def _settled(table: pd.DataFrame, quantity: str, networks: list[str]) -> pd.DataFrame:
-    """Return a quantity by tau (rows) of the runs (columns) in which X^T r has all but stopped turning."""
-    rows = table[table["network"].isin(networks)]
-    turned = values_of(rows, "settled").set_index(RUN)["value"]
-    values = values_of(rows, quantity).pivot_table(index="tau", columns=RUN, values="value")
-    found = values.loc[:, turned[turned <= TURN].index]
-    if found.shape[1] < 2:
-        raise Untested(f"X^T r has settled in only {found.shape[1]} of {len(turned)} runs")
-    return found
+@claim(
+    "Remark 2",
+    scope="random separable points, three decomposable architectures; a diagonal network started opposed",
+)
+def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
+    r"""Some condition on the initialisation is needed for the loss to vanish, and any one layer may be the one that
+    starts small: orthogonally decomposable networks bring the loss to zero also where the first layer takes the
+    last one's part.
+
+    Two diagonal layers whose products have the wrong sign in every entry shrink towards the saddle at zero and stay:
+    the least loss over their {stuck} draws is {floor:.3g}, above the {zero:.0f} of the zero network.
+    """
+    tables = [first_zero]
+    last = select(opposed, "loss", time=opposed["time"].max())["value"].to_numpy()
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            every_draw(
+                r"from opposed layers: loss at the last time",
+                last,
+                at_least=predicted,
+                because="the loss of the network that is zero, which it approaches from above",
+            ),
+            loss_vanishes(tables, slack, network=ORTHOGONAL),
+            vanishes("residual of the stationarity conditions", tables, "stationarity_own", slack, network=ORTHOGONAL),
+        )
+
+    return Finding(
+        judge,
+        np.ones(len(last)),
+        rivals={"a loss that keeps its initial value": select(opposed, "loss", time=0.0)["value"].to_numpy() * 0.99},
+        scaled=lambda prediction, factor: prediction * factor,
+        facts={"stuck": len(last), "floor": float(last.min()), "zero": 1.0},
+    )
 
 
-def _stationary(table: pd.DataFrame, networks: list[str]) -> tuple[Check, int]:
-    residual = _settled(table, "stationarity", networks).iloc[-1]
-    bound = 200 * table["tau"].max() ** (-2 / 3)
-    because = f"200 (log t)^(-2/3); X^T r has settled in {len(residual)} runs"
-    return at_most(float(residual.max()), bound, because=because), len(residual)
+@claim("Remark 3", scope="random separable points; a decomposable network with a random matrix S; two and three layers")
+def remark_3(two: Table, three: Table, *, slack: Positive) -> Finding:
+    r"""A network with $S = T$ finds a classifier that is sparse after the linear transformation $T$, whatever the
+    inputs look like.
+
+    As many entries of $\rho$ as there are data points hold all but {value:.1e} of its $\ell_1$ norm, on the worst
+    draw; of the coefficients themselves, as many entries leave out {inputs:.2g} on the median draw.
+    """
+    tables = [two, three]
+
+    def judge(predicted: str) -> Judgement:
+        name = r"share of the $\ell_1$ norm beyond as many entries as points"
+        return Judgement(vanishes(name, tables, predicted, slack, network="decomposable"))
+
+    return Finding(
+        judge,
+        "dense_transformed",
+        rivals={"a classifier that is sparse in the inputs": "dense_inputs"},
+        facts={"inputs": float(np.median(last_values(tables, "dense_inputs", network="decomposable")))},
+    )
+
+
+@claim(
+    "section 4",
+    scope="the paper's two points, four starts at three scales; fully connected networks on random points",
+    origin="ours",
+)
+def log_time_exponents(settling: Table, three: Table, *, tolerance: Positive) -> Finding:
+    r"""The angle to the max-margin direction falls like a power of $\log t$: $1/L$ for fully connected networks of
+    $L$ layers; for two layers that are orthogonally decomposable, $1 - s$ with $s$ the largest inactive singular
+    value of $M(-u)$ relative to the active ones, which is $1/2$ for diagonal and $1/3$ of the way short of one for
+    convolutional networks on the paper's two points.
+
+    The slope of the angle's logarithm against $\log\log t$ is fitted once other powers have died out. The median
+    for convolutional networks is {convolutional:.3f}, for diagonal ones {diagonal:.3f}, for fully connected ones of
+    two layers {two:.3f} and of three {three:.3f}.
+    """
+    deep = {"network": "fully_connected"}
+    rows = [(settling, {}), (three, deep)]
+    fitted = np.concatenate([last_values([table], "exponent", **where) for table, where in rows])
+    theory = np.concatenate([_predictions(table, where) for table, where in rows])
+    names = np.concatenate([_networks(table, where) for table, where in rows])
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            equal_on_every_draw(
+                "largest error of the fitted exponent",
+                fitted,
+                predicted,
+                tolerance=tolerance,
+                relative_to=1.0,
+                because="powers that have not quite died out within the window",
+            )
+        )
+
+    layers = np.concatenate(
+        [
+            np.full(len(last_values([table], "exponent", **where)), depth)
+            for (table, where), depth in zip(rows, (2, 3), strict=True)
+        ]
+    )
+    return Finding(
+        judge,
+        theory,
+        rivals={
+            r"$1/L$ for all": 1 / layers,
+            r"one for all, as the margins' offsets": np.ones_like(theory),
+            r"$1/2$ for all, whatever the depth": np.full_like(theory, 0.5),
+        },
+        facts={
+            "convolutional": float(np.median(fitted[names == "convolutional"])),
+            "diagonal": float(np.median(fitted[names == "diagonal"])),
+            "two": float(np.median(fitted[(names == "fully_connected") & (layers == 2)])),
+            "three": float(np.median(fitted[layers == 3])),
+        },
+    )
+
+
+def _predictions(table: Table, where: dict) -> np.ndarray:
+    last = select(table, "exponent", sigma=table["sigma"].max(), **where)
+    return by_draw(last, "exponent", draw=DRAW, column="predicted")[:, 0]
+
+
+def _networks(table: Table, where: dict) -> np.ndarray:
+    last = select(table, "exponent", sigma=table["sigma"].max(), **where)
+    return by_draw(last, "exponent", draw=DRAW, column="network")[:, 0]

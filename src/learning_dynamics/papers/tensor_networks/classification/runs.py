@@ -1,4 +1,4 @@
-"""The flow of classification in logarithmic time (Theorems 1 to 3; Corollaries 1 to 3)."""
+"""The flow of classification to its limit (Theorems 1 and 2; Corollaries 1 to 3; Remarks 2 and 3)."""
 
 from __future__ import annotations
 
@@ -6,48 +6,156 @@ from typing import Literal
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.initial_directions import initial_directions
-from learning_dynamics.papers.tensor_networks.log_time import log_time_flow
+from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.starts import given_coefficients, zero_last
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
-def log_time(
+def from_random_layers(
     data: Arrays,
     *,
     networks: list[Literal["fully_connected", "diagonal", "convolutional", "short_filters", "decomposable", "general"]],
     depth: Count,
-    init: Literal["coefficients", "zero_last"],
+    scale: Positive,
+    zero: Literal["first", "last"],
+    last: Positive,
+    records: Count,
+    sharpness: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow the flow of classification from Gaussian layers, one of them zero, one draw for each data set.
+
+    Returns
+    -------
+    Trajectory
+        Time is sigma = log(1 + log(1 + t)), up to `last`. One series for each network, shape (data sets, times,
+        parameters): the layers divided by (1 + log(1 + t))^(1/L).
+    """
+    X, y = data["X"], data["y"]
+    sigmas = np.linspace(0.0, np.sqrt(last), records) ** 2
+    series: Arrays = {}
+    for architecture in networks:
+        network = network_of(architecture, X.shape[-1], depth, seed)
+        starts = scale * zero_last(network, len(X), seed)
+        if zero == "first":
+            starts = _first_zero(network, starts, seed)
+        series[architecture] = _followed(network, X, y, starts[:, None], sigmas, sharpness, rtol, atol, architecture)
+    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
+
+
+def from_coefficients(
+    data: Arrays,
+    *,
+    networks: list[Literal["fully_connected", "diagonal", "convolutional"]],
     scales: list[Positive],
     directions: Count,
-    imbalance: Positive | None = None,
-    last_tau: Positive,
+    imbalance: Positive,
+    last: Positive,
+    records: Count,
+    sharpness: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow the flow of two layers from the coefficients alpha**2 zbar_j that all networks share (section 6).
+
+    Returns
+    -------
+    Trajectory
+        As in `from_random_layers`; series of shape (data sets * scales * directions, times, parameters), directions
+        varying fastest.
+    """
+    X, y = data["X"], data["y"]
+    sigmas = np.linspace(0.0, last, records)
+    series: Arrays = {}
+    for architecture in networks:
+        network = network_of(architecture, X.shape[-1], 2, seed)
+        start = given_coefficients(network, architecture, directions, imbalance, seed)
+        starts = np.concatenate([scale * start for scale in scales])
+        series[architecture] = _followed(
+            network, X, y, np.stack([starts] * len(X)), sigmas, sharpness, rtol, atol, architecture
+        )
+    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
+
+
+def from_opposed_layers(
+    data: Arrays,
+    *,
+    scales: list[Positive],
+    horizon: Positive,
     records: Count,
     rtol: Positive,
     atol: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """Follow the gradient flow of classification to time t = exp(last_tau).
+    """Follow two diagonal layers on one point from second layers that are the first's with every sign wrong (Remark 2).
+
+    Both layers keep that relation, also in floating point: every operation on one is the negative of that on the
+    other.
 
     Returns
     -------
     Trajectory
-        Time is tau = log(1 + t). One series for each network, shape (data sets * scales * directions, times,
-        parameters), directions varying fastest.
+        Time is t. Series ``states``, shape (data sets * scales, times, parameters).
     """
     X, y = data["X"], data["y"]
-    taus = np.concatenate([[0.0], np.geomspace(0.1, last_tau, records)])
-    series: Arrays = {}
-    for architecture in networks:
-        network = network_of(architecture, X.shape[-1], depth, seed)
-        start = initial_directions(network, architecture, init, directions * len(X), imbalance, seed)
-        start = start.reshape(len(X), 1, directions, -1) * np.reshape(scales, (1, -1, 1, 1))
-        found = [
-            log_time_flow(network, X[member], y[member], state, taus, rtol=rtol, atol=atol).states
-            for member in progress(range(len(X)), architecture)
-            for state in start[member].reshape(-1, start.shape[-1])
+    times = np.linspace(0, horizon, records)
+    network = tensor_network.diagonal(X.shape[-1], 2)
+    found = []
+    for member, rng in enumerate(generators(seed, "initial_direction.opposed", len(X))):
+        signed = y[member, 0] * X[member, 0]
+        tensor = network.data_tensor(signed)
+        first = rng.standard_normal(len(signed))
+        start = np.concatenate([first, -np.sign(signed) * first])
+
+        def field(_time: float, state: np.ndarray, tensor: np.ndarray = tensor) -> np.ndarray:
+            push = contractions(tensor, network.layers(state))
+            return np.exp(-push[0] @ network.layers(state)[0]) * np.concatenate(push)
+
+        found += [integrate(field, scale * start, times, rtol=rtol, atol=atol).states for scale in scales]
+    return Trajectory(times, {"states": np.stack(found)}, {"X": X, "y": y})
+
+
+def _first_zero(network: TensorNetwork, starts: np.ndarray, seed: int) -> np.ndarray:
+    """Return starts whose first layer is zero in place of the last, which is drawn."""
+    (first, stop), (last, end) = network.bounds[0], network.bounds[-1]
+    moved = starts.copy()
+    moved[:, first:stop] = 0.0
+    for state, rng in zip(moved, generators(seed, "initial_direction.last", len(starts)), strict=True):
+        state[last:end] = rng.standard_normal(end - last)
+    return moved
+
+
+def _followed(
+    network: TensorNetwork,
+    X: np.ndarray,
+    y: np.ndarray,
+    starts: np.ndarray,
+    sigmas: np.ndarray,
+    sharpness: float,
+    rtol: float,
+    atol: float,
+    label: str,
+) -> np.ndarray:
+    """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
+    return np.stack(
+        [
+            exponential_flow(network, X[member], y[member], start, sigmas, sharpness=sharpness, rtol=rtol, atol=atol)
+            for member in progress(range(len(X)), label)
+            for start in starts[member]
         ]
-        series[architecture] = np.stack(found)
-    return Trajectory(taus, series, {"X": X, "y": y})
+    )
+
+
+def _undecided(series: Arrays) -> np.ndarray:
+    """Return the members that some network's integration did not carry to the end."""
+    return np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)

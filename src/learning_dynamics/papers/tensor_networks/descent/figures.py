@@ -1,149 +1,200 @@
-"""Coefficients under gradient descent, and how close they get to their limits (Section 6; Theorem 5)."""
+"""Coefficients under gradient descent, and how close they get to their limits (section 6; Theorem 5)."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.tensor_networks.architecture_styles import NETWORKS
-from learning_dynamics.plotting import COLOURS, WIDTH
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, network_handles
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Positive
-from learning_dynamics.tables import Tables
+from learning_dynamics.tidy import Table, select
 
 MINIMA = COLOURS["orange"]
+STYLES = [(0, ()), (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5))]  # one for each start
+SHAPES = {"fully_connected": ("s", 6.0), "diagonal": ("D", 5.5), "convolutional": ("o", 7.0)}
+SHOWN = ["fully_connected", "diagonal", "convolutional"]
 
 
-def fig1(tables: Tables, *, scales: list[Positive]) -> Figure:
-    """Coefficients of three architectures under gradient descent on one data point, from the same starts.
+def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
+    r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
-    Every network starts at the same four coefficients α² z̄_j (black dots). Lines: gradient descent. Open
-    circles on the line of global minima: the limits that Theorem 5 predicts. From the small scale each
-    architecture goes to the point of least norm in its own norm; from the large scale the start decides.
+    Every network starts at the same four coefficients $\alpha^2 \bar z_j$ (black dots, one line style each). Lines:
+    gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts. Stars: the points
+    of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes to the point
+    of least norm in its own norm (the spread of its limits is at most {small:.2g}), from the large one the start
+    decides (at least {large:.2g}).
     """
-    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 3.6))
+    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 4.5))
     for axis, scale in zip(np.atleast_1d(axes), scales, strict=True):
-        _regression_panel(axis, tables["regression"], scale)
-    figure.legend(handles=_trajectory_handles(rays=False), loc="outside lower center", ncols=3)
-    return figure
+        _regression_panel(axis, regression, scale)
+    figure.legend(handles=_handles(classification=False), loc="outside lower center", ncols=4)
+    spread = [[_spread(regression, network, scale) for network in SHOWN] for scale in scales]
+    return Drawn(
+        figure,
+        {"small": max(spread[0]), "large": min(spread[-1])},
+        alt="Two panels in the plane of coefficients. Left, small scale: trajectories of a network end at one point "
+        "on the line of minima. Right, large scale: they end all along it.",
+    )
 
 
-def fig3(tables: Tables, *, regression_scale: Positive) -> Figure:
-    """Coefficients under gradient descent: regression at another scale, and classification at three.
+def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
+    r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
-    First panel as in figure 1. Other panels: two separable points under the exponential loss, from the same
-    starts, for two million steps; dashed rays are the max-margin directions of each architecture's norm. The
-    trajectories have not reached them: at a loss near 1e-5 the classifier still shows where it started, more so
-    from a large scale.
+    First panel as in figure 1. Other panels: two separable points under the exponential loss, from the same starts, for
+    two million steps; end markers as in figure 1; dashed rays are the max-margin directions of each architecture's
+    norm. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to the rays range from
+    {nearest:.2g} to {farthest:.2g} degrees, more from a large scale.
     """
-    regression, classification = tables["regression"], tables["classification"]
-    scales = classification.attrs["settings"]["scales"]
-    columns = 2
-    figure, axes = plt.subplots(-(-(1 + len(scales)) // columns), columns, figsize=(WIDTH, 6.6))
+    scales = sorted(select(classification, "limit")["scale"].unique())
+    figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
     panels = iter(axes.ravel())
-    _regression_panel(next(panels), regression, regression_scale)
-    for scale in scales:
-        _classification_panel(next(panels), classification, scale)
+    _regression_panel(next(panels), regression, scale)
+    for each in scales:
+        _classification_panel(next(panels), classification, each)
     for axis in panels:
         axis.set_axis_off()
-    figure.legend(handles=_trajectory_handles(rays=True), loc="outside lower center", ncols=4)
-    return figure
+    figure.legend(handles=_handles(classification=True), loc="outside lower center", ncols=4)
+    last = classification[classification["time"] == classification["time"].max()]
+    losses, angles = (select(last, name)["value"] for name in ("loss", "angle"))
+    return Drawn(
+        figure,
+        {"least": losses.min(), "largest": losses.max(), "nearest": angles.min(), "farthest": angles.max()},
+        alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
+        "their max-margin directions, closest where the initial scale is small.",
+    )
 
 
-def _regression_panel(axis: Axes, table: pd.DataFrame, scale: float) -> None:
+def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
     """Draw trajectories, starts, the line of global minima and the predicted limits for one scale."""
-    limits = table[(table["quantity"] == "limit") & (table["scale"] == scale)]
-    points = _plane(limits, "predicted")
     _trajectories(axis, table, scale)
-    for (network, _), point in points.items():
-        axis.plot(*point, "o", ms=6.5, mfc="none", mec=NETWORKS[network][0], mew=1.3, zorder=5)
-    _fit(axis, 0.12)
-    # the line through the limits is the line of global minima of one data point
-    ends = np.array(list(points.values()))
-    direction = np.linalg.svd(ends - ends.mean(axis=0))[2][0]
-    axis.axline(ends.mean(axis=0), ends.mean(axis=0) + direction, color=MINIMA, lw=3.0, alpha=0.55, zorder=1)
+    limits = select(table, "limit", scale=scale)
+    ends = []
+    for (network, _), run in limits.groupby(["network", "direction"]):
+        point = run.sort_values("index")["predicted"].to_numpy()
+        shape, size = SHAPES[network]
+        axis.plot(*point, shape, ms=size, mfc="none", mec=NETWORKS[network][0], mew=1.1, zorder=5)
+        ends.append(point)
+    for network in SHOWN:
+        least = select(table, "reference", network=network).sort_values("index")["value"].to_numpy()
+        ends.append(least)
+        axis.plot(*least, "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
+    points = np.array(ends)
+    box = _fit(axis, points, 0.2)
+    # through the interpolators of least norm runs the line of global minima of one data point
+    direction = np.linalg.svd(points - points.mean(axis=0))[2][0]
+    axis.axline(points.mean(axis=0), points.mean(axis=0) + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
+    axis.set_xlim(*box[0])
+    axis.set_ylim(*box[1])
     axis.set_title(rf"regression, $\alpha = {scale:g}$")
 
 
-def _classification_panel(axis: Axes, table: pd.DataFrame, scale: float) -> None:
-    """Draw trajectories, starts and the max-margin directions for one scale."""
+def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
+    """Draw trajectories, starts, ends and the max-margin directions for one scale."""
     _trajectories(axis, table, scale)
-    _fit(axis, 0.06)
-    reach = 1.05 * np.hypot(*np.abs(np.array([axis.get_xlim(), axis.get_ylim()])).max(axis=1))
-    references = table[table["quantity"] == "reference"]
-    for network, rows in references.groupby("network"):
-        ray = rows.sort_values("index")["value"].to_numpy()
-        end = reach * ray / np.linalg.norm(ray)
-        axis.plot([0, end[0]], [0, end[1]], color=NETWORKS[network][0], lw=1.0, ls=(0, (5, 3)), zorder=1)
+    ends = []
+    for (network, _), run in select(table, "limit", scale=scale).groupby(["network", "direction"]):
+        point = run.sort_values("index")["value"].to_numpy()
+        shape, size = SHAPES[network]
+        axis.plot(*point, shape, ms=size - 1, mfc="white", mec=NETWORKS[network][0], mew=1.1, zorder=5)
+        ends.append(point)
+    box = _fit(axis, np.array([*ends, [0.0, 0.0]]), 0.08)
+    for network in SHOWN:
+        ray = select(table, "reference", network=network).sort_values("index")["value"].to_numpy()
+        axis.axline((0, 0), tuple(ray), color=NETWORKS[network][0], lw=0.9, ls=(0, (4, 3)), zorder=1)
+    axis.set_xlim(*box[0])
+    axis.set_ylim(*box[1])
+    last = table[table["time"] == table["time"].max()]
+    losses = select(last, "loss", scale=scale)["value"]
     axis.set_title(rf"classification, $\alpha = {scale:g}$")
+    text = f"losses {losses.min():.1e}\nto {losses.max():.1e}"
+    axis.text(0.97, 0.04, text, transform=axis.transAxes, ha="right", va="bottom", fontsize=7.5, color=COLOURS["grey"])
 
 
-def _trajectories(axis: Axes, table: pd.DataFrame, scale: float) -> None:
-    rows = table[(table["quantity"] == "coefficient") & (table["scale"] == scale)]
-    for (network, _), run in rows.groupby(["network", "direction"]):
-        path = run.pivot_table(index="time", columns="index", values="value").to_numpy()
-        axis.plot(path[:, 0], path[:, 1], color=NETWORKS[network][0], lw=1.1, zorder=3)
-        axis.plot(*path[0, :2], "o", ms=4, color=COLOURS["black"], zorder=6)
+def _trajectories(axis: Axes, table: Table, scale: float) -> None:
+    rows = select(table, "coefficient", scale=scale)
+    for (network, direction), run in rows.groupby(["network", "direction"]):
+        path = run.sort_values(["time", "index"])["value"].to_numpy().reshape(-1, 2)
+        style = STYLES[direction % len(STYLES)]
+        axis.plot(path[:, 0], path[:, 1], color=NETWORKS[network][0], lw=1.1, ls=style, zorder=3)
+        axis.plot(*path[0], "o", ms=4, color=COLOURS["black"], zorder=6)
     axis.set_xlabel(r"$\beta_1$")
     axis.set_ylabel(r"$\beta_2$")
 
 
-def _plane(rows: pd.DataFrame, column: str) -> dict[tuple[str, int], np.ndarray]:
-    return {key: run.sort_values("index")[column].to_numpy()[:2] for key, run in rows.groupby(["network", "direction"])}
-
-
-def _fit(axis: Axes, margin: float) -> None:
-    """Give both axes the same scale and room around what is drawn, and keep it."""
-    axis.set_aspect("equal", adjustable="datalim")
-    axis.margins(margin)
-    axis.autoscale_view()
-    box = axis.dataLim
-    half = 0.5 * (1 + 2 * margin) * max(box.width, box.height)
+def _fit(axis: Axes, points: np.ndarray, margin: float) -> np.ndarray:
+    """Return equal axes' limits with room around all lines and points, shape (2, 2)."""
+    drawn = [line.get_xydata() for line in axis.lines]
+    every = np.concatenate([*drawn, points])
+    low, high = every.min(axis=0), every.max(axis=0)
+    half = 0.5 * (1 + margin) * np.max(high - low)
     axis.set_aspect("equal", adjustable="box")
-    axis.set_xlim(0.5 * (box.x0 + box.x1) - half, 0.5 * (box.x0 + box.x1) + half)
-    axis.set_ylim(0.5 * (box.y0 + box.y1) - half, 0.5 * (box.y0 + box.y1) + half)
+    middle = (low + high) / 2
+    return np.stack([middle - half, middle + half], axis=1)
 
 
-def _trajectory_handles(*, rays: bool) -> list[Line2D]:
-    handles = [Line2D([], [], color=colour, label=name) for colour, name in NETWORKS.values()]
+def _spread(table: Table, network: str, scale: float) -> float:
+    rows = select(table, "limit", network=network, scale=scale).sort_values(["direction", "index"])
+    points = rows["value"].to_numpy().reshape(-1, 2)
+    return float(np.max(np.linalg.norm(points[:, None] - points[None], axis=-1)))
+
+
+def _handles(*, classification: bool) -> list[Line2D]:
+    handles = network_handles(SHOWN)
+    grey = COLOURS["grey"]
     handles += [
         Line2D([], [], ls="", marker="o", ms=4, color=COLOURS["black"], label=r"start, $\alpha^2 \bar z_j$"),
-        Line2D([], [], ls="", marker="o", ms=6.5, mfc="none", mec=COLOURS["grey"], label="limit by Theorem 5"),
-        Line2D([], [], color=MINIMA, lw=3.0, alpha=0.55, label="global minima"),
+        Line2D([], [], ls="", marker="o", ms=6.5, mfc="none", mec=grey, label="limit by Theorem 5"),
+        Line2D([], [], ls="", marker="*", ms=8, color=grey, label="least norm"),
+        Line2D([], [], color=MINIMA, lw=3.0, alpha=0.45, label="global minima"),
     ]
-    if rays:
-        handles.append(Line2D([], [], color=COLOURS["grey"], lw=1.0, ls=(0, (5, 3)), label="max-margin direction"))
+    if classification:
+        handles.append(Line2D([], [], color=grey, lw=0.9, ls=(0, (4, 3)), label="max margin"))
     return handles
 
 
-def limit_accuracy(tables: Tables) -> Figure:
-    """Distance between the limit of gradient descent and Theorem 5, against the step size.
+def limit_accuracy(steps: Table) -> Drawn:
+    r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
-    The largest of the four starts, for each architecture and scale. The dotted lines rise in proportion to the
-    step size: Theorem 5 speaks of gradient flow, and gradient descent differs from it to first order. Grey: the
-    step size of the paper's figures.
+    Largest of the starts, by architecture and scale. Dotted: in proportion to the step size, the order at which
+    descent differs from the flow that the theorem speaks of. Crosses at the left edge: the line through the limits at
+    the two smallest steps, at step size zero, at most {zero:.1e}. Grey: the step size of the paper's figures.
     """
-    table = tables["step_sizes"]
-    rows = table[(table["quantity"] == "error") & (table["step"] > 0)]
+    value = select(steps, "limit")
+    error = (value["value"] - value["predicted"]).abs()
+    rows = value.assign(error=error).groupby(["scale", "network", "step"])["error"].max().reset_index()
     scales = sorted(rows["scale"].unique())
-    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 2.7), sharey=True, squeeze=False)
+    sizes = np.array(sorted(rows["step"].unique()))[1:]
+    edge = sizes[0] / 6
+    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 2.9), sharey=True, squeeze=False)
     for axis, scale in zip(axes[0], scales, strict=True):
         axis.axvline(1e-3, color=COLOURS["grey"], lw=0.8, zorder=0)
-        for network, run in rows[rows["scale"] == scale].groupby("network"):
-            error = run.groupby("step")["value"].max()
-            axis.loglog(error.index, error, "o", color=NETWORKS[network][0], ms=4.5)
-            axis.loglog(
-                error.index, error.iloc[0] * error.index / error.index[0], ":", color=NETWORKS[network][0], lw=1.0
-            )
+        for place, network in enumerate(SHOWN):
+            run = rows[(rows["scale"] == scale) & (rows["network"] == network)].sort_values("step")
+            colour = NETWORKS[network][0]
+            found, zero = run["error"].to_numpy()[1:], run["error"].to_numpy()[0]
+            axis.loglog(sizes * 1.12 ** (place - 1), found, SHAPES[network][0], color=colour, mfc="none", ms=5)
+            axis.loglog(sizes, found[0] * sizes / sizes[0], ":", color=colour, lw=1.0)
+            axis.loglog(edge * 1.3 ** (place - 1), max(zero, 1e-16), "x", color=colour, ms=5)
         axis.set_title(rf"$\alpha = {scale:g}$")
         axis.set_xlabel(r"step size $\eta$")
+        axis.set_xticks([edge, *sizes], ["0", *(rf"$10^{{{round(np.log10(size))}}}$" for size in sizes)])
+        axis.minorticks_off()
     axes[0, 0].set_ylabel("distance from Theorem 5")
     handles = [
-        Line2D([], [], ls="", marker="o", ms=4.5, color=colour, label=name) for colour, name in NETWORKS.values()
+        Line2D(
+            [], [], ls="", marker=SHAPES[name][0], ms=5, mfc="none", color=NETWORKS[name][0], label=NETWORKS[name][1]
+        )
+        for name in SHOWN
     ]
-    handles.append(Line2D([], [], ls=":", lw=1.0, color=COLOURS["grey"], label=r"proportional to $\eta$"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
-    return figure
+    grey = COLOURS["grey"]
+    handles.append(Line2D([], [], ls=":", lw=1.0, color=grey, label=r"proportional to $\eta$"))
+    handles.append(Line2D([], [], ls="", marker="x", ms=5, color=grey, label="extrapolated"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    return Drawn(
+        figure,
+        {"zero": float(rows[rows["step"] == 0]["error"].max())},
+        alt="Three panels of points that fall along straight lines of slope one towards small step sizes.",
+    )

@@ -1,109 +1,179 @@
-"""Two-layer networks under gradient descent: coefficients, and their distance from Theorem 5 (Section 6)."""
+"""Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks import theory
+from learning_dynamics.papers.tensor_networks import one_point
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.distances import angle_between
-from learning_dynamics.papers.tensor_networks.quantities import VALUE, grid, joined, rows_of
-from learning_dynamics.papers.tensor_networks.reference_solutions import Norm, minimum_norm
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.tensor_networks.limit_measures import OWN
+from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import VALUE as MEASURED
 from learning_dynamics.trajectory import Trajectory
 
-# the norm whose max-margin or min-norm solution each two-layer network tends to
-NORMS: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
-
-
-@columns(
-    Column("network", "str", "architecture"),
-    Column("scale", "float", "initial scale alpha; 0 where it does not enter"),
-    Column("direction", "int", "which of the initial coefficients zbar_j; -1 where they do not enter"),
-    Column("time", "float", "number of steps"),
-    *VALUE,
+NETWORK = Column("network", "str", "architecture")
+SCALE = Column("scale", "float", "initial scale alpha; 0 where it does not enter")
+DIRECTION = Column("direction", "int", "which of the initial coefficients zbar_j; -1 where they do not enter")
+VALUE = Column("value", "float", "measured; empty where the flow could not be followed", True)
+DESCENT = (NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), QUANTITY, INDEX, MEASURED, PREDICTED)
+STEPS = (
+    NETWORK,
+    SCALE,
+    DIRECTION,
+    Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest"),
+    QUANTITY,
+    INDEX,
+    MEASURED,
+    PREDICTED,
 )
+TENSORS = (SEED, NETWORK, SCALE, QUANTITY, INDEX, VALUE, PREDICTED)
+
+
+def _starts(settings: dict) -> dict[str, np.ndarray]:
+    """Return scale and direction of each entry of a series' first axis, directions varying fastest."""
+    count = len(settings["scales"])
+    return {
+        "scale": np.repeat(np.array(settings["scales"], dtype=float), settings["directions"]),
+        "direction": np.tile(np.arange(settings["directions"]), count),
+    }
+
+
+@columns(*DESCENT)
 def descent(trajectory: Trajectory) -> pd.DataFrame:
     """Measure two-layer networks under gradient descent.
 
     Quantities: ``coefficient``; ``limit``, the last coefficients, predicted by Theorem 5 where there is one
     data point and the loss is squared; ``loss``; ``angle``, in degrees, to the maximum-margin direction
-    (classification); ``condition``, the largest lambda for which the initial directions fulfil Theorem 5;
-    ``reference``, the solution of least norm or largest margin in the network's own norm.
+    (classification); ``inverse_growth``, the last loss predicted from the margin's growth (classification);
+    ``condition``, the largest lambda for which the initial directions fulfil Theorem 5; ``reference``, the solution of
+    least norm or largest margin in the network's own norm.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     classification = settings["loss"] == "exponential"
+    end = trajectory.time[-1:]
     tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, 0)
-        reference = minimum_norm(X, y, NORMS[architecture], classification=classification)
+        reference = minimum_norm(X, y, OWN[architecture], classification=classification)
+        states = trajectory.series[architecture]
+        beta = network.coefficients(states)
+        starts = _starts(settings)
+        outputs = beta @ X.T
+        found: dict = {"coefficient": beta}
+        last: dict = {"limit": beta[:, -1:]}
+        if classification:
+            found["loss"] = np.exp(-y * outputs).sum(axis=-1)
+            found["angle"] = angle_between(beta, reference)
+            last["inverse_growth"] = _growth(network.layers(states[:, -1]), network.data_tensor(X), y, end, settings)
+        else:
+            found["loss"] = 0.5 * np.sum((outputs - y) ** 2, axis=-1)
+        if len(X) == 1:
+            directions = states[:, 0] / starts["scale"][:, None]
+            tensor = network.data_tensor(X[0])
+            conditions = [one_point.one_point_condition(tensor, *network.layers(each)) for each in directions]
+            last["condition"] = np.array(conditions)[:, None]
+            if not classification:
+                limits = [
+                    np.concatenate(one_point.one_point_limit(tensor, y[0], scale, *network.layers(each)))
+                    for scale, each in zip(starts["scale"], directions, strict=True)
+                ]
+                last["limit"] = (beta[:, -1:], network.coefficients(np.array(limits))[:, None])
+        labels = {"network": architecture, "scale": starts["scale"]}
+        tables.append(rows(found, {"direction": starts["direction"], "time": trajectory.time}, **labels))
+        tables.append(rows(last, {"direction": starts["direction"], "time": end}, **labels))
         tables.append(
-            rows_of(
-                "reference", reference[None], network=architecture, scale=0.0, direction=-1, time=trajectory.time[-1]
-            )
+            rows({"reference": reference[None]}, {"time": end}, network=architecture, scale=0.0, direction=-1)
         )
-        for position, scale, direction in grid(settings, "scales", "directions"):
-            states = trajectory.series[architecture][position]
-            beta = network.coefficients(states)
-            keys = {"network": architecture, "scale": scale, "direction": direction}
-            outputs = beta @ X.T
-            loss = np.exp(-y * outputs).sum(axis=1) if classification else 0.5 * np.sum((outputs - y) ** 2, axis=1)
-            predicted = None
-            if len(X) == 1:
-                first, second = network.layers(states[0] / scale)
-                tensor = network.data_tensor(X[0])
-                condition = theory.one_point_condition(tensor, first, second)
-                tables.append(rows_of("condition", [condition], time=0.0, **keys))
-                if not classification:
-                    limit = theory.one_point_limit(tensor, y[0], scale, first, second)
-                    predicted = network.coefficients(np.concatenate(limit))
-            tables += [
-                rows_of("coefficient", beta, time=trajectory.time, **keys),
-                rows_of("limit", beta[-1:], predicted, time=trajectory.time[-1:], **keys),
-                rows_of("loss", loss, time=trajectory.time, **keys),
-            ]
-            if classification:
-                tables.append(rows_of("angle", angle_between(beta, reference), time=trajectory.time, **keys))
-    return joined(descent, tables)
+    return joined(DESCENT, *tables)
 
 
-@columns(
-    Column("network", "str", "architecture"),
-    Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest"),
-    Column("scale", "float", "initial scale alpha"),
-    Column("direction", "int", "which of the initial coefficients zbar_j"),
-    *VALUE,
-)
+def _growth(
+    layers: list[np.ndarray], tensors: np.ndarray, y: np.ndarray, steps: np.ndarray, settings: dict
+) -> np.ndarray:
+    """Return L = 1 / (time |grad L|^2 / L^2), shape (runs, 1): what a loss that falls like 1/t has come to."""
+    first, second = layers
+    signed = y[:, None, None] * tensors
+    weights = np.exp(-np.einsum("nij,ri,rj->rn", signed, first, second))
+    total = weights.sum(axis=1)
+    push = np.einsum("rn,nij->rij", weights / total[:, None], signed)
+    square = np.sum(np.einsum("rij,rj->ri", push, second) ** 2, axis=1)
+    square += np.sum(np.einsum("rij,ri->rj", push, first) ** 2, axis=1)
+    return (1 / (settings["step"] * steps[-1] * square))[:, None]
+
+
+@columns(*STEPS)
 def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
     """Measure where gradient descent ends.
 
-    Quantities: ``error``, the largest distance of a coefficient from Theorem 5; ``residual``, |f - y|;
-    ``condition``, the largest lambda for which the initial directions fulfil Theorem 5.
+    Quantities: ``limit``, the coefficients, predicted by Theorem 5; at step size zero, the line through those at the
+    two smallest; ``swapped``, the same coefficients, predicted with y / alpha in place of y / alpha**2; ``least``,
+    predicted by the least norm of the architecture; ``residual``, |f - y|; ``condition``, the largest lambda for
+    which the initial directions fulfil Theorem 5.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    steps = trajectory.time
+    order = np.argsort(steps)[:2]
+    fine, coarse = steps[order]
     tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, 0)
         tensor = network.data_tensor(X[0])
-        found, limits = {}, {}
-        for position, step, scale, direction in grid(settings, "steps", "scales", "directions"):
-            first, second = network.layers(trajectory.constants[f"initial/{architecture}"][position] / scale)
-            predicted = np.concatenate(theory.one_point_limit(tensor, y[0], scale, first, second))
-            beta = network.coefficients(trajectory.series[architecture][position, 0])
-            limits[scale, direction] = network.coefficients(predicted)
-            error = np.max(np.abs(beta - limits[scale, direction]))
-            keys = {"network": architecture, "step": step, "scale": scale, "direction": direction}
-            found[step, scale, direction] = beta
-            tables += [
-                rows_of("error", [error], **keys),
-                rows_of("residual", [abs(X[0] @ beta - y[0])], **keys),
-                rows_of("condition", [theory.one_point_condition(tensor, first, second)], **keys),
-            ]
-        fine, coarse = sorted(settings["steps"])[:2]
-        for (scale, direction), limit in limits.items():
-            # the line through the limits at the two smallest step sizes, at step size zero
-            line = (coarse * found[fine, scale, direction] - fine * found[coarse, scale, direction]) / (coarse - fine)
-            keys = {"network": architecture, "step": 0.0, "scale": scale, "direction": direction}
-            tables.append(rows_of("error", [np.max(np.abs(line - limit))], **keys))
-    return joined(step_sizes, tables)
+        starts = _starts(settings)
+        directions = trajectory.constants[f"initial/{architecture}"] / starts["scale"][:, None]
+        predicted = {
+            name: network.coefficients(
+                np.array(
+                    [
+                        np.concatenate(
+                            one_point.one_point_limit(tensor, y[0], scale, *network.layers(each), power=power)
+                        )
+                        for scale, each in zip(starts["scale"], directions, strict=True)
+                    ]
+                )
+            )
+            for name, power in (("limit", 2.0), ("swapped", 1.0))
+        }
+        predicted["least"] = np.broadcast_to(minimum_norm(X, y, OWN[architecture]), predicted["limit"].shape)
+        beta = network.coefficients(trajectory.series[architecture])
+        # the line through the limits at the two smallest step sizes, at step size zero
+        line = (coarse * beta[:, order[0]] - fine * beta[:, order[1]]) / (coarse - fine)
+        beta = np.concatenate([line[:, None], beta], axis=1)
+        found: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
+        found["residual"] = np.abs(beta @ X[0] - y[0])
+        conditions = [one_point.one_point_condition(tensor, *network.layers(each)) for each in directions]
+        found["condition"] = np.repeat(np.array(conditions)[:, None], 1 + len(steps), axis=1)
+        axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
+        tables.append(rows(found, axes, network=architecture, scale=starts["scale"]))
+    return joined(STEPS, *tables)
+
+
+@columns(*TENSORS)
+def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure where the flow of two layers ends on one point, for any data tensor.
+
+    Quantities: ``parameter``, all entries of both layers, predicted by Theorem 5; ``swapped``, the same, predicted with
+    y / alpha in place of y / alpha**2; ``exchanged``, with the roles of the layers exchanged.
+    """
+    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    scales = trajectory.time
+    tables = []
+    for architecture in settings["networks"]:
+        network = network_of(architecture, X.shape[-1], 2, settings["seed"])
+        starts = trajectory.constants[f"initial/{architecture}"]
+        predicted: dict[str, list] = {"parameter": [], "swapped": [], "exchanged": []}
+        for member, directions in enumerate(starts):
+            tensor, layers = network.data_tensor(X[member, 0]), network.layers(directions)
+            label = y[member, 0]
+            for scale in scales:
+                for name, power in (("parameter", 2.0), ("swapped", 1.0)):
+                    limit = one_point.one_point_limit(tensor, label, scale, *layers, power=power)
+                    predicted[name].append(np.concatenate(limit))
+                # the label's sign reversed in the second layer alone is what exchanging cosh and sinh amounts to
+                opposite = one_point.one_point_limit(tensor, -label, scale, *layers)
+                predicted["exchanged"].append(np.concatenate(opposite))
+        states = trajectory.series[architecture]
+        found = {name: (states, np.array(limits).reshape(states.shape)) for name, limits in predicted.items()}
+        tables.append(rows(found, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture))
+    return joined(TENSORS, *tables)

@@ -1,4 +1,4 @@
-"""Gradient descent of two-layer networks that all start at the same coefficients (Section 6; Theorem 5)."""
+"""Two layers that all start at the same coefficients (section 6), and on any data tensor (Theorem 5)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import numpy as np
 
 from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.initial_directions import initial_directions
+from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
+from learning_dynamics.papers.tensor_networks.starts import given_coefficients, within_condition
 from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
@@ -36,12 +38,11 @@ def descent(
         parameters), directions varying fastest.
     """
     X, y = data["X"][0], data["y"][0]
-    spread = np.linspace(0, steps, records) if loss == "squared" else np.geomspace(1, steps + 1, records) - 1
-    when = np.unique(np.round(spread).astype(int))
+    when = np.unique(np.round(np.geomspace(1, steps + 1, records) - 1).astype(int))
     series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[1], 2, seed)
-        start = initial_directions(network, architecture, "coefficients", directions, imbalance, seed)
+        start = given_coefficients(network, architecture, directions, imbalance, seed)
         initial = np.concatenate([scale * start for scale in scales])
         run = descend(network.data_tensor(X), y, initial, loss=loss, step=step, steps=steps, records=when)
         series[architecture] = run.states
@@ -67,15 +68,15 @@ def step_sizes(
     Returns
     -------
     Trajectory
-        For each network, ``<network>``, shape (steps * scales * directions, 1, parameters), the limits, and
-        the constant ``initial/<network>``, the same shape without times.
+        For each network, ``<network>``, shape (scales * directions, steps, parameters), the limits, with the step
+        size in place of time, and the constant ``initial/<network>``, without it.
     """
     X, y = data["X"][0], data["y"][0]
     series: Arrays = {}
     constants = {"X": X, "y": y}
     for architecture in networks:
         network = network_of(architecture, X.shape[1], 2, seed)
-        start = initial_directions(network, architecture, "coefficients", directions, imbalance, seed)
+        start = given_coefficients(network, architecture, directions, imbalance, seed)
         initial = np.concatenate([scale * start for scale in scales])
         limits = [
             descend(
@@ -84,6 +85,46 @@ def step_sizes(
             ).final_states
             for step in progress(steps, f"{architecture}: step sizes")
         ]  # fmt: skip
-        series[architecture] = np.concatenate(limits)[:, None]
-        constants[f"initial/{architecture}"] = np.concatenate([initial] * len(steps))
-    return Trajectory(np.array([duration]), series, constants)
+        series[architecture] = np.stack(limits, axis=1)
+        constants[f"initial/{architecture}"] = initial
+    return Trajectory(np.array(steps), series, constants)
+
+
+def any_tensor(
+    data: Arrays,
+    *,
+    networks: list[Literal["general", "short_filters", "convolutional", "diagonal", "decomposable"]],
+    scales: list[Positive],
+    residual: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow the flow of two layers on one data point to its limit, from random layers within Theorem 5's condition.
+
+    Returns
+    -------
+    Trajectory
+        For each network a series, shape (data sets, scales, parameters), the limits, with the scale in place of time,
+        and the constant ``initial/<network>``, the directions.
+    """
+    X, y = data["X"], data["y"]
+    series: Arrays = {}
+    constants = {"X": X, "y": y}
+    for architecture in networks:
+        network = network_of(architecture, X.shape[-1], 2, seed)
+        starts = np.stack(
+            [
+                within_condition(network.data_tensor(X[member, 0]), rng)
+                for member, rng in enumerate(generators(seed, f"initial_direction.{architecture}", len(X)))
+            ]
+        )
+        series[architecture] = np.stack(
+            [
+                [flow_limit(network, X[member], y[member], scale * start, residual, rtol, atol) for scale in scales]
+                for member, start in enumerate(starts)
+            ]
+        )
+        constants[f"initial/{architecture}"] = starts
+    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
+    return Trajectory(np.array(scales), series, constants, undecided=undecided)

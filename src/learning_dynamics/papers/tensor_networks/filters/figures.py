@@ -4,49 +4,80 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from learning_dynamics.papers.tensor_networks.architecture_styles import NETWORKS
-from learning_dynamics.plotting import COLOURS, WIDTH
-from learning_dynamics.tables import Tables
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.tidy import Table, select
+
+PALE = "#D9D9D9"
 
 
-def filters(tables: Tables) -> Figure:
-    """Limit directions of two-layer convolutional networks with filters of several lengths, trained on one point.
+def filters(run: Table) -> Drawn:
+    r"""Limit directions of two-layer convolutional networks with filters of several lengths, trained on one point.
 
-    Each row is one data point times its label (grey, scaled to unit length), each column a filter length k₁. Dots: the
-    direction of β at log t = 10⁶; lines: predicted, by Corollary 4 for lengths 1 and 2 and by
-    Theorem 3 for others. Length 1 keeps the data point, length 2 passes low or high frequencies by
-    the sign of its autocorrelation, full length leaves one frequency.
+    Rows are data points $x$ with label $y$. First column: their spectrum $|Fx|$, relative to its largest entry. Others,
+    by filter length $k_1$: $y x$ scaled to unit length (grey), the direction of $\beta$ at
+    a $\log\log t$ of {reached:.0f} (dots), and Corollary 4's limit for lengths 1 and 2 (line). Printed: the angle
+    between $\beta$ and $y x$. Length 1 keeps the data point; length 2 passes low or high frequencies, by the sign of
+    the autocorrelation; full length leaves the largest frequency, which may be a conjugate pair.
     """
-    table = tables["filters"]
+    table = run[run["length"] > 0]
     lengths, members = sorted(table["length"].unique()), sorted(table["seed"].unique())
     figure, axes = plt.subplots(
-        len(members), len(lengths), figsize=(WIDTH, 1.35 * len(members) + 0.7), sharex=True, sharey=True, squeeze=False
+        len(members),
+        1 + len(lengths),
+        figsize=(WIDTH, 1.3 * len(members) + 0.7),
+        squeeze=False,
+        sharey="col",
     )
     for row, member in enumerate(members):
-        for column, length in enumerate(lengths):
+        rows = table[table["seed"] == member]
+        point = select(rows, "point", length=lengths[0]).sort_values("index")["value"].to_numpy()
+        _spectrum(axes[row, 0], point)
+        axes[row, 0].set_ylabel(f"$x_{row + 1}$", rotation=0, labelpad=10)
+        for column, length in enumerate(lengths, start=1):
             axis = axes[row, column]
-            rows = table[(table["seed"] == member) & (table["length"] == length)]
-            point = rows[rows["quantity"] == "point"].sort_values("index")
-            axis.bar(point["index"], point["value"] / np.linalg.norm(point["value"]), color="#D9D9D9", width=0.75)
-            found = rows[rows["quantity"] == "coefficient"].sort_values("index")
+            found = select(rows, "direction", length=length).sort_values("index")
+            axis.bar(found["index"], point / np.linalg.norm(point), color=PALE, width=0.75)
             axis.plot(found["index"], found["predicted"], color=COLOURS["black"], lw=1.0)
-            axis.plot(found["index"], found["value"], "o", color=NETWORKS["convolutional"][0], ms=4)
+            axis.plot(found["index"], found["value"], "o", color=NETWORKS["convolutional"][0], ms=3.5)
             axis.axhline(0, color=COLOURS["grey"], lw=0.5)
+            axis.set_ylim(-1.0, 1.35)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-            if row == 0:
-                axis.set_title(rf"$k_1 = {length}$")
-            if row == len(members) - 1:
-                axis.set_xlabel("entry")
-    figure.supylabel(r"$\beta / \|\beta\|$", fontsize=9.5)
+            cosine = found["value"] @ point / np.linalg.norm(point)
+            angle = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
+            axis.text(0.97, 0.97, rf"${angle:.0f}^\circ$", transform=axis.transAxes, ha="right", va="top", fontsize=8)
+            if column > 1:
+                axis.tick_params(labelleft=False)
+            else:
+                axis.set_ylabel(r"$\beta_j / \|\beta\|$", labelpad=0)
+    for axis, title in zip(axes[0], ["spectrum", *(rf"$k_1 = {length}$" for length in lengths)], strict=True):
+        axis.set_title(title)
+    for axis, label in zip(axes[-1], ["frequency", *(["entry"] * len(lengths))], strict=True):
+        axis.set_xlabel(label)
+    for axis in axes[:-1].ravel():
+        axis.tick_params(labelbottom=False)
     handles = [
-        Rectangle((0, 0), 1, 1, color="#D9D9D9", label=r"$y x / \|x\|$"),
-        Line2D([], [], ls="", marker="o", ms=4, color=NETWORKS["convolutional"][0], label=r"flow at $\log t = 10^6$"),
-        Line2D([], [], color=COLOURS["black"], lw=1.0, label="predicted limit"),
+        Rectangle((0, 0), 1, 1, color=PALE, label=r"$y x / \|x\|$"),
+        Line2D(
+            [], [], ls="", marker="o", ms=3.5, color=NETWORKS["convolutional"][0], label=r"flow, $\beta / \|\beta\|$"
+        ),
+        Line2D([], [], color=COLOURS["black"], lw=1.0, label="Corollary 4"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
-    return figure
+    return Drawn(
+        figure,
+        {"reached": float(run["sigma"].max())},
+        alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction lie "
+        "on the lines that Corollary 4 predicts.",
+    )
+
+
+def _spectrum(axis: plt.Axes, point: np.ndarray) -> None:
+    sizes = np.abs(np.fft.rfft(point))
+    axis.bar(np.arange(len(sizes)), sizes / sizes.max(), color=COLOURS["sky"], width=0.6)
+    axis.set_ylim(0, 1.1)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -1,42 +1,106 @@
-"""Classification by networks with filters of several lengths (Corollary 4)."""
+"""One data point and two layers: how close to the top singular vectors, and to Corollary 4's filtered point."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks import tensor_network, theory
-from learning_dynamics.papers.tensor_networks.log_time_measures import classified, limit_of
-from learning_dynamics.papers.tensor_networks.quantities import VALUE, joined, rows_of
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
+from learning_dynamics.papers.tensor_networks.filters.theory import filter_condition, filtered_direction
+from learning_dynamics.papers.tensor_networks.one_point import one_point_condition
+from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-
-@columns(
-    Column("seed", "int", "data set"),
-    Column("length", "int", "filter length k_1"),
-    Column("tau", "float", "log(1 + t)"),
-    *VALUE,
+VALUE = Column("value", "float", "measured; empty where the flow could not be followed", True)
+DECLARED = (
+    SEED,
+    Column("network", "str", "architecture, or filter_<k>: convolutional with a first filter of length k"),
+    Column("length", "int", "filter length k, 0 for others"),
+    Column("sigma", "float", "log(1 + log(1 + t))"),
+    QUANTITY,
+    INDEX,
+    VALUE,
+    PREDICTED,
 )
-def filters(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure two-layer convolutional networks with filters of several lengths, trained on one point.
 
-    Quantities as in `log_time`, and ``point``, the data point times its label; ``corollary``, the last
-    direction, predicted by Corollary 4 (lengths 1 and 2).
+
+@columns(*DECLARED)
+def single_point(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure two layers on one point.
+
+    Quantities, by sigma: ``margin``, y f(x) / (1 + log(1 + t)); ``gap_l1``, by how much the margin of the singular
+    coordinates rho, divided by their l1 norm, is below the largest possible, which is the top singular value;
+    ``gap_l2``, the same for their l2 norm; ``difference``, |eta_1 - y eta_2| / |eta_1| of the layers in singular
+    coordinates. At the last time ``direction`` of the coefficients, predicted by Corollary 4 (lengths 1 and 2), and
+    ``angle_corollary``, ``angle_point``, ``angle_other_sign``, ``angle_fourier``, in degrees, from that, from y x,
+    from the filter of the other sign, from the max margin in the Fourier transform's l1 norm. At the start ``point``,
+    y x; ``spectrum``, the singular values of M(x), relative to the largest; ``condition``, the largest lambda of
+    Corollary 4's printed conditions, predicted from that of Theorem 3.
     """
-    tables: list[pd.DataFrame] = []
-    for length in trajectory.settings["lengths"]:
-        for member, (X, y) in enumerate(zip(trajectory.constants["X"], trajectory.constants["y"], strict=True)):
-            network = tensor_network.convolutional(X.shape[1], [length, X.shape[1]])
-            keys = {"seed": member, "length": length}
-            states = trajectory.series[f"length_{length}"][member]
-            architecture = "convolutional" if length == X.shape[1] else "short_filters"
-            limit = limit_of(network, architecture, X, y)
-            tables += classified(network, X, y, trajectory.time, states, limit, keys)
-            tables.append(rows_of("point", y[:1, None] * X, tau=0.0, **keys))
-            if length <= 2:
-                beta = network.coefficients(states[-1:])
-                predicted = theory.filtered_direction(X[0], y[0], length)
-                last = trajectory.time[-1]
-                tables.append(rows_of("corollary", beta / np.linalg.norm(beta), predicted, tau=last, **keys))
-    return joined(filters, tables)
+    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    sigmas = trajectory.time
+    tables = []
+    for name, network in two_layer_networks(
+        settings["networks"], settings["lengths"], X.shape[-1], settings["seed"]
+    ).items():
+        length = int(name.removeprefix("filter_")) if name.startswith("filter_") else 0
+        for member in range(len(X)):
+            x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]
+            labels = {"seed": member, "network": name, "length": length}
+            tables.append(rows(_settling(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels))
+            start = {"point": label * x, "spectrum": _spectrum(network, x)}
+            if length in (1, 2):
+                first, second = network.layers(states[0])
+                theorem = length * one_point_condition(network.data_tensor(x), first, second)
+                start["condition"] = (np.array([filter_condition(x, first, second)]), theorem)
+                ends = _filtered(network, x, label, length, states[-1])
+                tables.append(rows(_expanded(ends), {"sigma": sigmas[-1:]}, **labels))
+            elif length:
+                beta = network.coefficients(states[-1])
+                tables.append(rows({"direction": beta[None] / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels))
+            tables.append(rows(_expanded(start), {"sigma": sigmas[:1]}, **labels))
+    return joined(DECLARED, *tables)
+
+
+def _expanded(found: dict) -> dict:
+    """Return arrays with an axis of one time in front."""
+    return {
+        name: (np.asarray(value[0])[None], value[1]) if isinstance(value, tuple) else np.asarray(value)[None]
+        for name, value in found.items()
+    }
+
+
+def _spectrum(network: TensorNetwork, x: np.ndarray) -> np.ndarray:
+    values = np.linalg.svd(network.data_tensor(x), compute_uv=False)
+    return values / values[0]
+
+
+def _settling(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:
+    U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
+    first, second = network.layers(states)
+    eta1, eta2 = first @ U1, second @ U2.T
+    rho = eta1 * eta2
+    margin = label * rho @ s
+    return {
+        "margin": margin,
+        "gap_l1": 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
+        "gap_l2": 1 - margin / (np.linalg.norm(s) * np.linalg.norm(rho, axis=1)),
+        "difference": np.linalg.norm(eta1 - label * eta2, axis=1) / np.linalg.norm(eta1, axis=1),
+    }
+
+
+def _filtered(network: TensorNetwork, x: np.ndarray, label: float, length: int, state: np.ndarray) -> dict:
+    beta = network.coefficients(state)
+    predicted = filtered_direction(x, label, length)
+    shifted = np.roll(x, -1) + np.roll(x, 1)
+    other = label * (2 * x - np.sign(x @ np.roll(x, -1)) * shifted)
+    fourier = minimum_norm(x[None], np.array([label]), "dft_l1", classification=True)
+    return {
+        "direction": (beta / np.linalg.norm(beta), predicted),
+        "angle_corollary": angle_between(beta, predicted),
+        "angle_point": angle_between(beta, label * x),
+        "angle_other_sign": angle_between(beta, other),
+        "angle_fourier": angle_between(beta, fourier),
+    }

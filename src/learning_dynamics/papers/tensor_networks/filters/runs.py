@@ -1,43 +1,48 @@
-"""The flow of classification by networks with filters of several lengths (Corollary 4)."""
+"""The flow of classification of one data point by two layers: architectures, and filters of several lengths."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks import tensor_network
-from learning_dynamics.papers.tensor_networks.initial_directions import initial_directions
-from learning_dynamics.papers.tensor_networks.log_time import log_time_flow
+from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
+from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.starts import zero_last
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
-def filters(
+def single_point(
     data: Arrays,
     *,
+    networks: list[Literal["fully_connected", "diagonal", "general"]],
     lengths: list[Count],
-    last_tau: Positive,
+    last: Positive,
     records: Count,
+    sharpness: Positive,
     rtol: Positive,
     atol: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """Follow the flow of classification of one point by two-layer convolutional networks with short filters.
+    """Follow the flow of classification of one point by two layers, from a Gaussian first and a zero second layer.
 
     Returns
     -------
     Trajectory
-        Time is tau = log(1 + t). For each length k a series ``length_<k>``, shape (data sets, times, parameters).
+        Time is sigma = log(1 + log(1 + t)). For each network, and as ``filter_<k>`` for each filter length k, a
+        series, shape (data sets, times, parameters): the layers divided by (1 + log(1 + t))^(1/2).
     """
     X, y = data["X"], data["y"]
-    taus = np.concatenate([[0.0], np.geomspace(0.1, last_tau, records)])
+    sigmas = np.linspace(0.0, np.sqrt(last), records) ** 2
     series = {}
-    for length in lengths:
-        network = tensor_network.convolutional(X.shape[-1], [length, X.shape[-1]])
-        start = initial_directions(network, "", "zero_last", len(X), None, seed)
-        series[f"length_{length}"] = np.stack(
+    for name, network in two_layer_networks(networks, lengths, X.shape[-1], seed).items():
+        starts = zero_last(network, len(X), seed)
+        series[name] = np.stack(
             [
-                log_time_flow(network, X[member], y[member], start[member], taus, rtol=rtol, atol=atol).states
-                for member in range(len(X))
+                exponential_flow(network, *point, sigmas, sharpness=sharpness, rtol=rtol, atol=atol)
+                for point in zip(X, y, starts, strict=True)
             ]
         )
-    return Trajectory(taus, series, {"X": X, "y": y})
+    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
+    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided)

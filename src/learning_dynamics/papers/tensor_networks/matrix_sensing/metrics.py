@@ -1,47 +1,73 @@
-"""Limits of deep matrix sensing against the minimisers that are predicted (Corollary 7)."""
+"""Limits of deep matrix sensing against the minimisers that are predicted, and the growth of rounding (Corollary 7)."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks import theory
-from learning_dynamics.papers.tensor_networks.distances import relative_distance
-from learning_dynamics.papers.tensor_networks.quantities import VALUE, grid, joined, rows_of
-from learning_dynamics.papers.tensor_networks.reference_solutions import minimum_matrix_norm
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
+from learning_dynamics.papers.tensor_networks.solutions import minimum_matrix_norm
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import VALUE as MEASURED
 from learning_dynamics.trajectory import Trajectory
 
+SCALE = Column("scale", "float", "initial scale alpha")
+VALUE = Column("value", "float", "measured; empty where the flow did not converge", True)
+LIMITS = (SEED, Column("depth", "int", "number of layers L"), SCALE, QUANTITY, INDEX, VALUE, PREDICTED)
+TIME = Column("time", "float", "gradient-flow time, in units of alpha^(2 - L)")
+GROWTH = (SEED, Column("precision", "str", "floating-point format"), SCALE, TIME, QUANTITY, INDEX, MEASURED, PREDICTED)
 
-@columns(
-    Column("seed", "int", "data set"),
-    Column("depth", "int", "number of layers L"),
-    Column("scale", "float", "initial scale alpha"),
-    *VALUE,
-)
+
+@columns(*LIMITS)
 def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure limits of deep matrix sensing (Corollary 7).
+    """Measure limits of deep matrix sensing in the sensors' eigenbasis (Corollary 7).
 
-    Quantities: ``error``, the relative distance of W_1 ... W_L from the minimiser of Q;
-    ``nuclear_distance`` and ``frobenius_distance``, from the solutions of least norm.
+    Quantities: ``entry``, all entries of W_1 ... W_L, predicted by the minimiser of Q over the eigenvalues;
+    ``other_depth``, ``other_scale``, ``nuclear`` and ``frobenius``, the same, predicted for a layer more, for twice the
+    scale, and by the solutions of least norm.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    members = range(len(constants["A"]))
+    scales = trajectory.time
+    X, y, Q, A = (constants[name] for name in ("X", "y", "Q", "A"))
     least = {
-        norm: [minimum_matrix_norm(constants["A"][member], constants["y"][member], norm) for member in members]
+        norm: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])
         for norm in ("nuclear", "frobenius")
     }
     tables = []
     for depth in settings["depths"]:
-        sizes = settings | {"sets": len(members)}
-        for position, member, scale in grid(sizes, "sets", "scales"):
-            product = trajectory.series[f"product_{depth}"][position, 0]
-            X, y, Q = (constants[name][member] for name in ("X", "y", "Q"))
-            predicted = (Q * theory.norm_like_minimiser(X, y, np.ones(len(Q)), scale, depth)) @ Q.T
-            keys = {"seed": member, "depth": depth, "scale": scale}
-            tables.append(rows_of("error", [relative_distance(product, predicted)], **keys))
-            tables += [
-                rows_of(f"{norm}_distance", [relative_distance(product, solutions[member])], **keys)
-                for norm, solutions in least.items()
-            ]
-    return joined(matrix_sensing, tables)
+        found_at = trajectory.series[f"product_{depth}"]
+        flat = found_at.reshape(*found_at.shape[:2], -1)
+
+        def minimisers(deep: int, factor: float) -> np.ndarray:
+            eta = np.ones(X.shape[-1])
+            return np.array(
+                [
+                    [np.diag(norm_like_minimiser(x, b, eta, factor * scale, deep)).ravel() for scale in scales]
+                    for x, b in zip(X, y, strict=True)
+                ]
+            )
+
+        found = {
+            "entry": (flat, minimisers(depth, 1.0)),
+            "other_depth": (flat, minimisers(depth + 1, 1.0)),
+            "other_scale": (flat, minimisers(depth, 2.0)),
+            **{norm: (flat, each.reshape(len(each), 1, -1)) for norm, each in least.items()},
+        }
+        tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
+    return joined(LIMITS, *tables)
+
+
+@columns(*GROWTH)
+def rounding(trajectory: Trajectory) -> pd.DataFrame:
+    """List ``off_diagonal``, the largest entry of a layer off the diagonal in the eigenbasis, and ``loss``."""
+    settings = trajectory.settings
+    tables = []
+    for precision in settings["precisions"]:
+        for place, scale in enumerate(settings["scales"]):
+            found = {
+                "off_diagonal": trajectory.series[precision][..., place],
+                "loss": trajectory.series[f"loss/{precision}"][..., place],
+            }
+            axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
+            tables.append(rows(found, axes, precision=precision, scale=scale))
+    return joined(GROWTH, *tables)

@@ -1,21 +1,28 @@
-"""Limits of deep matrix sensing with commuting sensors (Corollary 7)."""
+"""Deep matrix sensing with commuting sensors: limits in two bases, and how rounding grows (Corollary 7)."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
+from scipy.integrate import DOP853
 
 from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.errors import DivergenceError
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectory import Arrays, Trajectory
+
+PRECISIONS = {"single": np.float32, "double": np.float64, "extended": np.longdouble}
+MOST_STEPS = 20_000
 
 
 def matrix_sensing(
     data: Arrays,
     *,
+    basis: Literal["eigen", "generic"],
     depths: list[Count],
     scales: list[Positive],
     residual: Positive,
@@ -24,58 +31,153 @@ def matrix_sensing(
 ) -> Trajectory:
     """Follow deep matrix sensing to its limit from W_l = alpha I for l < L and W_L = 0 (Corollary 7).
 
-    The full matrices are followed, in the sensors' common basis of eigenvectors, which the initialisation does not
-    depend on. In another basis rounding makes the layers fail to commute in the last digit, and from a small
-    scale that grows while the flow leaves the saddle at zero: at depth 3 and alpha = 0.01 it ends elsewhere.
+    The full matrices are followed, in the sensors' common basis of eigenvectors, where they stay diagonal, or as the
+    sensors are given.
 
     Returns
     -------
     Trajectory
-        For each depth a series ``product_<depth>``, shape (data sets * scales, 1, size, size): W_1 ... W_L.
+        For each depth a series ``product_<depth>``, shape (data sets, scales, size, size), with the scale in place of
+        time: W_1 ... W_L in the sensors' eigenbasis; nan where the flow did not converge.
     """
-    y, Q, values = data["y"], data["Q"], data["X"]
+    y, Q, values, A = data["y"], data["Q"], data["X"], data["A"]
     size = Q.shape[-1]
-    series = {}
+    series: Arrays = {}
     for depth in depths:
-        products = []
+        found = np.empty((len(Q), len(scales), size, size))
         for member in progress(range(len(Q)), f"depth {depth}"):
-            sensors = np.stack([np.diag(row) for row in values[member]])
-            for scale in scales:
+            sensors = np.stack([np.diag(row) for row in values[member]]) if basis == "eigen" else A[member]
+            for place, scale in enumerate(scales):
                 start = np.concatenate([scale * np.eye(size)[None]] * (depth - 1) + [np.zeros((1, size, size))])
-                product = _product(_sensed(sensors, y[member], start, residual, rtol, atol))
-                products.append(Q[member] @ product @ Q[member].T)
-        series[f"product_{depth}"] = np.stack(products)[:, None]
-    return Trajectory(np.zeros(1), series, dict(data))
+                product = _sensed(sensors, y[member], start, residual, rtol, atol)
+                turned = product if basis == "eigen" else Q[member].T @ product @ Q[member]
+                found[member, place] = turned
+        series[f"product_{depth}"] = found
+    undecided = np.any([np.isnan(products).any(axis=(1, 2, 3)) for products in series.values()], axis=0)
+    return Trajectory(np.array(scales), series, dict(data), undecided=undecided)
+
+
+def rounding(
+    data: Arrays,
+    *,
+    precisions: list[Literal["single", "double", "extended"]],
+    depth: Count,
+    scales: list[Positive],
+    horizon: Positive,
+    records: Count,
+    tolerance: Positive,
+) -> Trajectory:
+    """Follow matrix sensing in a generic basis in several floating-point formats, and record how it fails to commute.
+
+    Matrices that commute with the sensors do so after every step in exact arithmetic, whatever the method's error:
+    what is off the diagonal in the eigenbasis is rounding, grown. The step is controlled in the format itself, at
+    `tolerance` or ten times its unit roundoff. The horizon is in units of alpha^(2 - L), the time at which the flow
+    leaves the saddle.
+
+    Returns
+    -------
+    Trajectory
+        Time in those units. Series ``<precision>``, shape (data sets, times, scales): the largest entry of any layer
+        off the diagonal in the eigenbasis; and ``loss/<precision>``.
+    """
+    fractions = np.linspace(0.0, 1.0, records)
+    series: Arrays = {}
+    for precision in precisions:
+        kind = PRECISIONS[precision]
+        off = np.empty((len(data["Q"]), records, len(scales)))
+        loss = np.empty_like(off)
+        for place, scale in enumerate(progress(scales, precision)):
+            end = horizon * scale ** (2 - depth)
+            off[..., place], loss[..., place] = _departed(data, kind, depth, scale, fractions * end, tolerance)
+        series[precision], series[f"loss/{precision}"] = off, loss
+    return Trajectory(fractions * horizon, series, {})
 
 
 def _product(layers: Iterable[np.ndarray]) -> np.ndarray:
     return functools.reduce(np.matmul, layers)
 
 
+def _pushes(layers: np.ndarray, sensors: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the layers' velocities, shape (depth, ..., size, size), and y - <A, W_1 ... W_L>, shape (..., samples)."""
+    before, after = [None], [None]
+    for layer in layers[:-1]:
+        before.append(layer if before[-1] is None else before[-1] @ layer)  # type: ignore[arg-type]
+    for layer in layers[:0:-1]:
+        after.insert(0, layer if after[0] is None else layer @ after[0])  # type: ignore[arg-type]
+    product = layers[0] @ after[0] if after[0] is not None else layers[0]
+    missing = labels - (sensors * product[..., None, :, :]).sum(axis=(-2, -1))
+    push = (missing[..., None, None] * sensors).sum(axis=-3)
+    moved = []
+    for left, right in zip(before, after, strict=True):
+        each = push if left is None else np.swapaxes(left, -1, -2) @ push
+        moved.append(each if right is None else each @ np.swapaxes(right, -1, -2))
+    return np.stack(moved), missing
+
+
 def _sensed(
     sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, residual: float, rtol: float, atol: float
 ) -> np.ndarray:
-    """Return the layers where the flow of ``sum_i (y_i - <A_i, W_1 ... W_L>)**2 / 2`` has converged."""
-    depth = len(start)
-
-    def missing(layers: np.ndarray) -> np.ndarray:
-        return labels - np.einsum("sij,ij->s", sensors, _product(layers))
+    """Return W_1 ... W_L where the flow of ``sum_i (y_i - <A_i, W_1 ... W_L>)**2 / 2`` has converged, or nan."""
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
-        layers = state.reshape(start.shape)
-        push = np.tensordot(missing(layers), sensors, axes=1)
-        eye = [np.eye(start.shape[1])]
-        return np.concatenate(
-            [
-                (_product([*eye, *layers[:index]]).T @ push @ _product([*eye, *layers[index + 1 :]]).T).ravel()
-                for index in range(depth)
-            ]
-        )
+        return _pushes(state.reshape(start.shape), sensors, labels)[0].ravel()
 
     def converged(state: np.ndarray) -> bool:
-        return bool(np.max(np.abs(missing(state.reshape(start.shape)))) <= residual * np.max(np.abs(labels)))
+        missing = _pushes(state.reshape(start.shape), sensors, labels)[1]
+        return bool(np.max(np.abs(missing)) <= residual * np.max(np.abs(labels)))
 
-    run = integrate(
-        field, start.ravel(), np.zeros(1), rtol=rtol, atol=atol, method="LSODA", until=converged, last_time=1e30
-    )
-    return run.final_state.reshape(start.shape)
+    try:
+        final = integrate(
+            field, start.ravel(), np.zeros(1), rtol=rtol, atol=atol, method="LSODA", until=converged, last_time=1e30
+        ).final_state
+    except DivergenceError:
+        return np.full(start.shape[1:], np.nan)
+    return _product(final.reshape(start.shape))
+
+
+def _orthonormal(Q: np.ndarray) -> np.ndarray:
+    """Return matrices that are orthonormal to extended precision, from such to double precision."""
+    Q = Q.astype(np.longdouble)
+    return Q @ (3 * np.eye(Q.shape[-1]) - np.swapaxes(Q, -1, -2) @ Q) / 2
+
+
+def _departed(
+    data: Arrays, kind: type, depth: int, scale: float, times: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest entry off the diagonal in the eigenbasis and the loss, both of shape (data sets, times).
+
+    Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `kind`.
+    """
+    # sensors given in double precision commute to that precision only: they are formed anew
+    Q = _orthonormal(data["Q"])
+    turned_back = np.swapaxes(Q, -1, -2)[:, None]
+    sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ turned_back).astype(kind)
+    labels = data["y"].astype(kind)
+    members, size = len(Q), Q.shape[-1]
+    state: np.ndarray = np.zeros((depth, members, size, size), dtype=kind)
+    state[:-1] = kind(scale) * np.eye(size, dtype=kind)
+    A, B = (each.astype(kind) for each in (DOP853.A, DOP853.B))
+    E = DOP853.E5.astype(kind)
+    allowed = kind(max(tolerance, 10 * float(np.finfo(kind).eps)))
+    off, loss = np.empty((members, len(times))), np.empty((members, len(times)))
+    now, step, place = 0.0, float(times[-1]) / 1e4, 0
+    for _ in range(MOST_STEPS):
+        while place < len(times) and now >= times[place] * (1 - 1e-12):
+            turned = np.swapaxes(Q, -1, -2) @ state.astype(np.longdouble) @ Q
+            off[:, place] = np.abs(turned * (1 - np.eye(size))).max(axis=(0, 2, 3))
+            loss[:, place] = 0.5 * np.sum(_pushes(state, sensors, labels)[1].astype(float) ** 2, axis=-1)
+            place += 1
+        if place == len(times):
+            return off, loss
+        h = kind(min(step, times[place] - now))
+        stages: np.ndarray = np.empty((len(B) + 1, *state.shape), dtype=kind)
+        for row in range(len(B)):
+            moved = state + h * np.tensordot(A[row, :row], stages[:row], axes=1) if row else state
+            stages[row] = _pushes(moved, sensors, labels)[0]
+        new = state + h * np.tensordot(B, stages[:-1], axes=1)
+        stages[-1] = _pushes(new, sensors, labels)[0]
+        error = float(np.max(np.abs(h * np.tensordot(E, stages, axes=1))) / (allowed * np.max(np.abs(new))))
+        if error < 1:
+            state, now = new, now + float(h)
+        step = float(h) * float(np.clip(0.9 * max(error, 1e-12) ** (-1 / 8), 0.2, 5.0))
+    raise DivergenceError(f"matrix sensing: {MOST_STEPS} steps taken by time {now:g} of {times[-1]:g}")

@@ -1,35 +1,53 @@
-"""What the flow of a tensor network's layers conserves (Appendix D and F)."""
+"""What the flow of a network's layers conserves (appendices D, F and H)."""
 
 from __future__ import annotations
 
-from learning_dynamics.claims import Outcome, all_of, at_most, claim, equal
-from learning_dynamics.papers.tensor_networks.flow_error import FLOW_ERROR
-from learning_dynamics.papers.tensor_networks.measured import values_of
-from learning_dynamics.tables import Tables
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
+
+DRAW = ["network", "depth", "seed"]
 
 
-@claim(
-    "Appendix D and F",
-    "largest drift of |(U_lᵀ v_l)_j|² − |(U_Lᵀ v_L)_j|² along the flow, relative to its largest term",
-)
-def conservation(tables: Tables) -> Outcome:
-    """In orthogonally decomposable networks the layers' squared singular coordinates keep their differences
-    along the flow.
+@claim("appendices D and F", scope="random regression, Gaussian layers; two to four layers; real and complex bases")
+def conservation(flow: Table) -> Finding:
+    r"""In orthogonally decomposable networks the squared singular coordinates of any two layers keep their
+    differences along the flow: $|[U_l^T v_l]_j|^2 - |[U_L^T v_L]_j|^2$ is constant.
 
-    Tried from Gaussian layers, at depths 2, 3 and 4, for real singular vectors and for the complex ones of
-    convolutional networks.
+    The largest drift is {value:.1e} of the largest term, while the loss fell to {moved:.1e} of itself on the median
+    draw.
     """
-    table = tables["conservation"]
-    keys = ["seed", "network", "depth"]
-    drift = (
-        values_of(table, "drift").groupby(keys)["value"].max() / values_of(table, "size").groupby(keys)["value"].max()
-    )
-    loss = values_of(table, "loss").groupby(keys)["value"]
-    moved = float((loss.last() / loss.first()).median())
-    return Outcome(
-        all_of(
-            equal(float(drift.max()), 0.0, FLOW_ERROR * table.attrs["settings"]["rtol"], because="100 rtol"),
-            at_most(moved, 0.5, because="median of the last loss relative to the first: the flow has moved"),
-        ),
-        len(drift),
-    )
+    orthogonal = ["diagonal", "convolutional", "decomposable"]
+    return _conserved(flow, {"network": orthogonal}, "the sums of the squares, in place of differences")
+
+
+@claim("equations (80) and (81)", scope="random regression, Gaussian layers; fully connected, two to four layers")
+def equation_80(flow: Table) -> Finding:
+    r"""In deep fully connected networks $W_l^T W_l - W_{l+1} W_{l+1}^T$, and $W_{L-1}^T W_{L-1} - w_L w_L^T$, are
+    constant along the flow.
+
+    The largest drift of an entry is {value:.1e} of the largest term, while the loss fell to {moved:.1e} of itself on
+    the median draw.
+    """
+    return _conserved(flow, {"network": "fully_connected"}, r"$W_l W_l^T - W_{l+1} W_{l+1}^T$, the transposed order")
+
+
+def _conserved(flow: Table, where: dict, rival: str) -> Finding:
+    size = by_draw(flow, "size", draw=DRAW, **where).max(axis=1)
+    loss = by_draw(flow, "loss", draw=DRAW, **where)
+
+    def judge(predicted: str) -> Judgement:
+        return Judgement(
+            every_draw(
+                "largest drift relative to the largest term",
+                by_draw(flow, predicted, draw=DRAW, **where).max(axis=1) / size,
+                at_most=FLOW_ERROR * settings_of(flow)["rtol"],
+                because="a hundred times the integrator's tolerance",
+                predicted=0.0,
+            )
+        )
+
+    select(flow, "drift", **where)
+    return Finding(judge, "drift", rivals={rival: "other"}, facts={"moved": float(np.median(loss[:, -1] / loss[:, 0]))})

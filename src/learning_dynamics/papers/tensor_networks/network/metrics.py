@@ -1,24 +1,37 @@
-"""The entries of contracted tensors, and what the flow of layers conserves (Figure 2; Appendix D and F)."""
+"""The arrays of a contraction, and what the flow of a network's layers conserves."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.quantities import VALUE, joined, rows_of
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tables import Column, columns
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-
-@columns(
-    Column("array", "str", "tensor_0, the data tensor, to tensor_L, the output; vector_1 to vector_L"),
+ARRAYS = (
+    Column("array", "str", "tensor_0 = M(x), contracted to tensor_1, ..., tensor_L by vector_1 to vector_L"),
     Column("axis_1", "int", "index along the first axis, from 0"),
     Column("axis_2", "int", "along the second; 0 where there is none"),
     Column("axis_3", "int", "along the third; 0 where there is none"),
     Column("value", "float", "entry"),
 )
+FLOW = (
+    SEED,
+    Column("network", "str", "architecture"),
+    Column("depth", "int", "number of layers L"),
+    TIME,
+    QUANTITY,
+    INDEX,
+    VALUE,
+    PREDICTED,
+)
+
+
+@columns(*ARRAYS)
 def contraction(trajectory: Trajectory) -> pd.DataFrame:
     """List the entries of a data tensor of order three or less, of the vectors, and of what each contraction leaves."""
     tables = []
@@ -28,42 +41,57 @@ def contraction(trajectory: Trajectory) -> pd.DataFrame:
         tables.append(
             pd.DataFrame({"array": name, "axis_1": first, "axis_2": second, "axis_3": third, "value": array.ravel()})
         )
-    return joined(contraction, tables)
+    return joined(ARRAYS, *tables)
 
 
-@columns(
-    Column("seed", "int", "data set"),
-    Column("network", "str", "architecture"),
-    Column("depth", "int", "number of layers L"),
-    Column("time", "float", "gradient-flow time"),
-    *VALUE,
-)
+@columns(*FLOW)
 def flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the invariants of orthogonally decomposable networks.
+    """Measure the invariants of the layers.
 
-    Quantities: ``drift``, the largest change of |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 over l and j since the
-    start; ``size``, the largest |(U_l^T v_l)_j|^2; ``loss``.
+    Quantities: ``drift``, the largest change since the start of |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 over l and j in
+    orthogonally decomposable networks, or of the entries of W_l^T W_l - W_(l+1) W_(l+1)^T in fully connected ones;
+    ``other``, the same with a sum in place of the difference, or with W_l W_l^T in place of W_l^T W_l; ``size``, the
+    largest term of the difference; ``loss``.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     tables = []
     for architecture in settings["networks"]:
         for depth in settings["depths"]:
             network = network_of(architecture, X.shape[-1], depth, settings["seed"])
-            for member in range(len(X)):
-                states = trajectory.series[f"{architecture}_{depth}"][member]
-                squares = _squares(network, states)
-                change = np.abs((squares - squares[-1]) - (squares - squares[-1])[:, :1]).max(axis=(0, 2))
-                keys = {"seed": member, "network": architecture, "depth": depth, "time": trajectory.time}
-                outputs = network.coefficients(states) @ X[member].T
-                tables += [
-                    rows_of("drift", change, **keys),
-                    rows_of("size", squares.max(axis=(0, 2)), **keys),
-                    rows_of("loss", 0.5 * np.sum((outputs - y[member]) ** 2, axis=1), **keys),
-                ]
-    return joined(flow, tables)
+            states = trajectory.series[f"{architecture}_{depth}"]
+            own, other, size = (_gram if architecture == "fully_connected" else _squares)(network, states)
+            misses = np.einsum("mni,mti->mtn", X, network.coefficients(states)) - y[:, None]
+            found = {
+                "drift": np.abs(own - own[:, :1]).max(axis=-1),
+                "other": np.abs(other - other[:, :1]).max(axis=-1),
+                "size": size,
+                "loss": 0.5 * np.sum(misses**2, axis=-1),
+            }
+            axes = {"seed": np.arange(len(X)), "time": trajectory.time}
+            tables.append(rows(found, axes, network=architecture, depth=depth))
+    return joined(FLOW, *tables)
 
 
-def _squares(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
-    """Return |U_l^T v_l|**2, shape (depth, times, m)."""
+def _squares(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return differences and sums of squared singular coordinates, shape (..., entries), and the largest, (...)."""
     layers = network.layers(states)
-    return np.stack([np.abs(layer @ vectors) ** 2 for layer, vectors in zip(layers, network.U, strict=True)])
+    squares = np.stack([np.abs(layer @ U) ** 2 for layer, U in zip(layers, network.U, strict=True)], axis=-2)
+    last = squares[..., -1:, :]
+    flat = (*squares.shape[:-2], -1)
+    return (squares - last).reshape(flat), (squares + last)[..., :-1, :].reshape(flat), squares.max(axis=(-2, -1))
+
+
+def _gram(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the entries of W_l^T W_l - W_(l+1) W_(l+1)^T, those with W_l W_l^T instead, and the largest term."""
+    *flat, last = network.layers(states)
+    lead = states.shape[:-1]
+    # columns come first in a state: read as rows, each matrix is its transpose
+    turned = [np.swapaxes(layer.reshape(*lead, last.shape[-1], -1), -1, -2) for layer in flat] + [last[..., None]]
+    own = [np.swapaxes(W, -1, -2) @ W - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(turned)]
+    other = [W @ np.swapaxes(W, -1, -2) - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(turned)]
+    size = np.max([np.abs(np.swapaxes(W, -1, -2) @ W).max(axis=(-2, -1)) for W in turned], axis=0)
+    return (
+        np.concatenate([each.reshape(*lead, -1) for each in own], axis=-1),
+        np.concatenate([each.reshape(*lead, -1) for each in other], axis=-1),
+        size,
+    )

@@ -1,4 +1,4 @@
-"""A tensor network contracting its data tensor, and the flow of its layers (Figure 2; Appendix D and F)."""
+"""A tensor network contracting its data tensor, and the flow of its layers (figure 2; appendices D, F and H)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.squared_loss import squared_loss_field
+from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Natural, Positive, Seed
@@ -38,7 +38,7 @@ def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: S
 def flow(
     data: Arrays,
     *,
-    networks: list[Literal["diagonal", "convolutional", "decomposable"]],
+    networks: list[Literal["diagonal", "convolutional", "decomposable", "fully_connected"]],
     depths: list[Count],
     scale: Positive,
     horizon: Positive,

@@ -1,0 +1,66 @@
+"""The process that label noise drives: batches of paths against all of them at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bench.harness import Row
+from learning_dynamics.papers.spectral_bias.noise.models import simulate
+
+PATHS, STEPS, STEP, INPUTS = 20_000, 400, 0.0025, 2
+
+
+def rows() -> list[Row]:
+    """20,000 paths of 400 steps, against numpy and, where it is installed, torchsde."""
+
+    def ours() -> np.ndarray:
+        return simulate(INPUTS, PATHS, np.full(STEPS, STEP), np.array([STEPS]), seed=0)[0][:, 0]
+
+    def plain() -> np.ndarray:
+        rng = np.random.default_rng(1)
+        W, a = np.tile(np.eye(INPUTS), (PATHS, 1, 1)), np.zeros((PATHS, INPUTS))
+        for _ in range(STEPS):
+            dB = np.sqrt(STEP) * rng.standard_normal((PATHS, INPUTS))
+            W, a = W + np.einsum("pj,pi->pji", dB, a), a + np.einsum("pji,pj->pi", W, dB)
+        return W
+
+    work = f"label noise, {PATHS:,} paths of {STEPS} steps"
+    found = [Row(work, "numpy, all paths at once", 1.0, ours, plain, same_law)]
+    try:
+        import torchsde  # noqa: F401
+    except ImportError:
+        return found
+    return [*found, Row(work, "torchsde, Euler", 30, ours, in_torchsde, same_law)]
+
+
+def in_torchsde() -> np.ndarray:
+    """Return W at the end by ``torchsde.sdeint``: general noise, one column for each Brownian motion."""
+    import torch
+    import torchsde
+
+    class Process(torch.nn.Module):
+        noise_type, sde_type = "general", "ito"
+
+        def f(self, _t: Any, state: Any) -> Any:
+            return torch.zeros_like(state)
+
+        def g(self, _t: Any, state: Any) -> Any:
+            M = state.reshape(-1, INPUTS + 1, INPUTS)
+            out = state.new_zeros(len(state), INPUTS + 1, INPUTS, INPUTS)
+            for j in range(INPUTS):
+                out[:, j, :, j], out[:, -1, :, j] = M[:, -1], M[:, j]
+            return out.reshape(len(state), -1, INPUTS)
+
+    start = torch.eye(INPUTS + 1, INPUTS, dtype=torch.float64).reshape(1, -1).repeat(PATHS, 1)
+    with torch.no_grad():
+        ends = torchsde.sdeint(Process(), start, torch.tensor([0.0, STEP * STEPS]), dt=STEP, method="euler")[-1]
+    return ends.reshape(PATHS, INPUTS + 1, INPUTS)[:, :INPUTS].numpy()
+
+
+def same_law(ours: np.ndarray, theirs: np.ndarray) -> None:
+    """Assert that second moments agree within five standard errors: the draws themselves differ."""
+    for first, second in zip((ours**2).reshape(PATHS, -1).T, (theirs**2).reshape(PATHS, -1).T, strict=True):
+        allowed = 5 * np.hypot(first.std(), second.std()) / np.sqrt(PATHS)
+        assert abs(first.mean() - second.mean()) <= allowed

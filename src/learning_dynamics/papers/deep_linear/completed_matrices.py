@@ -1,0 +1,27 @@
+"""What is measured of a completed matrix: its errors, its nuclear norm and its effective rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.measures.spectra import effective_rank, singular_values
+
+
+def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
+    """Return error, train_loss, nuclear_norm, effective_rank, and the last two of the truth, over leading axes.
+
+    Errors are mean squares, over all entries and over the observed ones. What diverged is nan.
+    """
+    finite = np.isfinite(W).all(axis=(-2, -1))
+    W = np.where(finite[..., None, None], W, truth)
+    squares = (W - truth) ** 2
+    spectrum, true_spectrum = singular_values(W), singular_values(truth)
+    measured = {
+        "error": squares.mean(axis=(-2, -1)),
+        "train_loss": np.sum(mask * squares, axis=(-2, -1)) / mask.sum(axis=(-2, -1)),
+        "nuclear_norm": spectrum.sum(axis=-1),
+        "effective_rank": effective_rank(spectrum),
+    }
+    measured = {name: np.where(finite, values, np.nan) for name, values in measured.items()}
+    known = {"true_nuclear_norm": true_spectrum.sum(axis=-1), "true_effective_rank": effective_rank(true_spectrum)}
+    return measured | known

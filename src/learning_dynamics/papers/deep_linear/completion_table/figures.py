@@ -1,0 +1,72 @@
+"""The slides' tables beside ours."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED
+from learning_dynamics.papers.deep_linear.tables import completed, of_draws
+from learning_dynamics.plotting import WIDTH, Drawn
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table
+
+HEADER = ["entries", "method", "error\nslides", "error\nours", "its root\nours", "norm − truth's\nslides",
+          "norm − truth's\nours", "rank\nslides", "rank\nours", "proved\ngap"]  # fmt: skip
+WIDTHS = [0.07, 0.145, 0.07, 0.165, 0.08, 0.105, 0.155, 0.065, 0.13, 0.08]
+
+
+def completion_table(
+    depth_2: Table,
+    depth_3: Table,
+    minimiser: Table,
+    depth_2_many: Table,
+    depth_3_many: Table,
+    minimiser_many: Table,
+    *,
+    scale: Positive,
+) -> Drawn:
+    r"""The slides' tables beside ours: reconstruction error, nuclear norm and effective rank of each method.
+
+    Ours are medians over {draws} draws, with the smallest and the largest in brackets; networks at initialisation
+    scale {scale:g} and the smallest learning rate of the grid. The slides show one draw and print no scale; its truth
+    has the nuclear norm of 221 that they print for recovered matrices. Errors are mean squares over all
+    entries. The last column is the gap within which the convex program's optimum is proved to lie.
+    """
+    tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
+    lines = []
+    for observed, (convex, *deep) in tables.items():
+        entries = {"5k": "5000", "2k": "2000"}[observed]
+        for (depth, row), table in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
+            values = {
+                name: completed(table, name, scale) if depth else of_draws(table, name)
+                for name in ("error", "nuclear_norm", "effective_rank", "true_nuclear_norm")
+            }
+            norm = values["nuclear_norm"] - values["true_nuclear_norm"]
+            gap = "" if depth else f"{of_draws(table, 'gap').max():.0e}"
+            lines.append(
+                [entries, METHODS[depth], f"{row.error:.0e}", _range(values["error"], ".1e"),
+                 f"{np.median(values['error']) ** 0.5:.1e}", f"{row.norm - PRINTED['5k'][3].norm:+.0f}",
+                 _range(norm, "+.1f"), f"{row.rank:.0f}", _range(values["effective_rank"], ".1f"), gap]
+            )  # fmt: skip
+    figure, axis = plt.subplots(figsize=(1.25 * WIDTH, 2.4))
+    axis.axis("off")
+    drawn = axis.table(cellText=lines, colLabels=HEADER, loc="center", cellLoc="center", edges="horizontal",
+                       colWidths=WIDTHS)  # fmt: skip
+    drawn.auto_set_font_size(False)
+    drawn.set_fontsize(7.2)
+    drawn.scale(1, 1.5)
+    for (row, _), cell in drawn.get_celld().items():
+        cell.set_linewidth(0.5)
+        if row == 0:
+            cell.set_text_props(fontweight="bold")
+            cell.set_height(cell.get_height() * 1.5)
+    alt = "A table of six rows: three methods with 5000 and with 2000 entries, the slides' numbers beside ours."
+    return Drawn(figure, facts={"draws": len(of_draws(minimiser, "error")), "scale": scale}, alt=alt)
+
+
+def _range(values: np.ndarray, form: str) -> str:
+    """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
+    low, middle, high = (format(float(each), form) for each in (np.min(values), np.median(values), np.max(values)))
+    low, middle, high = (text.replace("-0.0", "0.0") if float(text) == 0 else text for text in (low, middle, high))
+    return middle if low == high else f"{middle} [{low}, {high}]"

@@ -1,0 +1,52 @@
+"""Convex losses of a matrix's distance from an optimum, with what every singular matrix has at least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Pair = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss with its least value, zero, at the optimum.
+
+    Attributes
+    ----------
+    value, gradient : callable
+        Of the residual W - W*, shape (..., d, d), and a square root of the inputs' covariance.
+    least_on_singular : callable
+        Of W* and that root: a lower bound on the loss of singular matrices, at least sigma_min(W*) away from W*.
+    """
+
+    value: Pair
+    gradient: Pair
+    least_on_singular: Pair
+
+
+def _last(W: np.ndarray) -> float:
+    return float(np.linalg.svd(W, compute_uv=False)[-1])
+
+
+LOSSES = {
+    "squared, correlated inputs": Loss(
+        lambda R, S: 0.5 * np.sum((R @ S) ** 2, axis=(-2, -1)),
+        lambda R, S: R @ S @ S.T,
+        lambda W, S: 0.5 * _last(W @ S) ** 2,
+    ),
+    # log cosh of a root is concave: at a given distance the sum is least with all of it in one entry
+    "log cosh": Loss(
+        lambda R, S: np.sum(np.log(np.cosh(R)), axis=(-2, -1)),
+        lambda R, S: np.tanh(R),
+        lambda W, S: np.log(np.cosh(_last(W))),
+    ),
+    # and a sum of fourth powers is least with equal entries
+    "squares and fourth powers": Loss(
+        lambda R, S: np.sum(0.5 * R**2 + 0.25 * R**4, axis=(-2, -1)),
+        lambda R, S: R + R**3,
+        lambda W, S: 0.5 * _last(W) ** 2 + 0.25 * _last(W) ** 4 / W.size,
+    ),
+}

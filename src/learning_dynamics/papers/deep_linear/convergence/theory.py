@@ -1,0 +1,24 @@
+"""What the guarantee promises, and how often a random start meets its first assumption."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+
+def guaranteed_rate(margin: np.ndarray | float, depth: np.ndarray | int) -> np.ndarray | float:
+    """The rate r of loss(t) <= loss(0) exp(-r eta t): c^(2(N-1)/N) (Arora et al. 2019, theorem 1)."""
+    return margin ** (2 * (depth - 1) / depth)
+
+
+def allowed_imbalance(margin: float, depth: int, target: np.ndarray) -> float:
+    """The imbalance that the guarantee allows: c^2 / (256 N^3 ||Phi||_F^(2(N-1)/N)) (Arora et al. 2019, theorem 1)."""
+    return float(margin**2 / (256 * depth**3 * np.linalg.norm(target) ** (2 * (depth - 1) / depth)))
+
+
+def share_within(dimension: int, deviation: float, margin: float) -> float:
+    """Probability that a Gaussian row vector starts closer to a target of norm one than any of norm `margin` or less.
+
+    Its entries have the given standard deviation; the squared distance is a noncentral chi-square.
+    """
+    return float(stats.ncx2.cdf(((1 - margin) / deviation) ** 2, dimension, 1 / deviation**2))

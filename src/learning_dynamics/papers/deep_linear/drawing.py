@@ -1,0 +1,27 @@
+"""How depths, and what they are held against, are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from learning_dynamics.plotting import COLOURS
+from learning_dynamics.tidy import Table
+
+DEPTH_COLOURS = {1: COLOURS["black"], 2: COLOURS["blue"], 3: COLOURS["vermilion"], 4: COLOURS["green"],
+                 5: COLOURS["sky"], 8: COLOURS["purple"]}  # fmt: skip
+DASHED = (0, (4, 2))
+
+
+def depth_handles(depths: Iterable[int], **style: object) -> list[Line2D]:
+    """Return a legend's lines for depths."""
+    return [Line2D([], [], color=DEPTH_COLOURS[int(depth)], label=f"depth {depth}", **style) for depth in depths]
+
+
+def median_with_draws(axis: Axes, rows: Table, by: str, colour: str, line: object = "-", **style: object) -> None:
+    """Plot the median over draws as a line, and each draw as a dot."""
+    middle = rows.groupby(by)["value"].median()
+    axis.plot(middle.index, middle, color=colour, ls=line, **style)
+    axis.plot(rows[by], rows["value"], ".", color=colour, ms=3.5, alpha=0.5, mew=0)

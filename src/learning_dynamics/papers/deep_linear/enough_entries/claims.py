@@ -1,0 +1,49 @@
+"""How many observed entries are enough, by method."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, at_least, claim, every_draw
+from learning_dynamics.evidence import mean
+from learning_dynamics.papers.deep_linear.enough_entries.thresholds import thresholds
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, select
+
+
+@claim("Setting: matrix completion; few and many observations", scope="Gaussian low-rank matrices, smaller than the "
+       "slides' at default scale; nested sets of observed entries, plain descent from one small initialisation scale",
+       empirical=True)  # fmt: skip
+def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Positive, recovered: Fraction) -> Finding:
+    r"""Nuclear-norm minimisation recovers a low-rank matrix if observations are sufficiently many; deeper networks
+    need fewer.
+
+    A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
+    stays below {recovered:g} of the mean square entry. In powers of two the convex program needs {value:.2g} more than
+    depth 3 on {draws} draws; median thresholds are {of_convex:.0f} for the convex program, {of_2:.0f} at depth 2 and
+    {of_3:.0f} at depth 3, all from initialisation scale {scale:g}.
+    """
+    needed = {
+        "convex": thresholds(convex, recovered),
+        "depth 2": thresholds(select(depth_2, scale=scale), recovered),
+        "depth 3": thresholds(select(depth_3, scale=scale), recovered),
+    }
+
+    def judge(methods: tuple[str, str, str]) -> Judgement:
+        most, middle, least = (np.log2(needed[name]) for name in methods)
+        return Judgement(
+            at_least("log2 of the threshold, convex program over depth 3", mean(most - least), 0.1,
+                     because="beyond ties on the grid of numbers of entries"),
+            at_least("log2 of the threshold, depth 2 over depth 3", mean(middle - least), 0.0,
+                     because="depth 3 needs no more than depth 2"),
+            every_draw("threshold of the convex program", needed["convex"], at_most=float(convex["observed"].max()),
+                       because="sufficiently many entries are within the grid"),
+        )  # fmt: skip
+
+    rivals = {
+        "the convex program needs fewest": ("depth 3", "depth 2", "convex"),
+        "depth makes no difference": ("depth 3", "depth 3", "depth 3"),
+    }
+    facts = {"of_convex": float(np.median(needed["convex"])), "of_2": float(np.median(needed["depth 2"])),
+             "of_3": float(np.median(needed["depth 3"])), "scale": scale, "recovered": recovered}  # fmt: skip
+    return Finding(judge, ("convex", "depth 2", "depth 3"), rivals, facts=facts)

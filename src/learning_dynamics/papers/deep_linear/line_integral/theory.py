@@ -1,0 +1,18 @@
+"""The integral of the preconditioned gradient along a closed curve, where it has a closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def sector_integral(depth: int, target: float, inner: float, outer: float, start: float, end: float) -> float:
+    """Integral of P_W vec(grad) along an annular sector, for one output and whitened inputs.
+
+    The loss is half the squared distance from a target of norm `target`; angles are measured from it. The
+    part of the gradient along W is a gradient field at every depth, and the rest gives
+    ``target (cos start - cos end) (outer**k - inner**k) (1 - N/k)`` with ``k = 3 - 2/N``, which is zero at
+    depths 1 and 2.
+    """
+    power = 3 - 2 / depth
+    turned = np.cos(start) - np.cos(end)
+    return float(target * turned * (outer**power - inner**power) * (1 - depth / power))

@@ -1,0 +1,205 @@
+"""Deep linear networks: layers W_1 ... W_N whose product W_N ... W_1 is the model.
+
+Layers are a list, first layer first; layer j has shape (..., d_j, d_{j-1}). Formulas are those of Arora, Cohen
+and Hazan 2018 and of Arora, Cohen, Golowich and Hu 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.errors import DivergenceError
+
+Layers = list[np.ndarray]
+Gradient = Callable[[np.ndarray], np.ndarray]
+Field = Callable[[float, np.ndarray], np.ndarray]
+
+
+def product(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the end-to-end matrix W_N ... W_1, shape (..., d_N, d_0)."""
+    W = layers[0]
+    for layer in layers[1:]:
+        W = layer @ W
+    return W
+
+
+def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layers:
+    """Return the gradient with respect to each layer, given that with respect to the end-to-end matrix.
+
+    With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T.
+    """
+    below = [layers[0]]
+    for layer in layers[1:-1]:
+        below.append(layer @ below[-1])
+    found: Layers = []
+    carried = gradient
+    for j in range(len(layers) - 1, 0, -1):
+        found.append(carried @ np.swapaxes(below[j - 1], -1, -2))
+        carried = np.swapaxes(layers[j], -1, -2) @ carried
+    return [carried, *reversed(found)]
+
+
+def imbalance(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j; zero for a single layer."""
+    norms = [np.linalg.norm(difference, axis=(-2, -1)) for difference in gram_differences(layers)]
+    return np.max(norms, axis=0) if norms else np.zeros(layers[0].shape[:-2])
+
+
+def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
+    """Return balanced layers whose product is W.
+
+    Every layer carries the N-th roots of W's singular values; layers' singular vectors meet (Arora et al.
+    2019, procedure 1).
+
+    Parameters
+    ----------
+    W : ndarray, shape (d_N, d_0)
+    widths : sequence of int
+        d_0, d_1, ..., d_N; inner ones at least min(d_0, d_N).
+
+    Raises
+    ------
+    ValueError
+        If an inner width is below the rank that W may have.
+    """
+    depth, rank = len(widths) - 1, min(W.shape)
+    if min(widths) < rank or (widths[-1], widths[0]) != W.shape:
+        raise ValueError(f"widths {list(widths)} do not fit a matrix of shape {W.shape}")
+    U, values, Vt = np.linalg.svd(W, full_matrices=False)
+    roots = values ** (1 / depth)
+    if depth == 1:
+        return [W.copy()]
+    layers = []
+    for j in range(depth):
+        layer = np.zeros((widths[j + 1], widths[j]))
+        if j == 0:
+            layer[:rank] = roots[:, None] * Vt
+        elif j == depth - 1:
+            layer[:, :rank] = U * roots
+        else:
+            layer[np.arange(rank), np.arange(rank)] = roots
+        layers.append(layer)
+    return layers
+
+
+def end_to_end_velocity(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
+    """Return dW/dt of the end-to-end matrix of a balanced network of the given depth.
+
+    -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics; at depth 1 it is -G.
+    """
+    U, left, right, Vt = _full_spectrum(W)
+    rotated = U.T @ gradient @ Vt.T
+    return -U @ (preconditioner_factors(left, right, depth) * rotated) @ Vt
+
+
+def preconditioner(W: np.ndarray, depth: int) -> np.ndarray:
+    """Return P_W, shape (d_N d_0, d_N d_0): the map of row-major vectorised gradients that `depth` induces.
+
+    Built from matrix powers of W W^T and W^T W, term by term, with no use of its known spectrum.
+    """
+    rows, columns = W.shape
+    total = np.zeros((rows * columns, rows * columns))
+    for j in range(1, depth + 1):
+        total += np.kron(_power(W @ W.T, (depth - j) / depth), _power(W.T @ W, (j - 1) / depth))
+    return total
+
+
+def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
+
+    sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule; shape
+    (d_N d_0, d_N d_0). Of balanced layers it is `preconditioner` of their product.
+    """
+    total = 0.0
+    for j in range(len(layers)):
+        above = np.eye(layers[-1].shape[0])
+        for layer in reversed(layers[j + 1 :]):
+            above = above @ layer
+        below = np.eye(layers[0].shape[1])
+        for layer in layers[:j]:
+            below = layer @ below
+        total = total + np.kron(above @ above.T, below.T @ below)
+    return total
+
+
+def preconditioner_factors(left: np.ndarray, right: np.ndarray, depth: int) -> np.ndarray:
+    """Return P_W's eigenvalues, shape (d_N, d_0): sum_j left_r^(2(N-j)/N) right_s^(2(j-1)/N).
+
+    `left` and `right` are W's singular values, padded with zeros to the number of rows and of columns.
+    """
+    # 0 ** 0 is 1 here, as the zeroth power of a matrix is the identity
+    return np.sum(
+        [left[:, None] ** (2 * (depth - j) / depth) * right[None, :] ** (2 * (j - 1) / depth)
+         for j in range(1, depth + 1)],
+        axis=0,
+    )  # fmt: skip
+
+
+def singular_value_rates(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
+    """Return d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T> over leading axes, shape (..., min(d_N, d_0))."""
+    U, values, Vt = np.linalg.svd(W, full_matrices=False)
+    along = np.einsum("...ir,...ij,...rj->...r", U, gradient, Vt)
+    return -depth * values ** (2 - 2 / depth) * along
+
+
+def pack(layers: Sequence[np.ndarray]) -> np.ndarray:
+    """Return all layers as one vector, the state of an integrator."""
+    return np.concatenate([layer.ravel() for layer in layers])
+
+
+def unpack(state: np.ndarray, widths: Sequence[int]) -> Layers:
+    """Return the layers of packed states, shape (..., size), for widths d_0 ... d_N."""
+    layers, start = [], 0
+    for columns, rows in pairwise(widths):
+        layers.append(state[..., start : start + rows * columns].reshape(*state.shape[:-1], rows, columns))
+        start += rows * columns
+    return layers
+
+
+def flow_field(gradient: Gradient, widths: Sequence[int]) -> Field:
+    """Return gradient flow's vector field on packed layers, for the loss whose gradient at W is given."""
+
+    def field(_time: float, state: np.ndarray) -> np.ndarray:
+        layers = unpack(state, widths)
+        return -pack(layer_gradients(layers, gradient(product(layers))))
+
+    return field
+
+
+def flow(
+    field: Field, initial: np.ndarray, times: np.ndarray, *, rtol: float, atol: float, method: str = "DOP853"
+) -> np.ndarray:
+    """Return the states of a flow at `times`, shape (times, size); nan throughout if it cannot be integrated."""
+    try:
+        return integrate(field, initial, times, rtol=rtol, atol=atol, method=method).states
+    except DivergenceError:
+        return np.full((len(times), len(initial)), np.nan)
+
+
+def gram_differences(layers: Sequence[np.ndarray]) -> Layers:
+    """Return W_{j+1}^T W_{j+1} - W_j W_j^T for each j, over any leading axes."""
+    return [_gram(above) - _gram(np.swapaxes(below, -1, -2)) for below, above in pairwise(layers)]
+
+
+def _full_spectrum(W: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    U, values, Vt = np.linalg.svd(W)
+    left, right = np.zeros(len(U)), np.zeros(len(Vt))
+    left[: len(values)] = right[: len(values)] = values
+    return U, left, right, Vt
+
+
+def _power(gram: np.ndarray, exponent: float) -> np.ndarray:
+    if exponent == 0:
+        return np.eye(len(gram))
+    values, vectors = np.linalg.eigh(gram)
+    # a root would turn the rounding of a zero eigenvalue into something that looks like one
+    rounding = len(gram) * np.finfo(float).eps * values[-1]
+    return (vectors * np.where(values > rounding, values, 0.0) ** exponent) @ vectors.T
+
+
+def _gram(matrices: np.ndarray) -> np.ndarray:
+    return np.swapaxes(matrices, -1, -2) @ matrices

@@ -1,0 +1,161 @@
+"""One linear measurement of a 2 x 2 matrix: how the smaller singular value depends on the larger, by depth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.deep_linear.one_entry import theory
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, by_draw, settings_of
+
+ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced layers"
+CORRECTION = ("It holds for one linear measurement $\\langle A, W \\rangle$ whose singular vectors are those of $W$; "
+              "a single entry turns the singular vectors.")  # fmt: skip
+
+
+@claim("Theoretical example: one observed entry", scope=ONE_ENTRY, correction=CORRECTION)
+def one_entry_depth_1(entry: Table, aligned: Table, *, amplification: Positive) -> Finding:
+    r"""With one observed entry the smaller singular value is, at depth 1, a linear function of the larger.
+
+    The relation follows from the law for singular values when $\langle A, u_r v_r^\top \rangle$ stays constant, that
+    is for a measurement aligned with $W$: $d\sigma_2/d\sigma_1$ is then the ratio of $A$'s singular values. A single
+    entry has $A$ of rank one. Not aligned, it turns the singular vectors: $\sigma_2$ departs from the best line by up
+    to {printed:.2g} of its range, and ends near the absolute value of the opposite entry, which never moves.
+    With $A = \mathrm{diag}(1, \rho)$ the line is exact.
+    """
+    return _relation(entry, aligned, 1, amplification, {"a power": 2, "a curve with an asymptote": 3})
+
+
+@claim("Theoretical example: one observed entry", scope=ONE_ENTRY, correction=CORRECTION)
+def one_entry_depth_2(entry: Table, aligned: Table, *, amplification: Positive) -> Finding:
+    r"""With one observed entry the smaller singular value is, at depth 2, a power of the larger.
+
+    For an aligned measurement the exponent is the ratio of $A$'s singular values; for a single entry no power fits:
+    $\log \sigma_2$ departs from the best line in $\log \sigma_1$ by up to {printed:.2g} of its range. See depth 1.
+    """
+    return _relation(entry, aligned, 2, amplification, {"a line": 1, "a curve with an asymptote": 3})
+
+
+def _relation(entry: Table, aligned: Table, depth: int, amplification: float, families: dict[str, int]) -> Finding:
+    """Hold the relation at a depth: for one entry any member of the family, for an aligned measurement the one
+    predicted.
+    """
+    tolerance = amplification * settings_of(aligned)["rtol"]
+    because = f"{amplification:g} rtol of the integrator"
+    settings = settings_of(aligned)
+    larger, smaller = (by_draw(aligned, "sigma", depth=depth, index=index) for index in (1, 2))
+    misfits = _misfits(entry, depth)
+
+    def judge(family: int | None) -> Judgement:
+        if family is None:
+            return Judgement(
+                every_draw("departure of σ_2(σ_1) from the best curve of its family, over its range", misfits,
+                           at_most=tolerance, because=because, predicted=0.0)
+            )  # fmt: skip
+        curve = theory.smaller_singular_value(larger, settings["start"], settings["ratio"], family)
+        return Judgement(
+            equal_on_every_draw("error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's "
+                                "largest", smaller, curve, tolerance=tolerance, because=because)
+        )  # fmt: skip
+
+    return Finding(judge, None, dict(families), corrected=depth,
+                   reason="one entry is a measurement of rank one, which turns the singular vectors")  # fmt: skip
+
+
+def _misfits(table: Table, depth: int) -> np.ndarray:
+    """Return for each draw how far sigma_2 is from the best line (depth 1) or power (depth 2), over its range."""
+    larger, smaller = (by_draw(table, "sigma", depth=depth, index=index) for index in (1, 2))
+    if depth == 2:
+        larger, smaller = np.log(larger), np.log(smaller)
+    worst = []
+    for x, y in zip(larger, smaller, strict=True):
+        if not np.isfinite(x + y).all():
+            worst.append(np.nan)
+            continue
+        fitted = np.polynomial.Polynomial.fit(x, y, 1)(x)
+        worst.append(float(np.max(np.abs(y - fitted)) / np.ptp(y)))
+    return np.array(worst)
+
+
+@claim("Theoretical example: one observed entry", scope=f"{ONE_ENTRY}, and one aligned measurement; depths 3 and 4")
+def one_entry_depth_3(
+    entry: Table, aligned: Table, *, last: Fraction, flat: Positive, amplification: Positive
+) -> Finding:
+    r"""With one observed entry the smaller singular value has, from depth 3 on, an asymptote, however large the larger
+    grows.
+
+    Over the last factor in which $\sigma_1$ grows, $\sigma_2$ moves by a power of it whose exponent is at most
+    {value:.1e}; with a measurement aligned with $W$ it follows the closed curve below
+    $\sigma(0)\,(1-\rho)^{-N/(N-2)}$. For a single entry an asymptote is no mark of depth: $\sigma_2$ levels off at
+    depths 1 and 2 as well (ending at {one:.2g} and {two:.2g} in the median, against {three:.2g} and {four:.2g}).
+    """
+    settings = settings_of(aligned)
+    slopes = np.concatenate([_last_exponent(entry, depth, last) for depth in (3, 4)])
+
+    def judge(exponent: float) -> Judgement:
+        checks: list[Check] = []
+        for depth in (3, 4):
+            larger, smaller = (by_draw(aligned, "sigma", depth=depth, index=index) for index in (1, 2))
+            curve = theory.smaller_singular_value(larger, settings["start"], settings["ratio"], depth)
+            limit = theory.limiting_singular_value(settings["start"], settings["ratio"], depth)
+            checks += [
+                equal_on_every_draw(f"error of σ_2 against its closed form, aligned, depth {depth}", smaller, curve,
+                                    tolerance=amplification * settings["rtol"],
+                                    because=f"{amplification:g} rtol of the integrator"),
+                every_draw(f"largest σ_2, aligned, depth {depth}", smaller.max(axis=1), at_most=limit,
+                           because="the asymptote"),
+            ]  # fmt: skip
+        return Judgement(
+            equal_on_every_draw("d log σ_2 / d log σ_1 at the end, one entry, depths 3 and 4", slopes, exponent,
+                                tolerance=flat, relative_to=1.0, resolution=0.25,
+                                because="a tenth of the exponent at depth 2"),
+            *checks,
+        )  # fmt: skip
+
+    rivals = {"a power, as at depth 2": settings["ratio"], "a line, as at depth 1": 1.0}
+    ends = {depth: float(np.median(by_draw(entry, "sigma", depth=depth, index=2)[:, -1])) for depth in (1, 2, 3, 4)}
+    return Finding(judge, 0.0, rivals, facts=dict(zip(("one", "two", "three", "four"), ends.values(), strict=True)))
+
+
+def _last_exponent(table: Table, depth: int, last: float) -> np.ndarray:
+    """Return the mean exponent of sigma_2 in sigma_1 while sigma_1 grows from `last` of its end to its end."""
+    found = []
+    for larger, smaller in zip(*(by_draw(table, "sigma", depth=depth, index=index) for index in (1, 2)), strict=True):
+        if not np.isfinite(larger + smaller).all():
+            found.append(np.nan)
+            continue
+        begin = int(np.argmax(larger >= last * larger[-1]))
+        found.append(float(np.log(smaller[-1] / smaller[begin]) / np.log(larger[-1] / larger[begin])))
+    return np.array(found)
+
+
+@claim("Theoretical example: one observed entry", origin="ours", scope=f"{ONE_ENTRY} with a positive determinant")
+def one_entry_determinant_sign(entry: Table) -> Finding:
+    r"""Balanced layers of depth two and more keep the sign of the determinant; at depth 1 one observed entry can turn
+    it.
+
+    The singular values of a balanced network move at rates that vanish with them, so that none reaches zero. At depth 1
+    the observed entry alone moves, and the determinant with it, linearly: its last sign is that of
+    $w_{11} w_{22} - y\, w_{21}$, which turns in {turned} of {starts} draws. This is what tells depths apart under
+    one observed entry.
+    """
+    depths = sorted(entry["depth"].unique())
+    signs = {depth: np.sign(by_draw(entry, "determinant", depth=depth)) for depth in depths}
+    alone = by_draw(entry, "predicted_sign", depth=1).ravel()
+    lost = {depth: ~np.isfinite(each).all(axis=1) for depth, each in signs.items()}
+
+    def judge(predicted: tuple[np.ndarray, np.ndarray]) -> Judgement:
+        shallow, deep = predicted
+        wrong = np.concatenate([np.abs(signs[depth][:, -1] - deep) for depth in depths if depth > 1])
+        undecided = np.concatenate([lost[depth] for depth in depths if depth > 1])
+        return Judgement(
+            every_draw("error of the determinant's last sign, depths of two and more", wrong, at_most=0.0,
+                       undecided=undecided, because="signs are exact", predicted=0.0),
+            every_draw("error of the determinant's last sign, depth 1", np.abs(signs[1][:, -1] - shallow), at_most=0.0,
+                       undecided=lost[1], because="signs are exact"),
+        )  # fmt: skip
+
+    kept = np.ones(len(alone))
+    rivals = {"deeper layers turn it where depth 1 does": (alone, alone), "depth 1 keeps it as well": (kept, kept)}
+    return Finding(judge, (alone, kept), rivals, facts={"turned": int((alone < 0).sum()), "starts": len(alone)})

@@ -1,0 +1,55 @@
+"""The two singular values of a 2 x 2 network along the flow of one measurement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.deep_linear.one_entry import theory
+from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+
+@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, MEASURED, PREDICTED)
+def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``sigma``, the two singular values along the flow.
+
+    The second's prediction is the closed form in the first's measured value.
+    """
+    settings, constants = trajectory.settings, trajectory.constants
+    spectrum = _spectrum(trajectory)
+    predicted = np.full(spectrum.shape, np.nan)
+    for member, depth in enumerate(constants["depth"]):
+        predicted[member, :, 1] = theory.smaller_singular_value(
+            spectrum[member, :, 0], settings["start"], settings["ratio"], int(depth)
+        )
+    table = rows({"sigma": (spectrum, predicted)}, {"seed": constants["member"], "time": trajectory.time},
+                 depth=constants["depth"])  # fmt: skip
+    return joined(aligned_measurement.columns, table)
+
+
+@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, MEASURED, PREDICTED)
+def one_entry(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure one observed entry.
+
+    Quantities: ``sigma``, the two singular values along the flow; ``determinant``, and at the end
+    ``predicted_sign``: what its sign would be if the observed entry alone had moved, to its target.
+    """
+    constants = trajectory.constants
+    W = trajectory.series["end_to_end"]
+    determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
+    alone = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
+    labels = {"depth": constants["depth"]}
+    axes = {"seed": constants["member"], "time": trajectory.time}
+    table = rows({"sigma": _spectrum(trajectory), "determinant": determinant}, axes, **labels)
+    ends = rows({"predicted_sign": np.sign(alone)}, {"seed": constants["member"]}, time=trajectory.time[-1], **labels)
+    return joined(one_entry.columns, table, ends)
+
+
+def _spectrum(trajectory: Trajectory) -> np.ndarray:
+    """Return singular values; nan where the flow was lost."""
+    W = trajectory.series["end_to_end"]
+    finite = np.isfinite(W).all(axis=(-2, -1))
+    values = np.linalg.svd(np.where(finite[..., None, None], W, 1.0), compute_uv=False)
+    return np.where(finite[..., None], values, np.nan)

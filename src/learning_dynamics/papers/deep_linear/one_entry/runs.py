@@ -1,0 +1,97 @@
+"""Gradient flow of 2 x 2 networks on one linear measurement: one entry, and one aligned with the matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.deep_linear import networks
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+
+def aligned_measurement(
+    *,
+    depths: list[Count],
+    ratio: Positive,
+    start: Positive,
+    target: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+) -> Trajectory:
+    """Flow on half the squared error of <A, W> with A = diag(1, ratio), from `start` times the identity.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end; constants depth, member (by member).
+    """
+    starts = [(depth, 0, start * np.eye(2)) for depth in depths]
+    return _flows(np.diag([1.0, ratio]), starts, target, horizon, points, rtol, atol)
+
+
+def one_entry(
+    *,
+    depths: list[Count],
+    ratio: Positive,
+    start: Positive,
+    target: Positive,
+    horizon: Positive,
+    points: Count,
+    seeds: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Flow on half the squared error of the upper right entry, from random balanced layers.
+
+    Their product has singular values `start` and `ratio` times it, and singular vectors turned at random; its
+    determinant is positive.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end; constants depth, member (by member).
+    """
+    starts = []
+    rngs = generators(seed, "deep_linear.single_measurement", seeds)
+    rotations = [[_rotation(rng), _rotation(rng)] for rng in rngs]
+    for depth in depths:
+        for member, (U, V) in enumerate(rotations):
+            starts.append((depth, member, U @ np.diag([start, ratio * start]) @ V.T))
+    return _flows(np.array([[0.0, 1.0], [0.0, 0.0]]), starts, target, horizon, points, rtol, atol)
+
+
+def _flows(
+    A: np.ndarray,
+    starts: list[tuple[int, int, np.ndarray]],
+    target: float,
+    horizon: float,
+    points: int,
+    rtol: float,
+    atol: float,
+) -> Trajectory:
+    # close together at first, where depths differ by orders of magnitude in how fast they move
+    times = horizon * np.linspace(0.0, 1.0, points) ** 3
+    paths = []
+    for depth, _, W in starts:
+        widths = [2] * (depth + 1)
+        field = networks.flow_field(lambda W: (np.sum(A * W) - target) * A, widths)
+        initial = networks.pack(networks.balanced_layers(W, widths))
+        states = networks.flow(field, initial, times, rtol=rtol, atol=atol)
+        paths.append(networks.product(networks.unpack(states, widths)))
+    found = np.array(paths)
+    depth_of, member_of = (np.array(each) for each in list(zip(*starts, strict=True))[:2])
+    return Trajectory(
+        times,
+        {"end_to_end": found},
+        {"depth": depth_of, "member": member_of},
+        undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
+    )
+
+
+def _rotation(rng: np.random.Generator) -> np.ndarray:
+    angle = rng.uniform(0, 2 * np.pi)
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])

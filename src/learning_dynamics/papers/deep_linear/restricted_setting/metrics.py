@@ -1,0 +1,54 @@
+"""What deep networks end at on measurements that commute: nuclear norms, and Schatten quasi-norms around the end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+
+@columns(DEPTH, Column("scale", "float", "the product of the layers starts at this multiple of the identity"), SEED,
+         QUANTITY, INDEX, MEASURED, PREDICTED)  # fmt: skip
+def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], turn: Positive) -> pd.DataFrame:
+    """Measure the flow's end.
+
+    Quantities: ``nuclear_norm``, predicted the least one that the measurements allow, and the same as
+    ``least_squares_norm``, predicted that of the least Frobenius norm; ``misfit``, the largest error of a measurement,
+    relative. ``schatten_change``, by index of `powers` p: by how much sum sigma^p changes, relatively, when the end is
+    moved by `turn` times the geometric mean of its two largest eigenvalues along the symmetric product of the common
+    eigenvectors that they belong to, which no measurement sees; ``seen``, the largest relative change of a
+    measurement.
+    """
+    constants = trajectory.constants
+    found: dict[str, list] = {name: [] for name in ("norm", "misfit", "change", "seen", "least", "frobenius")}
+    for member, W in enumerate(trajectory.series["end_to_end"][:, -1]):
+        Q, A, y = (constants[name][member] for name in ("basis", "eigenvalues", "values"))
+        lost = not np.isfinite(W).all()
+        W = (W + W.T) / 2 if not lost else np.eye(len(W))
+        along = np.einsum("ij,ik,kj->j", Q, W, Q)
+        second, first = np.argsort(along)[-2:]
+        step = turn * np.sqrt(abs(along[first] * along[second])) * np.outer(Q[:, first], Q[:, second])
+        values = np.linalg.eigvalsh(W)
+        turned = np.abs(np.linalg.eigvalsh(W + step + step.T))
+        change = [np.sum(turned**p) / np.sum(np.abs(values) ** p) - 1 for p in powers]
+        measured = A @ along
+        again = A @ np.einsum("ij,ik,kj->j", Q, W + step + step.T, Q)
+        least_squares = np.linalg.pinv(A) @ y
+        entries = (np.abs(values).sum(), np.max(np.abs(measured - y) / y), change, np.max(np.abs(again - measured) / y),
+                   constants["least"][member].sum(), np.abs(least_squares).sum())  # fmt: skip
+        for name, value in zip(found, entries, strict=True):
+            found[name].append(np.full(np.shape(value), np.nan) if lost else value)
+    arrays = {name: np.array(value) for name, value in found.items()}
+    measured = {
+        "nuclear_norm": (arrays["norm"], arrays["least"]),
+        "least_squares_norm": (arrays["norm"], arrays["frobenius"]),
+        "misfit": arrays["misfit"],
+        "seen": arrays["seen"],
+        "schatten_change": arrays["change"],
+    }
+    table = rows(measured, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
+    return joined(commuting_measurements.columns, table)

@@ -1,0 +1,90 @@
+"""Deep networks on measurements that commute, from smaller and smaller multiples of the identity."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linprog
+
+from learning_dynamics.datasets.whitened import haar
+from learning_dynamics.papers.deep_linear import networks
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+
+def commuting_measurements(
+    *,
+    depths: list[Count],
+    size: Count,
+    measurements: Count,
+    slack: Fraction,
+    scales: list[Positive],
+    horizon: Positive,
+    seeds: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow on half the squared errors of commuting symmetric measurements of a matrix.
+
+    Measurements share random orthonormal eigenvectors and have positive eigenvalues; what they measure is a positive
+    semidefinite matrix with the same eigenvectors, of as high a rank as there are measurements. Instances are drawn
+    until the least nuclear norm is attained with a dual slack of at least `slack`, which sets how fast the limit is
+    approached. The product of the layers starts at `scale` times the identity, every layer at its N-th root. A flow
+    runs for horizon / scale^(1 - 2/N), in which eigenvalues leave their start.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end at the start and at the end; constants basis, eigenvalues (of the measurements, measurements x
+        size), values (measured), least (eigenvalues of the matrix of least nuclear norm, by linear programming),
+        depth, scale, member (by member).
+    """
+    found, constants = (
+        [],
+        {name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")},
+    )
+    for member, rng in enumerate(progress(generators(seed, "deep_linear.commuting_measurements", seeds), "commuting")):
+        Q = haar(rng, size)
+        eigenvalues, values, least = _instance(rng, size, measurements, slack)
+
+        def gradient(
+            W: np.ndarray, Q: np.ndarray = Q, A: np.ndarray = eigenvalues, y: np.ndarray = values
+        ) -> np.ndarray:
+            return (Q * (A.T @ (A @ np.einsum("ij,ik,kj->j", Q, W, Q) - y))) @ Q.T
+
+        for depth in depths:
+            widths = [size] * (depth + 1)
+            field = networks.flow_field(gradient, widths)
+            for scale in scales:
+                start = [scale ** (1 / depth) * np.eye(size)] * depth
+                times = np.array([0.0, horizon / scale ** max(1 - 2 / depth, 0.0)])
+                # near its end the flow is stiff, as eigenvalues differ
+                states = networks.flow(field, networks.pack(start), times, rtol=rtol, atol=atol, method="LSODA")
+                found.append(networks.product(networks.unpack(states, widths)))
+                for name, value in zip(constants, (Q, eigenvalues, values, least, depth, scale, member), strict=True):
+                    constants[name].append(value)
+    series = np.array(found)
+    return Trajectory(
+        np.array([0.0, 1.0]),
+        {"end_to_end": series},
+        {name: np.array(value) for name, value in constants.items()},
+        undecided=~np.isfinite(series).all(axis=(1, 2, 3)),
+    )
+
+
+def _instance(
+    rng: np.random.Generator, size: int, measurements: int, slack: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return eigenvalues of measurements, what they measure, and the eigenvalues of least sum that fit it."""
+    while True:
+        # each measurement weighs one eigenvector of the hidden matrix most, which keeps the flow from being stiff
+        order = rng.permutation(size)
+        eigenvalues = np.eye(measurements, size)[:, order] + 0.3 * rng.uniform(size=(measurements, size))
+        values = eigenvalues @ np.where(order < measurements, rng.uniform(0.5, 1.5, size), 0.0)
+        found = linprog(np.ones(size), A_eq=eigenvalues, b_eq=values, method="highs")
+        left = 1 - eigenvalues.T @ found.eqlin.marginals
+        # an eigenvalue near zero would be fitted too slowly to tell the limit from the time that it takes
+        if np.all((found.x > 0.2) | ((found.x < 1e-9) & (left >= slack))):
+            return eigenvalues, values, found.x

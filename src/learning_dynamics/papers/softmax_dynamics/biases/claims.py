@@ -1,0 +1,167 @@
+"""Primacy bias, selection bias, and the alignment of the two spaces (section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, share_of_draws
+from learning_dynamics.evidence import mean
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    FIRST,
+    MORE,
+    NOT_UNIFORM,
+    START,
+    TREATED,
+    learning_times,
+    members,
+    values,
+)
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, select
+
+
+@claim(
+    "Section 3.3, primacy bias", scope=f"{TREATED}, of which those with near-uniform predictions count", empirical=True
+)
+def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
+    """More frequent classes are learned earlier.
+
+    A class is learned when the mean probability of its own class over its examples passes one half for good. Of the
+    pairs of classes of different size, the more frequent one comes first in {value:.1%}; in {first:.0%} of the draws
+    the most frequent class is learned before all others, in {ordered:.0%} all pairs are in order. Of the starts of
+    larger scale, which are left out since predictions are not uniform there, pairs are in order in {large:.0%}.
+    """
+    times = learning_times(grid, skewed=True)
+    cells = members(grid, skewed=True)
+    sizes = np.array([[int(size) for size in counts.split("-")] for counts in cells["counts"]])
+    scale = cells["scale"].to_numpy()
+    kept = scale <= small
+
+    def in_order(sizes: np.ndarray) -> np.ndarray:
+        """Share of pairs of different size learned in the order of size; pairs never learned are not in order."""
+        larger = sizes[:, :, None] > sizes[:, None, :]
+        earlier = times[:, :, None] < times[:, None, :]
+        shares = (larger & earlier).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
+        return np.where(np.isnan(times).any(axis=1), np.nan, shares)
+
+    def judge(reorder: Sequence[int]) -> Judgement:
+        shares = in_order(sizes[:, list(reorder)])
+        because = "that of an order that does not know the sizes"
+        return Judgement(
+            at_least(
+                "share of pairs in which the more frequent class is learned first (mean over draws)",
+                mean(shares[kept]),
+                chance,
+                because=because,
+                left_out={NOT_UNIFORM: int((~kept).sum())},
+            ),
+            *(
+                at_least(f"the same at scale {one:g}", mean(shares[scale == one]), chance, because=because)
+                for one in np.unique(scale[kept])
+            ),
+        )
+
+    own = list(range(sizes.shape[1]))
+    rivals = {"rare classes first": own[::-1], "sizes handed to other classes": [*own[1:], 0]}
+    facts = {
+        "first": float(np.mean(times[kept, 0] < times[kept, 1:].min(axis=1))),
+        "ordered": float(np.mean(in_order(sizes)[kept] == 1)),
+        "large": float(np.mean(in_order(sizes)[~kept])) if (~kept).any() else np.nan,
+    }
+    return Finding(judge, own, rivals, facts=facts)
+
+
+@claim(
+    "Section 3.3, selection bias",
+    scope="random balanced starts of four scales; flows from Gaussian starts until the last class is learned",
+    empirical=True,
+)
+def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding:
+    r"""Dominant directions are more likely to take in new information: of two singular values the larger one
+    changes faster more often than not.
+
+    It is a tendency of random starts ({value:.1%} of them) and of the course as a whole, not of each of its moments:
+    among draws the share goes from {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time {when_lowest:.3g}),
+    where the first direction has fitted its examples and the second one grows. In ratios the larger one grows faster,
+    $\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$, for {relative:.0%} of the course.
+    """
+    wide = starts.pivot_table(index=["scale", "seed"], columns="index", values="rate").abs()
+    sigma, rate = (
+        select(course, name, index=[1, 2]).pivot_table(index=["seed", "time"], columns="index", values="value")
+        for name in ("sigma", "rate")
+    )
+    faster = (rate[1] > rate[2]).unstack("time")
+    relative = (rate[1] / sigma[1] > rate[2] / sigma[2]).unstack("time")
+    # up to the last class learned
+    worst = select(course, "probability").groupby(["seed", "time"])["value"].min().unstack("time")
+    ongoing = worst.to_numpy() <= 0.5
+    over_time = faster.mean()
+
+    def judge(larger: bool) -> Judgement:
+        shares = np.array(
+            [np.mean(row[open_] == larger) for row, open_ in zip(faster.to_numpy(), ongoing, strict=True)]
+        )
+        return Judgement(
+            share_of_draws(
+                "random starts at which the larger singular value changes faster",
+                ((wide[1] > wide[2]) == larger).to_numpy(),
+                at_least=chance,
+                because="a coin's",
+            ),
+            at_least(
+                "share of recorded times, until the last class is learned, at which the larger one grows faster (mean)",
+                mean(shares),
+                chance,
+                because="a coin's",
+            ),
+        )
+
+    learning = over_time[(ongoing.mean(axis=0) > 0) & (over_time.index > 0)]
+    facts = {
+        "highest": learning.max(),
+        "when_highest": learning.idxmax(),
+        "lowest": learning.min(),
+        "when_lowest": learning.idxmin(),
+        "relative": float(np.mean([np.mean(r[o]) for r, o in zip(relative.to_numpy(), ongoing, strict=True)])),
+    }
+    return Finding(judge, True, {"the smaller one changes faster": False}, facts=facts)
+
+
+@claim("Section 3.3, alignment", scope=f"{TREATED}; Gaussian starts", empirical=True)
+def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fraction) -> Finding:
+    r"""During the warm-up the eigenvectors of the feature space and of the weight space align.
+
+    Measured from Gaussian starts, whose two factors know nothing of each other: the leading eigenvectors of $f^T f$
+    and $W W^T$ at the start and when the first class is learned. Directions drawn at random are as close as this in
+    {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both grow, so they
+    must align from small starts; of those at larger scales, which are left out, {large:.0%} do.
+    """
+    scale = members(grid, skewed=True, init="gaussian")["scale"].to_numpy()
+    kept = scale <= small
+
+    def close(place: int) -> np.ndarray:
+        found = values(grid, "alignment", place, skewed=True, init="gaussian")
+        return np.where(np.isnan(found), np.nan, found >= cosine)
+
+    def share(place: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
+        found = close(place)[chosen]
+        return share_of_draws(
+            name, found == 1, at_least=typical, undecided=np.isnan(found), because=MORE,
+            left_out=left_out,
+        )  # fmt: skip
+
+    def judge(place: int) -> Judgement:
+        out = {"starts of larger scale, whose conserved difference is not small": int((~kept).sum())}
+        return Judgement(
+            share(place, kept, r"draws whose leading eigenvectors are aligned when the first class is learned", out),
+            *(share(place, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale[kept])),
+        )
+
+    facts = {
+        "random": 2 * float(np.arccos(cosine)) / np.pi,
+        "before": float(np.nanmean(close(START)[kept])),
+        "large": float(np.nanmean(close(FIRST)[~kept])) if (~kept).any() else np.nan,
+    }
+    return Finding(judge, FIRST, {"aligned from the start": START}, facts=facts)

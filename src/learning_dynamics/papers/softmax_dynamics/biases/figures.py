@@ -1,0 +1,150 @@
+"""Biases, alignment and separation over time, and by scale."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from learning_dynamics.evidence import Estimate, mean, median, share
+from learning_dynamics.papers.softmax_dynamics.draws import learning_times, values
+from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
+from learning_dynamics.papers.softmax_dynamics.panels import CLASS_COLOURS, learned_times, line
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.settings import Fraction
+from learning_dynamics.tidy import Table, select, settings_of
+
+
+def biases(skewed: Table) -> Drawn:
+    r"""What is learned when, and in which directions: medians over {draws} seeds and the middle half of them.
+
+    Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. Top left: probability of its own class,
+    by class; primacy bias is that the frequent one comes first. Top right: alignment of the leading eigenvectors of
+    $f^T f$ and $W W^T$, and how far the most frequent class's features and weights stand from the others', in units
+    of the spread within. Bottom left: share of seeds in which $\sigma_1$ grows faster than $\sigma_2$, in rates and
+    in ratios (selection bias; grey, a coin). Bottom right: the difference and the ratio of the singular values.
+    Vertical lines: median times at which the first class and the last are learned.
+    """
+    figure, ((learning, aligning), (faster, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 5.0), sharex=True)
+    counts = settings_of(skewed)["counts"]
+    for index, size in enumerate(counts, start=1):
+        rows = select(skewed, "probability", index=index)
+        line(learning, rows, CLASS_COLOURS[(index - 1) % len(CLASS_COLOURS)], f"class {index} ({size})")
+    learning.set(ylabel="probability of its own class", ylim=(0, 1.05))
+    line(aligning, select(skewed, "alignment"), COLOURS["black"], "alignment (left)")
+    aligning.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
+    second = aligning.twinx()
+    second.spines["right"].set_visible(True)
+    for name, colour, label in (
+        ("separation_f", "blue", "features apart"),
+        ("separation_w", "orange", "weights apart"),
+    ):
+        line(second, select(skewed, name), COLOURS[colour], label)
+    second.set(yscale="log", ylabel="distance / spread")
+    lines = [*aligning.lines, *second.lines]
+    aligning.legend(
+        lines, [one.get_label() for one in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
+    )
+    sigma, rate = (
+        select(skewed, name, index=[1, 2]).pivot_table(index=["seed", "time"], columns="index", values="value")
+        for name in ("sigma", "rate")
+    )
+    for more, colour, label in (
+        (rate[1] > rate[2], "blue", r"$\dot\sigma_1 > \dot\sigma_2$"),
+        (rate[1] / sigma[1] > rate[2] / sigma[2], "vermilion", r"$\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$"),
+    ):
+        shares = more.groupby("time").mean()
+        shares = shares[shares.index > 0]
+        faster.plot(shares.index, shares, color=COLOURS[colour], label=label)
+    faster.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    faster.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
+    faster.yaxis.set_major_formatter(PercentFormatter(1.0))
+    difference = (sigma[1] - sigma[2]).rename("value").reset_index()
+    line(ratio, (sigma[1] / sigma[2]).rename("value").reset_index(), COLOURS["vermilion"], r"$\sigma_1 / \sigma_2$")
+    line(ratio, difference, COLOURS["blue"], r"$\sigma_1 - \sigma_2$")
+    ratio.set(ylabel="singular values of $f$", yscale="log")
+    times = np.array([learned_times(rows, len(counts)) for _, rows in skewed.groupby("seed")])
+    for axis in (learning, aligning, faster, ratio):
+        for when in (np.median(times.min(axis=1)), np.median(times.max(axis=1))):
+            axis.axvline(when, color=COLOURS["grey"], lw=0.9, ls=":", zorder=0)
+        axis.set_xscale("log")
+        axis.set_xlim(skewed.loc[skewed["time"] > 0, "time"].min(), skewed["time"].max())
+    for axis in (faster, ratio):
+        axis.set_xlabel("gradient-flow time $t$")
+    for axis, place in ((learning, "lower right"), (faster, "lower right"), (ratio, "upper right")):
+        axis.legend(loc=place, fontsize=8, handlelength=1.4, labelspacing=0.2)
+    facts = {"sizes": ", ".join(map(str, counts)), "draws": int(skewed["seed"].nunique())}
+    return Drawn(
+        figure, facts, "Curves over time of what is learned, of alignment, and of which singular value grows faster."
+    )
+
+
+def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
+    r"""What the draws of the grid say of biases, alignment and separation, by the scale at which they start.
+
+    Skewed classes, two dimensions, cross-entropy; 95 % intervals. Top left: share of pairs of classes of different
+    size that are learned in the order of size (mean over draws), and share of draws in which the most frequent class
+    comes before all others; dashed, an order that does not know the sizes. Top right: share of Gaussian draws whose
+    leading eigenvectors are within $|\cos| \geq {cosine:g}$, at the start and when the first class is learned;
+    dashed, random directions. Bottom left: how far the most frequent class has moved apart from the others when the
+    first class is learned, relative to the start (medians). Bottom right: share of draws in which $\sigma_1$ grows
+    more than $\sigma_2$, and in which their ratio falls, while the rarest classes are learned (circles) and after
+    (squares).
+    """
+    cells = members_of(grid, skewed=True)
+    scale, init = cells["scale"].to_numpy(), cells["init"].to_numpy()
+    scales = np.unique(scale)
+    figure, ((order, aligned), (apart, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8), sharex=True)
+
+    def draw(axis: Axes, found: list[Estimate], colour: str, label: str, fmt: str = "o", shift: float = 1.0) -> None:
+        middle = np.array([one.value for one in found])
+        error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
+        axis.errorbar(
+            scales * shift, middle, yerr=error, fmt=f"{fmt}-", ms=4, lw=1.1, color=COLOURS[colour], label=label
+        )
+
+    def shares(holds: np.ndarray, kept: np.ndarray) -> list[Estimate]:
+        return [share(int(holds[kept & (scale == one)].sum()), int((kept & (scale == one)).sum())) for one in scales]
+
+    times = learning_times(grid, skewed=True)
+    sizes = np.array([[int(size) for size in counts.split("-")] for counts in cells["counts"]])
+    larger = sizes[:, :, None] > sizes[:, None, :]
+    pairs = (larger & (times[:, :, None] < times[:, None, :])).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
+    everything = np.ones(len(cells), dtype=bool)
+    draw(order, [mean(pairs[scale == one]) for one in scales], "blue", "pairs in order")
+    draw(order, shares(times[:, 0] < times[:, 1:].min(axis=1), everything), "orange", "most frequent first", shift=1.1)
+    order.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    gaussian = init == "gaussian"
+    for place, colour, label in ((1, "orange", "at the start"), (2, "blue", "first class learned")):
+        close = values(grid, "alignment", place, skewed=True) >= cosine
+        draw(aligned, shares(close, gaussian), colour, label)
+    aligned.axhline(2 * np.arccos(cosine) / np.pi, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    for name, colour, label in (("separation_f", "blue", "features"), ("separation_w", "orange", "weights")):
+        factor = values(grid, name, 2, skewed=True) / values(grid, name, 1, skewed=True)
+        draw(apart, [median(factor[scale == one]) for one in scales], colour, label)
+    apart.axhline(1.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    first, second = (values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2"))
+    for begin, fmt, shift in ((2, "o", 1.0), (3, "s", 1.15)):
+        grown = (first[:, begin + 1] - first[:, begin]) > (second[:, begin + 1] - second[:, begin])
+        falls = (first / second)[:, begin + 1] < (first / second)[:, begin]
+        draw(ratio, shares(grown, everything), "blue", r"$\sigma_1$ grows more" if begin == 2 else "", fmt, shift)
+        draw(ratio, shares(falls, everything), "vermilion", r"ratio falls" if begin == 2 else "", fmt, shift)
+    ratio.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    apart.set(yscale="log", ylabel="separation, factor")
+    order.set(ylabel="share of pairs, of draws", title="primacy bias")
+    aligned.set(ylabel="share of draws", title="alignment")
+    apart.set_title("the most frequent class apart")
+    ratio.set(ylabel="share of draws", title="while rare classes are learned")
+    for axis in (order, aligned, ratio):
+        axis.set_ylim(-0.03, 1.05)
+        axis.yaxis.set_major_formatter(PercentFormatter(1.0))
+    for axis in (order, aligned, apart, ratio):
+        axis.set_xscale("log")
+        axis.legend(loc="center left" if axis is aligned else "best", fontsize=7.5, handlelength=1.2)
+    for axis in (apart, ratio):
+        axis.set_xlabel("initial scale")
+    alt = (
+        "Shares and factors with intervals against the initial scale: order of learning, alignment, separation, growth."
+    )
+    return Drawn(figure, {"cosine": cosine}, alt)

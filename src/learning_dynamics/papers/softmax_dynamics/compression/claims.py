@@ -1,0 +1,292 @@
+"""The third phase: whether the rank falls while rare classes are learned, and what skew has to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
+from learning_dynamics.evidence import share
+from learning_dynamics.papers.softmax_dynamics.compression.selections import FULL_BATCH, map_draws
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    END,
+    MORE,
+    RARE_BEGIN,
+    RARE_LEARNED,
+    TREATED,
+    members,
+    shapes,
+    share_difference,
+    values,
+)
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table
+
+
+@claim("Figure 4, compression-seeking", scope=TREATED, empirical=True)
+def compression(
+    grid: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+    within: Literal["fall", "fall_rare", "fall_learning"],
+    typical: Fraction,
+) -> Finding:
+    """Under cross-entropy, with skewed classes and a bottleneck, the effective rank falls again while the rare classes
+    are learned.
+
+    Counted generously, for any fall after any rise, it does in {value:.1%} of the draws, and at no scale in more than
+    {highest:.0%} (scale {at:g}); the whole course of the three phases, a fall, a rise and another fall, is that of
+    {phases:.1%}. The rank rises meanwhile in {rising:.0%}, by {net:+.2f} in the median draw.
+    """
+    fallen = values(grid, within, 0, measure, threshold, skewed=True)
+    net = values(grid, "net", 0, measure, skewed=True)
+    scale = members(grid, skewed=True)["scale"].to_numpy()
+    found = shapes(grid, measure, threshold, skewed=True)
+
+    def judge(direction: str) -> Judgement:
+        shown = fallen > 0 if direction == "falls" else net > threshold
+        return Judgement(
+            share_of_draws(
+                "draws whose rank, after a rise, falls while the rare classes are learned",
+                shown,
+                at_least=typical,
+                undecided=np.isnan(fallen),
+                because=MORE,
+            )
+        )
+
+    by_scale = {one: float(np.mean(fallen[scale == one] > 0)) for one in np.unique(scale)}
+    at = max(by_scale, key=by_scale.__getitem__)
+    facts = {
+        "highest": by_scale[at],
+        "at": at,
+        "phases": float(np.mean([word is not None and word.startswith("FRF") for word in found])),
+        "rising": float(np.mean(net > threshold)),
+        "net": float(np.nanmedian(net)),
+    }
+    return Finding(judge, "falls", {"the rank rises while they are learned": "rises"}, facts=facts)
+
+
+@claim("Figure 4, the singular values", scope=TREATED, empirical=True)
+def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
+    r"""While rare classes are learned the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
+    goes on to do so.
+
+    Compared are the two values' changes from before the first of the rarest classes is learned to after the last
+    ({value:.0%} of the draws), and from there to the end ({after:.0%}). What RankMe follows is their ratio, which is a
+    claim of its own.
+    """
+    sizes = {name: values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2")}
+
+    def more(begin: int, end: int, sign: int, name: str) -> Check:
+        grown = [table[:, end - 1] - table[:, begin - 1] for table in sizes.values()]
+        faster = sign * (grown[0] - grown[1])
+        return share_of_draws(name, faster > 0, at_least=typical, undecided=np.isnan(faster), because=MORE)
+
+    def judge(sign: int) -> Judgement:
+        return Judgement(
+            more(RARE_BEGIN, RARE_LEARNED, sign, "larger singular value grows more while rare classes are learned"),
+            more(RARE_LEARNED, END, sign, "draws whose larger singular value grows more after that"),
+        )  # fmt: skip
+
+    after = more(RARE_LEARNED, END, 1, "").value
+    return Finding(judge, 1, {"the smaller one grows more": -1}, facts={"after": after})
+
+
+@claim("Figure 4, the singular values' ratio", scope=TREATED, origin="ours", empirical=True)
+def ratio_falls(grid: Table, *, typical: Fraction) -> Finding:
+    r"""While rare classes are learned, and after, the ratio $\sigma_1 / \sigma_2$ falls, so that the effective rank
+    rises even where $\sigma_1$ grows faster.
+
+    The median ratio goes from {begin:.2f} before the first of the rarest classes is learned to {learned:.2f} after the
+    last and {end:.2f} at the end.
+    """
+    ratio = values(grid, "sigma_1", None, skewed=True) / values(grid, "sigma_2", None, skewed=True)
+
+    def falls(begin: int, end: int, sign: int, name: str) -> Check:
+        change = sign * (ratio[:, end - 1] - ratio[:, begin - 1])
+        return share_of_draws(name, change < 0, at_least=typical, undecided=np.isnan(change), because=MORE)
+
+    def judge(sign: int) -> Judgement:
+        return Judgement(
+            falls(RARE_BEGIN, RARE_LEARNED, sign, "draws whose ratio falls while the rare classes are learned"),
+            falls(RARE_LEARNED, END, sign, "draws whose ratio falls after that"),
+        )
+
+    medians = np.nanmedian(ratio, axis=0)
+    facts = {"begin": medians[RARE_BEGIN - 1], "learned": medians[RARE_LEARNED - 1], "end": medians[END - 1]}
+    return Finding(judge, 1, {"the ratio rises: compression": -1}, facts=facts)
+
+
+@claim(
+    "Section 3.3, necessity",
+    scope="8 examples, V = 4, cross-entropy, gradient flow from four scales; equal classes (d = 2), d = 3",
+    empirical=True,
+)
+def skew_and_bottleneck_are_necessary(
+    grid: Table,
+    no_bottleneck: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+    within: Literal["fall", "fall_rare", "fall_learning"],
+    rare: Fraction,
+) -> Finding:
+    """Skewed classes and a bottleneck are necessary for compression: without either the rank does not fall while
+    classes are learned.
+
+    A fall after a rise happens in {treated:.1%} of the draws with both, in {equal:.1%} of those with equal classes
+    and in {wide:.1%} of those with three dimensions: with both it is {equal_difference:+.1%} ({equal_least:+.1%} to
+    {equal_most:+.1%}) and {wide_difference:+.1%} ({wide_least:+.1%} to {wide_most:+.1%}) more frequent. Of equal
+    classes all are rarest.
+    """
+    fallen = {
+        "treated": values(grid, within, 0, measure, threshold, skewed=True),
+        "equal": values(grid, within, 0, measure, threshold, skewed=False),
+        "wide": values(no_bottleneck, within, 0, measure, threshold, skewed=True),
+    }
+
+    def judge(controls: Mapping[str, str]) -> Judgement:
+        return Judgement(
+            *(
+                share_of_draws(
+                    f"draws whose rank, after a rise, falls while the rarest classes are learned, {name}",
+                    fallen[control] > 0,
+                    at_most=rare,
+                    undecided=np.isnan(fallen[control]),
+                    because="what is necessary may be lacking by chance alone",
+                )
+                for control, name in controls.items()
+            )
+        )
+
+    facts = {name: float(np.mean(shown > 0)) for name, shown in fallen.items()}
+    for control in ("equal", "wide"):
+        difference = share_difference(fallen["treated"] > 0, fallen[control] > 0)
+        facts |= {
+            f"{control}_difference": difference.value,
+            f"{control}_least": difference.lower,
+            f"{control}_most": difference.upper,
+        }
+    printed = {"wide": "without a bottleneck", "equal": "without skew"}
+    rivals = {"the treated case as its own control": {"treated": "with both"}}
+    return Finding(judge, printed, rivals, facts=facts)
+
+
+@claim(
+    "Figure 4, the search",
+    scope="skewed classes (4, 2, 1, 1), d = 2, two scales, Gaussian starts; full batches, every optimiser of the map",
+    origin="ours",
+    empirical=True,
+)
+def full_batches_do_not_compress(
+    variants: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme"],
+    threshold: Positive,
+    within: Literal["fall", "fall_rare", "fall_learning"],
+    typical: Fraction,
+) -> Finding:
+    """With full batches the rank does not fall in most draws while rare classes are learned: not at larger steps, not
+    with momentum, weight decay, Adam or correlated inputs.
+
+    All together it does in {value:.0%} of the draws; most often under {most} at {amount:g}, in {share:.0%}
+    ({share_low:.0%} to {share_high:.0%}), where the fall has a median depth of {depth:.2g}. Plain gradient descent
+    has {plain:.0%}; with inputs correlated between all examples it is {shared:.0%}, within classes {by_class:.0%}.
+    Draws that diverge count as falls.
+    """
+    rows = map_draws(variants, within, measure, threshold, control="treated")
+    full = rows[rows["variant"].isin(FULL_BATCH)]
+    shares = {}
+    for key, cell in full.groupby(["variant", "amount"]):
+        shares[key] = share(int((cell["value"] > 0).sum()), len(cell))
+    top = max(shares, key=lambda key: shares[key].value)
+    deep = full[(full["variant"] == top[0]) & (full["amount"] == top[1]) & (full["value"] > 0)]["value"]
+
+    def judge(kept: Sequence[str]) -> Judgement:
+        chosen = rows[rows["variant"].isin(kept)]["value"].to_numpy()
+        return Judgement(
+            share_of_draws(
+                "treated draws whose rank, after a rise, falls while the rare classes are learned, all variants",
+                chosen > 0,
+                at_most=typical,
+                undecided=np.isnan(chosen),
+                because=MORE,
+            )
+        )
+
+    facts = {
+        "most": top[0],
+        "amount": top[1],
+        "share": shares[top].value,
+        "share_low": shares[top].lower,
+        "share_high": shares[top].upper,
+        "depth": float(deep.median()) if len(deep) else 0.0,
+        "plain": float(np.mean(full[full["variant"] == "gradient descent"]["value"] > 0)),
+        "shared": float(np.mean(full[full["variant"] == "inputs shared"]["value"] > 0)),
+        "by_class": float(np.mean(full[full["variant"] == "inputs by class"]["value"] > 0)),
+    }
+    return Finding(judge, FULL_BATCH, {"minibatches in their place": ("minibatch",)}, facts=facts)
+
+
+@claim(
+    "Figure 4, the search",
+    scope="(4, 2, 1, 1) and equal classes, d = 2 and d = V = 4, two scales, Gaussian starts, one example at a time",
+    origin="ours",
+    empirical=True,
+)
+def noise_compresses(
+    variants: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme"],
+    threshold: Positive,
+    within: Literal["fall", "fall_rare", "fall_learning"],
+    typical: Fraction,
+) -> Finding:
+    """Trained on one example at a time the rank does fall while rare classes are learned, in most draws; it does so
+    without skew and without a bottleneck as well.
+
+    It falls in {value:.0%} of the treated draws, by {depth:.2f} in the median one, in {equal:.0%} of those with equal
+    classes and in {wide:.0%} of those with four dimensions. Over the whole window the rank changes by {net:+.2f} in
+    the median draw, so that these falls are not a phase.
+    """
+    cases = {"treated": "treated draws", "equal": "draws with equal classes", "wide": "draws without a bottleneck"}
+    batch = variants[(variants["variant"] == "minibatch") & (variants["amount"] == 1)]["variant"].size
+    if not batch:
+        raise ValueError("the map has no minibatches of one example; add 1 to `batches`")
+
+    def fallen(control: str, variant: str) -> np.ndarray:
+        rows = map_draws(variants, within, measure, threshold, control=control)
+        chosen = rows["variant"] == variant
+        if variant == "minibatch":
+            chosen &= rows["amount"] == 1
+        return rows[chosen]["value"].to_numpy()
+
+    def judge(variant: str) -> Judgement:
+        return Judgement(
+            *(
+                share_of_draws(
+                    f"{name} whose rank, after a rise, falls while the rarest classes are learned",
+                    fallen(control, variant) > 0,
+                    at_least=typical,
+                    undecided=np.isnan(fallen(control, variant)),
+                    because=MORE,
+                )
+                for control, name in cases.items()
+            )
+        )
+
+    treated = fallen("treated", "minibatch")
+    net = map_draws(variants, "net", measure, 0.0, control="treated")
+    net = net[(net["variant"] == "minibatch") & (net["amount"] == 1)]["value"]
+    facts = {
+        "depth": float(np.nanmedian(treated)),
+        "equal": float(np.mean(fallen("equal", "minibatch") > 0)),
+        "wide": float(np.mean(fallen("wide", "minibatch") > 0)),
+        "net": float(net.median()),
+    }
+    rivals = {"full batches from the same starts": "gradient descent"}
+    return Finding(judge, "minibatch", rivals, facts=facts)

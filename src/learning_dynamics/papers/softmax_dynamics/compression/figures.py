@@ -1,0 +1,111 @@
+"""The search for the third phase, as a map with intervals."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
+from matplotlib.ticker import PercentFormatter
+
+from learning_dynamics.evidence import share
+from learning_dynamics.papers.softmax_dynamics.compression.selections import CONTROLS, map_draws
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, settings_of
+
+CASE_COLOURS = {"treated": "blue", "equal": "orange", "wide": "green"}
+
+
+def compression_map(
+    skews: Table,
+    classes: Table,
+    variants: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme"],
+    threshold: Positive,
+    within: Literal["fall", "fall_rare", "fall_learning"],
+) -> Drawn:
+    r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
+
+    Falls of at least {threshold:g} count. Top: gradient descent over class sizes (rows), dimensions and initial
+    scales (columns), for four classes and for more; shares in per cent with 95 % Wilson intervals below, {seeds}
+    seeds a cell with four classes; of equal classes all are rarest. Bottom: training changed in one respect at a
+    time, scales together: with skew and bottleneck (the paper's case), without skew, without bottleneck. Left: share
+    of seeds that compress, with 95 % intervals; the dashed line is one half. Middle: depth of the deepest fall among
+    those that do, median and middle half. Right: the rank's net change while the rarest classes are learned, of all
+    seeds.
+    """
+    figure = plt.figure(figsize=(WIDTH, 8.6))
+    top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])  # type: ignore[misc]
+    left, right = top.subplots(1, 2, width_ratios=[3.4, 1.0])
+    _cells(left, skews, within, measure, threshold)
+    image = _cells(right, classes, within, measure, threshold)
+    top.supxlabel("initial scale and dimension", fontsize=9.5)
+    bar = top.colorbar(image, ax=[left, right], aspect=20, pad=0.01, extend="max")
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    bar.set_label("share of seeds")
+    left.set_ylabel("class sizes")
+    panels = bottom.subplots(1, 3, sharey=True, width_ratios=[1.5, 1.0, 1.0])
+    keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
+    for shift, control in zip((-0.22, 0.0, 0.22), CONTROLS, strict=True):
+        fallen = map_draws(variants, within, measure, threshold, control=control)
+        change = map_draws(variants, "net", measure, 0.0, control=control)
+        for place, (variant, amount) in enumerate(keys):
+            depth, net = (
+                table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
+                for table in (fallen, change)
+            )
+            shown = share(int((depth > 0).sum()), len(depth))
+            spreads = [(shown.lower, shown.value, shown.upper)]
+            spreads += [tuple(part.quantile([0.25, 0.5, 0.75])) for part in (depth[depth > 0], net)]
+            for axis, (low, middle, high) in zip(panels, spreads, strict=True):
+                label = CONTROLS[control] if place == 0 else None
+                axis.errorbar(
+                    middle, place + shift, xerr=[[middle - low], [high - middle]], fmt="o", ms=3, lw=1, label=label,
+                    color=COLOURS[CASE_COLOURS[control]],
+                )  # fmt: skip
+    panels[0].set_yticks(range(len(keys)), [f"{name} {amount:g}" for name, amount in keys], fontsize=8)
+    panels[0].invert_yaxis()
+    panels[0].axvline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    panels[0].set(xlim=(-0.02, 1.02), xlabel="share of seeds that compress")
+    panels[0].xaxis.set_major_formatter(PercentFormatter(1.0))
+    handles, labels = panels[0].get_legend_handles_labels()
+    bottom.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, handletextpad=0.1)
+    panels[1].set(xlabel="depth of their falls", xlim=(0, None))
+    panels[2].axvline(0.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    panels[2].set(xlabel="net change")
+    facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
+    alt = "Shares of seeds that compress, by skew, dimension, scale and optimiser, with intervals."
+    return Drawn(figure, facts, alt)
+
+
+def _cells(axis: Axes, table: Table, within: str, measure: str, threshold: float) -> AxesImage:
+    """Draw a table of shares with their intervals: class sizes by dimensions and scales."""
+    rows = map_draws(table, within, measure, threshold)
+    rows = rows.assign(row=[_short(counts) for counts in rows["counts"]])
+    names = list(dict.fromkeys(rows["row"]))
+    columns = sorted(set(zip(rows["dimension"], rows["scale"], strict=True)))
+    shares = np.full((len(names), len(columns)), np.nan)
+    for (name, dimension, scale), cell in rows.groupby(["row", "dimension", "scale"]):
+        place = names.index(name), columns.index((dimension, scale))
+        found = share(int((cell["value"] > 0).sum()), len(cell))
+        shares[place] = found.value
+        text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
+        colour = "black" if found.value > 0.35 else "white"
+        axis.text(place[1], place[0], text, ha="center", va="center", fontsize=7.5, color=colour, linespacing=1.0)
+    image = axis.imshow(shares, vmin=0, vmax=0.6, cmap="cividis", aspect="auto")
+    axis.set_yticks(range(len(names)), names, fontsize=8)
+    axis.set_xticks(range(len(columns)), [f"{scale:g}\n$d = {dimension}$" for dimension, scale in columns])
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    return image
+
+
+def _short(counts: str) -> str:
+    sizes = counts.split("-")
+    if len(sizes) <= 4:
+        return " ".join(sizes)
+    return f"$V = {len(sizes)}$\n" + (f"all {sizes[0]}" if len(set(sizes)) == 1 else f"{sizes[0]} … {sizes[-1]}")

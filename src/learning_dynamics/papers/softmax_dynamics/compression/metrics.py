@@ -1,0 +1,97 @@
+"""Falls of the effective rank over the maps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.measures.spectra import effective_rank
+from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+MAP = (
+    Column("variant", "str", "what is changed: gradient descent (nothing), learning rate, momentum, ..."),
+    Column("amount", "float", "to what"),
+    Column("counts", "str", "class sizes, largest first, joined by dashes"),
+    Column("classes", "int", "number of classes V"),
+    Column("skewed", "bool", "whether class sizes differ"),
+    Column("dimension", "int", "feature dimensions d"),
+    Column("scale", "float", "standard deviation of the initial parameters"),
+    Column("seed", "int", "ensemble member within its cell"),
+    Column("measure", "str", "rankme_centred or rankme"),
+    Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
+    QUANTITY,
+    Column("value", "float", "measured; empty where training diverged", nullable=True),
+)
+
+
+@columns(*MAP)
+def descent_map(
+    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
+) -> pd.DataFrame:
+    """Measure each member of a map.
+
+    By measure: ``net``, the rank's change while the rarest classes are learned (between `lower` and `upper`), and
+    ``learned``, whether all classes pass `upper` at the end. By measure and threshold: the deepest fall that follows a
+    rise, ``fall``, and the part of one while the rarest classes are learned, ``fall_rare``, or while all classes after
+    the first are, ``fall_learning``.
+    """
+    constants = trajectory.constants
+    sizes, dimension = constants["counts"], constants["dimension"]
+    classes = (sizes > 0).sum(axis=1)
+    examples = sizes.sum(axis=1)[:, None, None, None]
+    failed = trajectory.undecided if trajectory.undecided is not None else np.zeros(len(sizes), dtype=bool)
+    still = failed[:, None, None]
+    gram = np.where(still[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
+    total = np.where(still, 0.0, trajectory.series["total"])
+    # classes that only pad the array are learned from the start and as large as can be
+    pad = (sizes == 0)[:, None]
+    probabilities = np.where(pad, 1.0, np.where(still, 0.0, trajectory.series["probabilities"]))
+    counts = np.where(sizes == 0, sizes.max() + 1, sizes)
+    tables = []
+    covariances = {
+        "rankme_centred": gram - total[..., :, None] * total[..., None, :] / examples,
+        "rankme": gram,
+    }
+    smallest = np.where(sizes > 0, sizes, sizes.max()).min(axis=1)
+    labels = {
+        "variant": constants["variant"].astype(str),
+        "amount": constants["amount"],
+        "counts": np.array(["-".join(str(size) for size in row if size) for row in sizes.tolist()]),
+        "classes": classes,
+        "skewed": sizes.max(axis=1) > smallest,
+        "dimension": dimension,
+        "scale": constants["scale"],
+    }
+    first = _windows(probabilities, counts, pad[:, 0], lower, upper)
+    last = np.arange(len(sizes))
+    for measure, covariance in covariances.items():
+        series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
+        series[failed] = np.nan
+        axes = {"seed": last % trajectory.settings["seeds"]}
+        net = series[last, first.rare[1]] - series[last, first.rare[0]]
+        learned = np.where(failed, np.nan, (probabilities[:, -1] > upper).all(axis=1))
+        tables.append(rows({"net": net, "learned": learned}, axes, **labels, measure=measure, threshold=0.0))
+        for threshold in thresholds:
+            found = falls.falls_by_window(series, threshold, first)
+            tables.append(rows(found, axes, **labels, measure=measure, threshold=threshold))
+    return joined(MAP, *tables)
+
+
+@columns(*MAP)
+def variants_map(
+    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
+) -> pd.DataFrame:
+    """Measure each member as `descent_map` does."""
+    return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
+
+
+def _windows(
+    probabilities: np.ndarray, counts: np.ndarray, padding: np.ndarray, lower: float, upper: float
+) -> falls.Windows:
+    """Return windows in which padding classes begin nothing."""
+    found = falls.windows(probabilities, counts, lower, upper)
+    real = np.where(padding[:, None], 0.0, probabilities)
+    return falls.Windows(found.rare, falls.windows(real, counts, lower, upper).learning[:1] + found.learning[1:])

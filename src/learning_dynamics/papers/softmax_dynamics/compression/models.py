@@ -1,0 +1,209 @@
+"""The toy trained by optimisers in use, compiled: momentum, weight decay, minibatches, Adam, correlated inputs.
+
+Features are f = X Theta with a row of inputs X for each example; orthonormal inputs, X = 1, give back the toy's free
+rows (eq. 12). Each member is computed alone, from numbers of its own: it does not depend on those beside it. What
+is recorded are moments of the features and the probabilities of classes, since states of a whole map would take
+gigabytes. Compiled once in each process and kept in memory only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+FIRST_MOMENT, SECOND_MOMENT, OFFSET = 0.9, 0.999, 1e-8  # Adam's, as in every library
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """How parameters move: heavy-ball gradient descent with weight decay, or Adam; full batch for ``batch=0``.
+
+    Weight decay is added to the gradient; a minibatch is drawn anew at each step and its gradient scaled to the sum
+    over all examples.
+    """
+
+    learning_rate: float
+    momentum: float = 0.0
+    weight_decay: float = 0.0
+    batch: int = 0
+    adam: bool = False
+
+
+def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndarray:
+    """Return unit inputs, shape (examples, examples), correlated between all examples and, besides, within classes."""
+    labels = np.repeat(np.arange(len(counts)), counts)
+    same = labels[:, None] == labels[None, :]
+    gram = (1 - shared - within_class) * np.eye(len(labels)) + shared + within_class * same
+    values, vectors = np.linalg.eigh(gram)
+    return (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
+
+
+def train(
+    inputs: np.ndarray,
+    counts: np.ndarray,
+    theta: np.ndarray,
+    W: np.ndarray,
+    optimiser: Optimiser,
+    records: np.ndarray,
+    draws: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Train one member on the cross-entropy summed over examples.
+
+    Parameters
+    ----------
+    inputs : ndarray, shape (examples, examples)
+    counts : ndarray of int, shape (classes,)
+    theta, W : ndarray, shapes (examples, d) and (d, classes)
+        Initial parameters.
+    records : ndarray of int, ascending
+        After how many steps to record.
+    draws : int
+        Seed of the minibatches.
+
+    Returns
+    -------
+    gram : ndarray, shape (records, d, d)
+        f^T f.
+    total : ndarray, shape (records, d)
+        Sum of f over examples.
+    probabilities : ndarray, shape (records, classes)
+        Mean of its own class's probability over each class's examples. All nan after a divergence.
+    """
+    dimension, classes = W.shape
+    gram = np.full((len(records), dimension, dimension), np.nan)
+    total = np.full((len(records), dimension), np.nan)
+    probabilities = np.full((len(records), classes), np.nan)
+    labels = np.repeat(np.arange(classes), counts)
+    orthonormal = bool(np.array_equal(inputs, np.eye(len(inputs))))
+    _kernel(
+        inputs, orthonormal, labels, theta.copy(), W.copy(), optimiser.learning_rate, optimiser.momentum,
+        optimiser.weight_decay, optimiser.batch, optimiser.adam, draws, records, gram, total, probabilities,
+    )  # fmt: skip
+    return gram, total, probabilities
+
+
+@numba.njit
+def _kernel(
+    inputs,
+    orthonormal,
+    labels,
+    theta,
+    W,
+    rate,
+    momentum,
+    decay,
+    batch,
+    adam,
+    draws,
+    records,
+    gram,
+    total,
+    probabilities,
+):
+    examples, dimension = theta.shape
+    classes = W.shape[1]
+    np.random.seed(draws)  # noqa: NPY002 - compiled code has no Generator of ours to draw from
+    f, A = np.empty((examples, dimension)), np.empty((examples, classes))
+    gradient_f, gradient_theta = np.zeros((examples, dimension)), np.zeros((examples, dimension))
+    gradient_W = np.zeros((dimension, classes))
+    first_theta, first_W = np.zeros((examples, dimension)), np.zeros((dimension, classes))
+    second_theta, second_W = np.zeros((examples, dimension)), np.zeros((dimension, classes))
+    order, sizes = np.arange(examples), np.zeros(classes)
+    for i in range(examples):
+        sizes[labels[i]] += 1
+    taken = examples if batch == 0 or batch >= examples else batch
+    recorded = steps = 0
+    while True:
+        _product(inputs, orthonormal, theta, f)
+        recording = records[recorded] == steps
+        if taken < examples:
+            for i in range(taken):
+                j = i + np.random.randint(examples - i)  # noqa: NPY002
+                order[i], order[j] = order[j], order[i]
+        if recording:
+            for i in range(examples):
+                _residual(f, W, labels, i, A)
+                if not np.isfinite(A[i, labels[i]]):
+                    return
+            for c in range(classes):
+                probabilities[recorded, c] = 0.0
+            for i in range(examples):
+                probabilities[recorded, labels[i]] += (A[i, labels[i]] + 1) / sizes[labels[i]]
+            for k in range(dimension):
+                total[recorded, k] = 0.0
+                for i in range(examples):
+                    total[recorded, k] += f[i, k]
+                for m in range(dimension):
+                    gram[recorded, k, m] = 0.0
+                    for i in range(examples):
+                        gram[recorded, k, m] += f[i, k] * f[i, m]
+            recorded += 1
+            if recorded == len(records):
+                return
+        for k in range(dimension):
+            for c in range(classes):
+                gradient_W[k, c] = 0.0
+            for i in range(examples):
+                gradient_f[i, k] = 0.0
+        for q in range(taken):
+            i = order[q]
+            _residual(f, W, labels, i, A)
+            for k in range(dimension):
+                s = 0.0
+                for c in range(classes):
+                    s += A[i, c] * W[k, c]
+                    gradient_W[k, c] += examples / taken * f[i, k] * A[i, c]
+                gradient_f[i, k] = examples / taken * s
+        _product(inputs, orthonormal, gradient_f, gradient_theta)  # inputs are symmetric
+        steps += 1
+        _move(theta, gradient_theta, first_theta, second_theta, rate, momentum, decay, adam, steps)
+        _move(W, gradient_W, first_W, second_W, rate, momentum, decay, adam, steps)
+
+
+@numba.njit
+def _product(left, unit, right, result):
+    for i in range(left.shape[0]):
+        for k in range(right.shape[1]):
+            if unit:
+                result[i, k] = right[i, k]
+                continue
+            s = 0.0
+            for j in range(left.shape[1]):
+                s += left[i, j] * right[j, k]
+            result[i, k] = s
+
+
+@numba.njit
+def _residual(f, W, labels, i, A):
+    top = -np.inf
+    for c in range(W.shape[1]):
+        z = 0.0
+        for k in range(W.shape[0]):
+            z += f[i, k] * W[k, c]
+        A[i, c] = z
+        top = max(top, z)
+    s = 0.0
+    for c in range(W.shape[1]):
+        A[i, c] = np.exp(A[i, c] - top)
+        s += A[i, c]
+    for c in range(W.shape[1]):
+        A[i, c] /= s
+    A[i, labels[i]] -= 1.0
+
+
+@numba.njit
+def _move(parameters, gradient, first, second, rate, momentum, decay, adam, steps):
+    for i in range(parameters.shape[0]):
+        for k in range(parameters.shape[1]):
+            g = gradient[i, k] + decay * parameters[i, k]
+            if adam:
+                first[i, k] = FIRST_MOMENT * first[i, k] + (1 - FIRST_MOMENT) * g
+                second[i, k] = SECOND_MOMENT * second[i, k] + (1 - SECOND_MOMENT) * g * g
+                mean = first[i, k] / (1 - FIRST_MOMENT**steps)
+                square = second[i, k] / (1 - SECOND_MOMENT**steps)
+                parameters[i, k] -= rate * mean / (np.sqrt(square) + OFFSET)
+            else:
+                first[i, k] = momentum * first[i, k] + g
+                parameters[i, k] -= rate * first[i, k]

@@ -1,0 +1,150 @@
+"""Maps of the toy over skews, dimensions, scales and classes, and over one change of the training at a time."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
+
+BASE = "gradient descent"
+
+
+def descent_map(
+    *,
+    counts: list[list[Count]],
+    dimensions: list[Count],
+    scales: list[Positive],
+    seeds: Count,
+    learning_rate: Positive,
+    steps: Count,
+    points: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Full-batch gradient descent on orthonormal inputs from Gaussian starts, over a grid.
+
+    Returns
+    -------
+    Trajectory
+        Time counts steps. Series gram (f^T f), total (sum of f over examples), probabilities (of its own class,
+        mean over each class), padded with zeros to the largest shapes; constants counts (padded with zeros),
+        dimension, scale, variant and amount of each member.
+    """
+    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
+
+    variants = [Variant(BASE, learning_rate, Optimiser(learning_rate))]
+    return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
+
+
+def variants_map(
+    *,
+    counts: list[list[Count]],
+    dimensions: list[Count],
+    scales: list[Positive],
+    seeds: Count,
+    learning_rate: Positive,
+    steps: Count,
+    points: Count,
+    learning_rates: list[Positive],
+    momenta: list[Fraction],
+    weight_decays: list[Positive],
+    batches: list[Count],
+    adam_rates: list[Positive],
+    shared_inputs: list[Fraction],
+    class_inputs: list[Fraction],
+    seed: Seed,
+) -> Trajectory:
+    """The same over a smaller grid, as it is and with one thing changed at a time.
+
+    Each of the lists changes training in one respect: the learning rate, heavy-ball momentum (with the rate times
+    one minus the momentum, the same effective rate), weight decay, minibatches of so many examples, Adam with so many
+    rates, inputs that are correlated by so much between all examples, or within classes. A member starts where its
+    sibling under plain gradient descent does.
+
+    Returns
+    -------
+    Trajectory
+        As in `descent_map`.
+    """
+    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
+
+    base = Optimiser(learning_rate)
+    variants = [
+        Variant(BASE, learning_rate, base),
+        *(Variant("learning rate", rate, Optimiser(rate)) for rate in learning_rates),
+        *(Variant("momentum", beta, Optimiser(learning_rate * (1 - beta), momentum=beta)) for beta in momenta),
+        *(Variant("weight decay", size, replace(base, weight_decay=size)) for size in weight_decays),
+        *(Variant("minibatch", size, replace(base, batch=size)) for size in batches),
+        *(Variant("Adam", rate, Optimiser(rate, adam=True)) for rate in adam_rates),
+        *(Variant("inputs shared", share, base, shared=share) for share in shared_inputs),
+        *(Variant("inputs by class", share, base, by_class=share) for share in class_inputs),
+    ]
+    return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to train: its name, the number that it is about, the optimiser, and the inputs' correlations."""
+
+    name: str
+    amount: float
+    optimiser: Optimiser
+    shared: float = 0.0
+    by_class: float = 0.0
+
+
+def _map(
+    variants: Sequence[Variant],
+    counts: Sequence[Sequence[int]],
+    dimensions: Sequence[int],
+    scales: Sequence[float],
+    seeds: int,
+    steps: int,
+    points: int,
+    seed: int,
+) -> Trajectory:
+    from learning_dynamics.papers.softmax_dynamics.compression import models
+
+    records = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
+    cells = list(itertools.product(variants, counts, dimensions, scales))
+    width, most = max(dimensions), max(map(len, counts))
+    members = len(cells) * seeds
+    series = {
+        "gram": np.zeros((members, len(records), width, width)),
+        "total": np.zeros((members, len(records), width)),
+        "probabilities": np.zeros((members, len(records), most)),
+    }
+    for cell, (variant, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
+        inputs = models.inputs_of(np.array(sizes), variant.shared, variant.by_class)
+        label = f"softmax_dynamics.map.{'-'.join(map(str, sizes))}.{dimension}.{scale}"
+        for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
+            theta, W = toy.gaussian(rng, sum(sizes), dimension, len(sizes), scale)
+            draws = int(rng.integers(2**31))
+            gram, total, probabilities = models.train(
+                inputs, np.array(sizes), theta, W, variant.optimiser, records, draws
+            )
+            series["gram"][member, :, :dimension, :dimension] = gram
+            series["total"][member, :, :dimension] = total
+            series["probabilities"][member, :, : len(sizes)] = probabilities
+    constants = {
+        "counts": np.repeat(
+            np.array([[*sizes, *[0] * (most - len(sizes))] for _, sizes, _, _ in cells]), seeds, axis=0
+        ),
+        "dimension": np.repeat(np.array([dimension for _, _, dimension, _ in cells]), seeds),
+        "scale": np.repeat(np.array([scale for _, _, _, scale in cells]), seeds),
+        "variant": np.repeat(np.array([variant.name for variant, _, _, _ in cells]), seeds),
+        "amount": np.repeat(np.array([float(variant.amount) for variant, _, _, _ in cells]), seeds),
+    }
+    finite = [np.isfinite(array).reshape(members, -1).all(axis=1) for array in series.values()]
+    return Trajectory(records.astype(float), series, constants, undecided=~np.logical_and.reduce(finite))

@@ -1,0 +1,34 @@
+"""Which draws of a map are treated and which are controls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.tidy import Table, select
+
+# everything but noise: what a full-batch run can be changed in
+FULL_BATCH = (
+    "gradient descent",
+    "learning rate",
+    "momentum",
+    "weight decay",
+    "Adam",
+    "inputs shared",
+    "inputs by class",
+)
+CONTROLS = {"treated": "skewed, $d = 2$", "equal": "equal, $d = 2$", "wide": "skewed, $d = V$"}
+
+
+def map_draws(table: Table, quantity: str, measure: str, threshold: float, *, control: str = "") -> pd.DataFrame:
+    """Return the rows of a quantity: all, or the treated ones (skewed, d = 2), or one of the `CONTROLS`."""
+    rows = select(table, quantity, measure=measure)
+    rows = rows[np.isclose(rows["threshold"], threshold)]
+    if not control:
+        return rows
+    kept = {
+        "treated": rows["skewed"] & (rows["dimension"] == 2),
+        "equal": ~rows["skewed"] & (rows["dimension"] == 2),
+        "wide": rows["skewed"] & (rows["dimension"] >= rows["classes"]),
+    }[control]
+    return rows[kept]

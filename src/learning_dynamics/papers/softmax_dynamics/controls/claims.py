@@ -1,0 +1,184 @@
+"""What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, monotone, shapes, share_difference, values
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table
+
+
+def _control(control: Table, treated: Table, skewed: bool, measure: str, threshold: float, typical: float) -> Finding:
+    """Hold the rank's course in a control against growth, beside the treated case by the same measure."""
+    found, other = shapes(control, measure, threshold, skewed=skewed), shapes(treated, measure, threshold, skewed=True)
+    undecided = np.array([word is None for word in found])
+    rising = np.array([word is not None and "R" in word for word in found])
+    tail = np.abs(values(control, "tail", 0, measure, skewed=skewed))
+
+    def judge(course: tuple[bool, bool]) -> Judgement:
+        keeps, rises = course
+        return Judgement(
+            share_of_draws(
+                f"draws whose rank {'does not fall' if keeps else 'falls'} once it has risen",
+                monotone(found) == keeps,
+                at_least=typical,
+                undecided=undecided,
+                because=MORE,
+            ),
+            share_of_draws(
+                f"draws whose rank {'rises' if rises else 'does not rise'}",
+                rising == rises,
+                at_least=typical,
+                undecided=undecided,
+                because=MORE,
+            ),
+            share_of_draws(
+                "draws whose rank has saturated: it changes less than the threshold over the last half decade",
+                tail < threshold,
+                at_least=typical,
+                undecided=np.isnan(tail),
+                because=MORE,
+            ),
+        )
+
+    difference = share_difference(monotone(found), monotone(other))
+    facts = {
+        "treated": float(np.mean(monotone(other))),
+        "difference": difference.value,
+        "least": difference.lower,
+        "most": difference.upper,
+        "late": float(np.mean([word is not None and word.startswith("FRF") for word in found])),
+        "treated_late": float(np.mean([word is not None and word.startswith("FRF") for word in other])),
+    }
+    rivals = {"a fall after the rise: compression": (False, True), "no growth": (True, False)}
+    return Finding(judge, (True, True), rivals, facts=facts)
+
+
+@claim(
+    "Figure 12, equal classes",
+    scope="2 examples in each of 4 classes, d = 2, cross-entropy, the treated grid's starts",
+    empirical=True,
+)
+def controls_uniform(
+    control: Table,
+    treated: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+    typical: Fraction,
+) -> Finding:
+    """Without class skew the warm-up is followed by a monotone, saturating growth of the effective rank.
+
+    It is in {value:.0%} of the draws. With skew it is in {treated:.0%} too: what the control shows is a difference of
+    {difference:+.0%} ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here,
+    {treated_late:.1%} with skew.
+    """
+    return _control(control, treated, False, measure, threshold, typical)
+
+
+@claim(
+    "Figure 12, no bottleneck",
+    scope="skewed classes of 8 examples, V = 4, d = 3, cross-entropy, the treated grid's starts",
+    empirical=True,
+)
+def controls_no_bottleneck(
+    control: Table,
+    treated: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+    typical: Fraction,
+) -> Finding:
+    """Without a bottleneck the warm-up is followed by a monotone, saturating growth of the effective rank.
+
+    It is in {value:.0%} of the draws. In two dimensions it is in {treated:.0%}: a difference of {difference:+.0%}
+    ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} with the
+    bottleneck.
+    """
+    return _control(control, treated, True, measure, threshold, typical)
+
+
+@claim(
+    "Figure 13, squared loss",
+    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, the treated grid's starts",
+    empirical=True,
+)
+def controls_squared_loss(
+    control: Table,
+    treated: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+    typical: Fraction,
+) -> Finding:
+    """Under the squared loss, with skewed classes, the warm-up is followed by a monotone, saturating growth of the
+    effective rank.
+
+    It is in {value:.0%} of the draws; under cross-entropy in {treated:.0%}: a difference of {difference:+.0%}
+    ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} there.
+    """
+    return _control(control, treated, True, measure, threshold, typical)
+
+
+@claim(
+    "Figure 13, squared loss, equal classes",
+    scope="2 examples in each of 4 classes, d = 2, squared loss, the treated grid's starts",
+    empirical=True,
+)
+def controls_squared_loss_uniform(
+    control: Table,
+    treated: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+    typical: Fraction,
+) -> Finding:
+    """Under the squared loss, with equal classes, the warm-up is followed by a monotone, saturating growth of the
+    effective rank.
+
+    It is in {value:.0%} of the draws; under cross-entropy with skew in {treated:.0%}: a difference of {difference:+.0%}
+    ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} there.
+    """
+    return _control(control, treated, False, measure, threshold, typical)
+
+
+@claim(
+    "Figure 13, what is learned",
+    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged",
+    empirical=True,
+)
+def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *, typical: Fraction) -> Finding:
+    """Under the squared loss with a bottleneck only the most frequent classes are learned.
+
+    A class is learned if the mean output of its own class over its examples is above one half at the end. In two
+    dimensions the flow ends at the best approximation of rank two of the labels, which are the two most frequent
+    classes. Counted are draws in which something is learned, something is not, and nothing learned is rarer than
+    anything that is not. Under cross-entropy all classes are learned in {all_learned:.0%} of the draws.
+    """
+    rows = members(squared, skewed=True)
+    sizes = np.array([[int(size) for size in counts.split("-")] for counts in rows["counts"]])
+
+    def judge(reading: tuple[Table, int]) -> Judgement:
+        table, sign = reading
+        final = values(table, "final", None, skewed=True)
+        learned = final > 0.5
+        known, unknown = np.where(learned, sign * sizes, np.inf), np.where(learned, -np.inf, sign * sizes)
+        frequent = learned.any(axis=1) & ~learned.all(axis=1) & (known.min(axis=1) >= unknown.max(axis=1))
+        return Judgement(
+            share_of_draws(
+                "draws in which only the most frequent classes are learned",
+                frequent,
+                at_least=typical,
+                undecided=np.isnan(final).any(axis=1),
+                because=MORE,
+            )
+        )
+
+    rivals = {"only the rarest classes": (squared, -1), "cross-entropy in its place": (cross_entropy, 1)}
+    final = values(cross_entropy, "final", None, skewed=True)
+    facts = {"all_learned": float(np.mean((final > 0.5).all(axis=1)))}
+    return Finding(judge, (squared, 1), rivals, facts=facts)

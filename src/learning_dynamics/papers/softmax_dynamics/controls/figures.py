@@ -1,0 +1,97 @@
+"""The rank without skew, without bottleneck, and under the squared loss."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import PercentFormatter
+
+from learning_dynamics.evidence import share
+from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
+from learning_dynamics.papers.softmax_dynamics.panels import RANK_NAMES, band, learned_times
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.settings import Count, Positive
+from learning_dynamics.tidy import Table, select, settings_of
+
+
+def controls(
+    skewed: Table,
+    uniform: Table,
+    no_bottleneck: Table,
+    squared: Table,
+    squared_uniform: Table,
+    grid: Table,
+    wide_grid: Table,
+    squared_grid: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+    members: Count,
+) -> Drawn:
+    r"""The effective rank with skew, bottleneck or cross-entropy taken away, and with all three.
+
+    {measure} of {members} single seeds (lines) and the middle half of all (band), Gaussian starts of scale {scale:g};
+    dots: the first class and the last are learned. Last panel: shares over the whole grid of scales, starts and
+    skews, with 95 % Wilson intervals: no fall once it has risen, as the paper says of the controls, and a fall after
+    a rise while the rarest classes are learned. Under the squared loss not all classes are learned, and the second
+    dot is missing.
+    """
+    panels = {
+        "skewed, cross-entropy": skewed,
+        "equal classes": uniform,
+        "no bottleneck, $d = 3$": no_bottleneck,
+        "squared loss, skewed": squared,
+        "squared loss, equal classes": squared_uniform,
+    }
+    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.8))
+    for axis, (title, table) in zip(axes.ravel(), panels.items(), strict=False):
+        settings = settings_of(table)
+        band(axis, table, measure, COLOURS["blue"])
+        for seed in range(min(members, settings["seeds"])):
+            rows = table[table["seed"] == seed]
+            curve = select(rows, measure).set_index("time")["value"]
+            axis.plot(curve.index, curve, color=COLOURS["blue"], lw=0.7, alpha=0.7)
+            learned = learned_times(rows, len(settings["counts"]))
+            for when, colour in ((learned.min(), "orange"), (learned.max(), "vermilion")):
+                if np.isfinite(when):
+                    axis.plot(when, curve[when], "o", ms=3, color=COLOURS[colour], zorder=3)
+        axis.axhline(settings["dimension"], color=COLOURS["grey"], lw=0.8, ls=(0, (4, 2)))
+        axis.set(xscale="log", ylim=(0.95, settings["dimension"] + 0.07), title=title, xlabel="flow time $t$")
+        axis.set_xlim(table.loc[table["time"] > 0, "time"].min(), table["time"].max())
+    for axis in axes[:, 0]:
+        axis.set_ylabel(RANK_NAMES[measure])
+    cases = {
+        "treated": (grid, True),
+        "equal": (grid, False),
+        "$d = 3$": (wide_grid, True),
+        "squared": (squared_grid, True),
+        "squared,\nequal": (squared_grid, False),
+    }
+    axis = axes[1, 2]
+    for place, (table, skew) in enumerate(cases.values()):
+        words = shapes(table, measure, threshold, skewed=skew)
+        fallen = values(table, "fall_rare", 0, measure, threshold, skewed=skew) > 0
+        growing = monotone(words)
+        for shift, shown, colour, label in (
+            (-0.13, growing, "blue", "never falls again"),
+            (0.13, fallen, "vermilion", "falls, rare classes"),
+        ):
+            found = share(int(shown.sum()), len(shown))
+            error = [[found.value - found.lower], [found.upper - found.value]]
+            name = label if place == 0 else None
+            axis.errorbar(found.value, place + shift, xerr=error, fmt="o", ms=4, color=COLOURS[colour], label=name)
+    axis.set_yticks(range(len(cases)), list(cases))
+    axis.invert_yaxis()
+    axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds")
+    axis.xaxis.set_major_formatter(PercentFormatter(1.0))
+    axis.legend(
+        loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, fontsize=7.5, handletextpad=0.1, columnspacing=0.6
+    )
+    facts = {"measure": RANK_NAMES[measure], "members": members, "scale": settings_of(skewed)["scale"]}
+    return Drawn(
+        figure,
+        facts,
+        "RankMe over time for single seeds of the treated case and four controls, and shares that grow or fall.",
+    )

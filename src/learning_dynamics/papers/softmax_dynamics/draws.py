@@ -1,0 +1,66 @@
+"""What claims and figures read of a grid: values by member, shapes of the rank's course, differences of shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from learning_dynamics.evidence import LEVEL, Estimate
+from learning_dynamics.tidy import Table, select
+
+START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.metrics.MOMENTS
+# what claims say alike of scope, of criteria, and of draws that they leave out
+TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
+MORE = "more often than not"
+NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
+
+
+def values(table: Table, quantity: str, index: int | None = 0, measure: str = "", threshold: float = 0.0, **where: Any):
+    """Return a quantity by member, in the grid's order; with ``index=None`` a row for each member.
+
+    Returns
+    -------
+    ndarray, shape (members,) or (members, entries)
+    """
+    chosen = select(table, quantity, measure=measure, **where)
+    chosen = chosen[np.isclose(chosen["threshold"], threshold)]
+    if index is not None:
+        return select(chosen, index=index)["value"].to_numpy()
+    return chosen["value"].to_numpy().reshape(-1, chosen["index"].nunique())
+
+
+def learning_times(table: Table, **where: Any) -> np.ndarray:
+    """Return when each class is learned, shape (members, classes): infinite if never, nan where the flow failed."""
+    times, final = values(table, "learned", None, **where), values(table, "final", None, **where)
+    return np.where(np.isnan(times) & ~np.isnan(final), np.inf, times)
+
+
+def members(table: Table, **where: Any) -> pd.DataFrame:
+    """Return counts, init, scale and seed of the members in the order of `values`."""
+    return select(table, "sigma_1", index=1, **where)[["counts", "init", "scale", "seed"]].reset_index(drop=True)
+
+
+def shapes(table: Table, measure: str, threshold: float, **where: Any) -> np.ndarray:
+    """Return each member's course of the rank: F a fall, R a rise, in their order, at most four; None if it failed."""
+    swings = values(table, "swing", None, measure, threshold, **where)
+    words = ["".join("F" if swing < 0 else "R" for swing in row if swing) for row in swings]
+    return np.array([None if np.isnan(row).any() else word for word, row in zip(words, swings, strict=True)], object)
+
+
+def monotone(words: np.ndarray) -> np.ndarray:
+    """Return of which courses nothing falls after a rise: they grow monotonically after at most one fall."""
+    return np.array([word is not None and "RF" not in word for word in words])
+
+
+def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
+    """Return the difference of two independent shares, with Newcombe's interval from Wilson's."""
+    found = [(np.mean(part), stats.binomtest(int(np.sum(part)), len(part))) for part in (first, second)]
+    (p, one), (q, two) = ((share, test.proportion_ci(LEVEL, method="wilson")) for share, test in found)
+    lower = p - q - np.hypot(p - one.low, two.high - q)
+    upper = p - q + np.hypot(one.high - p, q - two.low)
+    return Estimate(
+        float(p - q), float(lower), float(upper), len(first) + len(second), "difference of shares (Newcombe)"
+    )

@@ -1,0 +1,137 @@
+"""Falls and rises of an effective rank, when classes are learned, and which falls happen meanwhile."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+LEARNED = 0.5  # a class is learned when the mean probability of its examples' own class passes one half
+
+
+def turning_points(values: np.ndarray, threshold: float) -> list[int]:
+    """Return where a series turns: places of alternating extrema, consecutive ones at least `threshold` apart.
+
+    A swing ends at an extremum from which the series later retreats by at least `threshold`; smaller retreats
+    belong to the swing. The last swing may end with the series. Empty for a series that swings nowhere.
+    """
+    points: list[int] = []
+    series = values.tolist()
+    low = high = direction = 0
+    for place, value in enumerate(series):
+        low, high = (place if value < series[low] else low), (place if value > series[high] else high)
+        if direction >= 0 and value <= series[high] - threshold:
+            points = [high] if direction == 0 else [*points, high]
+            direction, low = -1, place
+        elif direction <= 0 and value >= series[low] + threshold:
+            points = [low] if direction == 0 else [*points, low]
+            direction, high = 1, place
+    if direction:
+        points.append(high if direction > 0 else low)
+    return points
+
+
+def swings(series: np.ndarray, threshold: float, count: int) -> np.ndarray:
+    """Return the first `count` alternating swings of each series, shape (members, count), zeros after the last.
+
+    Negative for a fall, positive for a rise; nan for a series that is not finite.
+    """
+    found = np.zeros((len(series), count))
+    for member, values in enumerate(series):
+        turning = turning_points(values, threshold)[: count + 1] if np.isfinite(values).all() else []
+        found[member, : max(len(turning) - 1, 0)] = np.diff(values[turning])
+    found[~np.isfinite(series).all(axis=1)] = np.nan
+    return found
+
+
+def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """Return when each class's probability passes `LEARNED` for good, interpolated; infinite if it never does.
+
+    Parameters
+    ----------
+    times : ndarray, shape (times,)
+    probabilities : ndarray, shape (members, times, classes)
+
+    Returns
+    -------
+    ndarray, shape (members, classes)
+        nan for members that are not finite.
+    """
+    above = probabilities > LEARNED
+    # the first time from which on the class stays learned
+    below = ~above[:, ::-1]
+    last = probabilities.shape[1] - np.argmax(below, axis=1)
+    first = np.where(below.any(axis=1), last, 0)
+    never, from_start = first >= len(times), first == 0
+    after = np.clip(first, 1, len(times) - 1)
+    p0, p1 = (np.take_along_axis(probabilities, (after + shift)[:, None], axis=1)[:, 0] for shift in (-1, 0))
+    share = np.clip((LEARNED - p0) / np.where(p1 > p0, p1 - p0, 1.0), 0.0, 1.0)
+    at = times[after - 1] + share * (times[after] - times[after - 1])
+    at = np.where(never, np.inf, np.where(from_start, times[0], at))
+    return np.where(np.isfinite(probabilities).all(axis=(1, 2))[:, None], at, np.nan)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """While which classes are learned: first and last recorded place of each member, shape (members,).
+
+    Attributes
+    ----------
+    rare : pair of ndarray
+        From before the first of the rarest classes passes `lower` to where all of them have passed `upper`.
+    learning : pair of ndarray
+        From where the first class of any size is learned to where all classes have passed `upper`.
+    """
+
+    rare: tuple[np.ndarray, np.ndarray]
+    learning: tuple[np.ndarray, np.ndarray]
+
+
+def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: float) -> Windows:
+    """Return when the rarest classes, and all but the first, are learned; windows that do not end, end with the series.
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (members, times, classes)
+    counts : ndarray of int, shape (members, classes)
+    """
+    rarest = (counts == counts.min(axis=1, keepdims=True))[:, None]
+    begins = _first((probabilities > lower) & rarest, any_class=True) - 1
+    ends = _first((probabilities > upper) | ~rarest, any_class=False)
+    first = _first(probabilities > LEARNED, any_class=True)
+    last = _first(probabilities > upper, any_class=False)
+    return Windows((np.maximum(begins, 0), ends), (first, last))
+
+
+def falls_within(series: np.ndarray, threshold: float, window: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the deepest fall of each series inside its window, shape (members,); nan where it is not finite.
+
+    Only falls of at least `threshold` count that follow a rise of at least `threshold`: the first fall of a series
+    that starts with one is its warm-up. Of a fall that begins before the window or ends after it, the part
+    inside counts.
+    """
+    deepest = np.zeros(len(series))
+    for member, values in enumerate(series):
+        if not np.isfinite(values).all():
+            deepest[member] = np.nan
+            continue
+        turning = turning_points(values, threshold)
+        for top, bottom in itertools.pairwise(turning[1:]):
+            if values[bottom] < values[top]:
+                start, end = max(top, window[0][member]), min(bottom, window[1][member])
+                if end > start:
+                    deepest[member] = max(deepest[member], values[start] - values[end])
+    return deepest
+
+
+def falls_by_window(series: np.ndarray, threshold: float, found: Windows) -> dict[str, np.ndarray]:
+    """Return the deepest falls after a rise, at any time and in the two windows."""
+    whole = (np.zeros(len(series), dtype=int), np.full(len(series), series.shape[1] - 1))
+    places = {"fall": whole, "fall_rare": found.rare, "fall_learning": found.learning}
+    return {name: falls_within(series, threshold, window) for name, window in places.items()}
+
+
+def _first(holds: np.ndarray, *, any_class: bool) -> np.ndarray:
+    reached = holds.any(axis=2) if any_class else holds.all(axis=2)
+    return np.where(np.any(reached, axis=1), np.argmax(reached, axis=1), holds.shape[1] - 1)

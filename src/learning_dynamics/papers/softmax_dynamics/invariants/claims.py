@@ -1,0 +1,220 @@
+"""Lemma B.1, the conserved difference of the factors, and Theorem B.2: what holds along every flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.claims import Finding, Judgement, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.evidence import mean, slope
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
+
+# Largest relative error of an invariant along these flows, in units of the integrator's rtol: 5.2 over all
+# flows of this paper at rtol 1e-9 and 1e-11; doubled.
+FLOW_ERROR = 10.0
+# Step of finite differences in units of the spectrum's gap; see measures.continuation.difference_rates.
+DIFFERENCE_STEP = 1e-3
+# Unbalanced factors differ by tens of per cent where balanced ones agree; errors must not hide a thousandth of that.
+RESOLUTION = 1e-4
+
+
+def flow_error(flows: Sequence[Table]) -> float:
+    """Return the error that integration leaves in an invariant."""
+    return FLOW_ERROR * max(settings_of(table)["rtol"] for table in flows)
+
+
+def difference_error(simple: Any) -> Any:
+    """Return the rounding of a difference of singular values, relative to the matrix's speed, down to a relative gap.
+
+    The factor covers the constant of the SVD itself.
+    """
+    return 10 * np.finfo(float).eps / (DIFFERENCE_STEP * simple)
+
+
+def rate_errors(table: Table, quantity: str, speed: str, smooth: pd.Series) -> np.ndarray:
+    """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time)."""
+    chosen = select(table, quantity)
+    gap = (chosen["value"] - chosen["predicted"]).abs()
+    error = gap.groupby([chosen["seed"], chosen["time"]]).max() / at_each_time(table, speed)
+    return error[smooth.reindex(error.index)].groupby("seed").max().to_numpy()
+
+
+def at_each_time(table: Table, quantity: str) -> pd.Series:
+    """Return a quantity that has a single value, by seed and time."""
+    return select(table, quantity).set_index(["seed", "time"])["value"]
+
+
+def _seen(smooth: pd.Series) -> dict[str, int]:
+    return {"times at which the spectrum is not simple": int((~smooth).sum())}
+
+
+@claim("Lemma B.1", scope="random smooth curves of 6 x 4 matrices; both factors along gradient flow")
+def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
+    r"""A simple singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
+
+    On the curves differences are taken in time, along the flow in the direction of motion. Where two singular
+    values meet, the ordered ones have no derivative, and none has one at zero; times whose relative gap is below
+    {simple:g} are left out, as the lemma asks for simple ones.
+    """
+    # the spectrum must be smooth on the scale of the step: no step longer than a share `simple` of a gap
+    step = settings_of(curves)["step"]
+    curve_smooth = step * at_each_time(curves, "speed") < simple * at_each_time(curves, "gap")
+    flow_smooth = at_each_time(flow, "gap") > simple
+    # truncation: the fourth power of step over gap, at most a share `simple`, with ten for its constant
+    truncation = 10 * simple**4
+
+    def judge(factor: float) -> Judgement:
+        turned = [_scaled(table, factor) for table in (curves, flow)]
+        return Judgement(
+            every_draw(
+                r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
+                rate_errors(turned[0], "lemma", "speed", curve_smooth),
+                at_most=truncation,
+                because="truncation of fourth-order differences",
+                left_out=_seen(curve_smooth),
+            ),
+            *(
+                every_draw(
+                    rf"largest error of $\dot\sigma_k({name})$ along the flow, relative to $|\dot {name}|$",
+                    rate_errors(turned[1], f"lemma_{factor_name}", f"speed_{factor_name}", flow_smooth),
+                    at_most=difference_error(simple),
+                    because="rounding of the differences",
+                    left_out=_seen(flow_smooth),
+                )
+                for factor_name, name in (("f", "f"), ("w", "W"))
+            ),
+        )
+
+    rivals = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
+    return Finding(judge, 1.0, rivals, facts={"simple": simple})
+
+
+def _scaled(table: Table, factor: float) -> Table:
+    scaled = table.assign(predicted=table["predicted"] * factor)
+    scaled.attrs = table.attrs
+    return scaled
+
+
+@claim("Eq. 15 and 16", scope="both losses' residuals enter alike; cross-entropy, balanced and Gaussian starts")
+def conservation(balanced: Table, gaussian: Table) -> Finding:
+    r"""Gradient flow keeps $f^T f - W W^T$ as it was at the start, from any start.
+
+    From a Gaussian start the conserved difference is up to {imbalance:.2g} of $|f^T f + W W^T|$, so that there is
+    something to conserve.
+    """
+    flows = (balanced, gaussian)
+    largest = {
+        quantity: np.concatenate([by_draw(table, quantity).max(axis=1) for table in flows])
+        for quantity in ("drift", "imbalance")
+    }
+
+    def judge(quantity: str) -> Judgement:
+        return Judgement(
+            equal_on_every_draw(
+                r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
+                largest[quantity],
+                0.0,
+                tolerance=flow_error(flows),
+                relative_to=1.0,
+                resolution=RESOLUTION,
+                because="10 rtol",
+            )
+        )
+
+    rivals = {"the factors become equal: the difference itself vanishes": "imbalance"}
+    return Finding(judge, "drift", rivals, facts={"imbalance": float(largest["imbalance"].max())})
+
+
+@claim("Eq. 12, as steps", scope="cross-entropy, balanced starts, four learning rates", origin="ours")
+def conservation_gradient_descent(descent: Table) -> Finding:
+    r"""Steps of finite size change $f^T f - W W^T$ by $\eta^2 (W A^T A W^T - f^T A A^T f)$ each: over a given time it
+    drifts in proportion to $\eta$.
+
+    The appendix says gradient descent and differentiates in time; what it derives is exact for the flow.
+    """
+    drifts = select(descent, "drift").groupby(["seed", "learning_rate"])["value"].max()
+    drifts = drifts.unstack()  # noqa: PD010 - a series
+    logs = np.log(drifts.to_numpy())
+    x = np.log(drifts.columns.to_numpy(dtype=float))
+    orders = np.array([slope(x, row).value for row in logs])
+
+    def judge(order: float) -> Judgement:
+        return Judgement(
+            equal(
+                r"order of the drift in $\eta$",
+                mean(orders),
+                order,
+                tolerance=0.1,
+                resolution=0.5,
+                because="terms of higher order raise it by up to a tenth",
+            )
+        )
+
+    rivals = {"no drift but rounding (order 0)": 0.0, "a drift of second order": 2.0}
+    return Finding(judge, 1.0, rivals)
+
+
+@claim("Eq. 12", scope="linear features on inputs of 12 entries, 8 examples, cross-entropy, Gaussian starts")
+def equation_12(inputs: Table) -> Finding:
+    r"""If features are linear in orthonormal inputs, $f = X \Theta$ with $X X^T = 1$, the rows of $f$ move as if they
+    were free: $\dot f = -\eta A W^T$.
+
+    Both flows are integrated from the same features. With inputs whose correlation is {correlation:g} the features
+    end up {correlated:.0%} of their size away from free ones: the reduction is to orthonormal inputs.
+    """
+    worst = select(inputs, "departure").groupby(["correlation", "seed"])["value"].max()
+    most = float(inputs["correlation"].max())
+
+    def judge(correlation: float) -> Judgement:
+        return Judgement(
+            every_draw(
+                "largest distance of linear from free features, relative to these",
+                worst.loc[correlation].to_numpy(),
+                at_most=RESOLUTION,
+                because="a thousandth of what correlations of some tenths change",
+            )
+        )
+
+    facts = {"correlation": most, "correlated": float(worst.loc[most].median())}
+    return Finding(judge, 0.0, {"inputs that are correlated": most}, facts=facts)
+
+
+@claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4")
+def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
+    r"""From a balanced start, $f^T f = W W^T$, the factors keep equal singular values and shared directions:
+    $S_1^2 = S_2^2$ and $V_1 = U_2$.
+
+    Singular vectors are fixed up to sign, and only as well as the gap of the spectrum allows: an error of size
+    $\epsilon$ in a symmetric matrix turns its eigenvectors by up to $\epsilon$ over the gap, and the angles are
+    weighted by it. Singular values are not negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the
+    proof does not occur.
+    """
+
+    def judge(tables: Sequence[Table]) -> Judgement:
+        def worst(quantity: str) -> np.ndarray:
+            return np.concatenate([by_draw(table, quantity).max(axis=1) for table in tables])
+
+        return Judgement(
+            *(
+                equal_on_every_draw(
+                    name,
+                    worst(quantity),
+                    0.0,
+                    tolerance=flow_error(flows),
+                    relative_to=1.0,
+                    resolution=RESOLUTION,
+                    because="10 rtol",
+                )
+                for name, quantity in (
+                    (r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$", "spectra"),
+                    (r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
+                     "directions"),
+                )
+            )
+        )  # fmt: skip
+
+    return Finding(judge, list(flows), {"starts that are not balanced": [unbalanced]})

@@ -1,0 +1,112 @@
+"""What gradient flow conserves, and the rates of singular values, along single flows and smooth curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.measures.continuation import difference_rates, smallest_gap
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics import starts, theory
+from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+TIDY = (SEED, TIME, QUANTITY, INDEX, Column("value", "float", "measured", nullable=True), PREDICTED)
+CORRELATION = Column("correlation", "float", "of any two inputs")
+RATE = Column("learning_rate", "float", "step size of gradient descent")
+
+
+@columns(*TIDY)
+def flow(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure invariants and rates along gradient flow; singular values are numbered descending at each time.
+
+    Quantities: ``sigma``, of the features; ``rate_f``, ``rate_w``, derivatives of singular values by finite
+    differences along the motion, with -g_i sigma of the other factor as the prediction (Theorem B.3); ``lemma_f``,
+    ``lemma_w``, the same derivatives with u^T (dM/dt) v as the prediction (Lemma B.1); ``speed_f``, ``speed_w``,
+    norms of dM/dt; ``gap``, smallest distance within the spectra relative to the largest singular value; ``drift``,
+    norm of the change of f^T f - W W^T since the start, ``imbalance``, its norm, both relative to that of
+    f^T f + W W^T (conservation); ``spectra``, largest difference of squared singular values, and ``directions``,
+    largest sine between v_1i and u_2i times the gap of the squared spectrum, both relative to sigma_1^2 (Theorem B.2).
+    """
+    f, W = trajectory.series["f"], trajectory.series["W"]
+    lived = ~(starts.undecided(f) | starts.undecided(W))
+    f, W = np.where(lived[:, None, None, None], f, f[:, :1]), np.where(lived[:, None, None, None], W, W[:, :1])
+    loss, labels = trajectory.settings["loss"], trajectory.constants["labels"][:, None]
+    df, dW = model.derivatives(f, W, labels, loss)
+    (U1, S1, V1), (U2, S2, V2) = paired_svd(f, W)
+    g = theory.gains(U1, model.residual(f, W, labels, loss), V2)
+    rate_f, rate_w = difference_rates(f, df, S1.shape[-1]), difference_rates(W, dW, S2.shape[-1])
+    drift, imbalance = _drift(f, W)
+    top = S1[..., 0] ** 2
+    # the sine as a length, since 1 - cosine^2 would lose half of the digits
+    sine = np.linalg.norm(V1 - U2 * np.sum(V1 * U2, axis=-2, keepdims=True), axis=-2)
+    measured = {
+        "sigma": S1,
+        "rate_f": (rate_f, -g * S2),
+        "rate_w": (rate_w, -g * S1),
+        "lemma_f": (rate_f, theory.singular_value_rates(U1, df, V1)),
+        "lemma_w": (rate_w, theory.singular_value_rates(U2, dW, V2)),
+        "speed_f": _norm(df),
+        "speed_w": _norm(dW),
+        "gap": np.minimum(smallest_gap(S1) / S1[..., 0], smallest_gap(S2) / S2[..., 0]),
+        "drift": drift,
+        "imbalance": imbalance,
+        "spectra": np.max(np.abs(S1**2 - S2**2), axis=-1) / top,
+        "directions": sine.max(axis=-1) * smallest_gap(S1**2) / top,
+    }
+    table = rows(measured, {"seed": np.arange(len(f)), "time": trajectory.time})
+    table.loc[~lived[table["seed"]], "value"] = np.nan
+    return joined(TIDY, table)
+
+
+@columns(RATE, *TIDY)
+def descent(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``drift`` and ``imbalance`` along gradient descent, as for the flow."""
+    drift, imbalance = _drift(trajectory.series["f"], trajectory.series["W"])
+    rates = trajectory.constants["learning_rate"]
+    seeds = np.arange(len(rates)) % np.count_nonzero(rates == rates[0])
+    axes = {"seed": seeds, "time": trajectory.time}
+    return joined((RATE, *TIDY), rows({"drift": drift, "imbalance": imbalance}, axes, learning_rate=rates))
+
+
+@columns(*TIDY)
+def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure singular values' rates along smooth curves.
+
+    Quantities: ``lemma``, the derivative by fourth-order differences in time, with u^T (dM/dt) v as the
+    prediction (Lemma B.1); ``speed``, norm of dM/dt; ``gap``, smallest distance within the spectrum.
+    """
+    M, dM, nearby = (trajectory.series[name] for name in ("M", "dM", "nearby"))
+    values = np.linalg.svd(nearby, compute_uv=False)
+    step = trajectory.settings["step"]
+    difference = (8 * (values[..., 2, :] - values[..., 1, :]) - (values[..., 3, :] - values[..., 0, :])) / (12 * step)
+    U, S, V = sorted_svd(M)
+    measured = {
+        "lemma": (difference, theory.singular_value_rates(U, dM, V)),
+        "speed": _norm(dM),
+        "gap": smallest_gap(S),
+    }
+    return joined(TIDY, rows(measured, {"seed": np.arange(len(M)), "time": trajectory.time}))
+
+
+@columns(CORRELATION, *TIDY)
+def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``departure``: distance of linear features from free ones of the same start, relative to the latter."""
+    linear, free = trajectory.series["linear"], trajectory.series["free"]
+    correlation = trajectory.constants["correlation"]
+    seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
+    axes = {"seed": seeds, "time": trajectory.time}
+    departure = _norm(linear - free) / _norm(free)
+    return joined((CORRELATION, *TIDY), rows({"departure": departure}, axes, correlation=correlation))
+
+
+def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return norms of the change of f^T f - W W^T since the start and of itself, relative to |f^T f + W W^T|."""
+    left, right = np.swapaxes(f, -1, -2) @ f, W @ np.swapaxes(W, -1, -2)
+    difference, size = left - right, _norm(left + right)
+    return _norm(difference - difference[:, :1]) / size, _norm(difference) / size
+
+
+def _norm(matrices: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(matrices, axis=(-2, -1))

@@ -1,0 +1,161 @@
+"""Features and classifier by gradient flow and by gradient descent, and smooth curves for Lemma B.1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics.dynamics import ensemble
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+
+def flow(
+    *,
+    counts: list[Count],
+    dimension: Count,
+    loss: Literal["cross_entropy", "squared"],
+    init: Literal["balanced", "gaussian"],
+    scale: Positive,
+    seeds: Count,
+    start: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow from one class skew and one scale (eq. 12 with learning rate one).
+
+    Recorded at 0 and at `points` times from `start` to `horizon`, spaced evenly in the logarithm.
+
+    Returns
+    -------
+    Trajectory
+        Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
+    """
+    times = starts.log_times(start, horizon, points)
+    return starts.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
+
+
+def descent(
+    *,
+    counts: list[Count],
+    dimension: Count,
+    loss: Literal["cross_entropy", "squared"],
+    init: Literal["balanced", "gaussian"],
+    scale: Positive,
+    seeds: Count,
+    learning_rates: list[Positive],
+    coarse_steps: Count,
+    points: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient descent from the same initial states with several learning rates.
+
+    The largest rate takes `coarse_steps` steps; the others run to the same time, which is the learning
+    rate times the number of steps.
+
+    Returns
+    -------
+    Trajectory
+        As in `flow`, members rate by rate; constant learning_rate, shape (members,).
+    """
+    labels, initial = starts.cell_states(seed, counts, dimension, init, scale, seeds)
+    field = model.vector_field(labels, dimension, loss)
+    largest = max(learning_rates)
+    coarse = np.unique(np.round(np.linspace(0, coarse_steps, points)).astype(int))
+    states = [
+        ensemble.descent(field, initial, rate, np.round(coarse * (largest / rate)).astype(int))
+        for rate in progress(learning_rates, "learning rates")
+    ]
+    series = starts.factors_of(np.concatenate(states), labels, dimension)
+    constants = {"labels": labels, "learning_rate": np.repeat(np.array(learning_rates), seeds)}
+    return Trajectory(largest * coarse, series, constants)
+
+
+def matrix_curves(
+    *, rows: Count, columns: Count, seeds: Count, points: Count, step: Positive, seed: Seed
+) -> Trajectory:
+    """Smooth random curves of matrices, M(t) = M_0 + M_1 sin t + M_2 cos 2t, Gaussian coefficients.
+
+    Returns
+    -------
+    Trajectory
+        Series M, its derivative dM, and nearby: M at t + step * (-2, -1, 1, 2), shape
+        (members, times, 4, rows, columns).
+    """
+    times = np.linspace(0.0, 2 * np.pi, points)
+    coefficients = np.stack(
+        [rng.standard_normal((3, rows, columns)) for rng in generators(seed, "matrix_curves", seeds)]
+    )
+
+    def curve(waves: Sequence[np.ndarray]) -> np.ndarray:
+        return np.einsum("k...,mkrc->m...rc", np.stack(waves), coefficients)
+
+    def at(t: np.ndarray) -> np.ndarray:
+        return curve([np.ones_like(t), np.sin(t), np.cos(2 * t)])
+
+    nearby = times[:, None] + step * np.array([-2, -1, 1, 2])
+    derivative = curve([np.zeros_like(times), np.cos(times), -2 * np.sin(2 * times)])
+    return Trajectory(times, {"M": at(times), "dM": derivative, "nearby": at(nearby)})
+
+
+def linear_inputs(
+    *,
+    counts: list[Count],
+    dimension: Count,
+    inputs: Count,
+    correlations: list[Fraction],
+    scale: Positive,
+    seeds: Count,
+    start: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow of linear features f = X Theta under cross-entropy, beside that of free features from the same f.
+
+    X has unit rows of `inputs` entries that are correlated by as much as each of `correlations` says, in turn: with
+    nought they are orthonormal, and the rows of f are claimed to move as if they were free (eq. 12).
+
+    Returns
+    -------
+    Trajectory
+        Series linear and free, both f, shape (members, times, examples, d); constant correlation of each member.
+    """
+    times = starts.log_times(start, horizon, points)
+    examples, classes = sum(counts), len(counts)
+    X, theta, W = [], [], []
+    for correlation in correlations:
+        values, vectors = np.linalg.eigh((1 - correlation) * np.eye(examples) + correlation)
+        mixed = (vectors * np.sqrt(values)) @ vectors.T
+        for rng in generators(seed, "softmax_dynamics.linear_inputs", seeds):
+            rows = np.linalg.qr(rng.standard_normal((inputs, examples)))[0].T
+            X.append(mixed @ rows)
+            theta.append(scale * rng.standard_normal((inputs, dimension)))
+            W.append(scale * rng.standard_normal((dimension, classes)))
+    data, parameters, classifier = np.stack(X), np.stack(theta), np.stack(W)
+    labels = np.repeat(model.one_hot(counts)[None], len(data), axis=0)
+
+    def field(states: np.ndarray, members: np.ndarray) -> np.ndarray:
+        now, weights = model.unpack(states, inputs, dimension, classes)
+        moved, turned = model.derivatives(data[members] @ now, weights, labels[members], "cross_entropy")
+        return model.pack(np.swapaxes(data[members], -1, -2) @ moved, turned)
+
+    linear = ensemble.flow(field, model.pack(parameters, classifier), times, rtol=rtol, atol=atol)
+    features = data[:, None] @ model.unpack(linear, inputs, dimension, classes)[0]
+    free = starts.flow(
+        labels, model.pack(data @ parameters, classifier), dimension, "cross_entropy", times, rtol=rtol, atol=atol
+    )
+    series = {"linear": features, "free": starts.factors_of(free, labels, dimension)["f"]}
+    constants = {"correlation": np.repeat(np.array(correlations), seeds)}
+    return Trajectory(times, series, constants, undecided=starts.undecided(free))

@@ -1,0 +1,115 @@
+"""Discrete gradient descent on whitened data (appendix C.1): its recursion, and the directions that it keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.papers.spectral_bias.integration import worst
+from learning_dynamics.settings import Fraction
+from learning_dynamics.tidy import Table, by_draw
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """What a reading of appendix C.1 says of the steps: their formulas, and whether |R| grows; where directions
+    stay.
+    """
+
+    output: str
+    gradient: str
+    gradient_grows: bool
+    standing: Table
+
+
+@claim(
+    "Appendix C.1, discrete step size",
+    scope="width d, one output, whitened data (directions) and ill-conditioned data with n = d (recursion)",
+    correction="a' = a + ηWᵀR, and aᵀWᵀR in the term of second order; a grows, R shrinks, both in their directions",
+)
+def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Finding:
+    r"""Gradient descent of width $d$ with one output, from $W = \sqrt{2\gamma} I$, $a = 0$, takes the steps $W' = W +
+    \eta R a^\top$, $a' = a + \eta W^\top a$, $R' = R - \eta X^\top X (WW^\top + |a|^2) R - \eta^2 (a^\top W R)
+    X^\top X R$; and where $X^\top X = I$, $R$ and $a$ only grow in norm and keep their directions, so that $W$
+    ends close to rank one from small $\gamma$.
+
+    As printed, $a$ would never leave zero. With $W^\top R$ in its place, and $W^\top$ in the term of second order,
+    the recursion is that of the gradient, to rounding. On whitened data the directions stay and the updates of $W$ are
+    multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the directions turn, by up
+    to {turning:.0%} (sine).
+    """
+    steps = whitened["time"].max()
+    # each step rounds a few hundred operations; directions collect it
+    rounding = 100 * np.finfo(float).eps
+    both = [whitened, others]
+
+    def judge(reading: Recursion) -> Judgement:
+        directions = [
+            every_draw(
+                f"largest turning of {what} from the direction of $R(0)$",
+                worst([reading.standing], quantity),
+                at_most=np.sqrt(rounding) if quantity == "gradient_turning" else rounding * steps,
+                because=because,
+            )
+            for quantity, what, because in (
+                ("output_turning", "$a$", "rounding of every step"),
+                ("layer_turning", "$W - W(0)$", "rounding of every step"),
+                ("gradient_turning", "$R$", "rounding over a residual of $10^{-8}$"),
+            )
+        ]
+        trends = []
+        for quantity, grows in (("output_norm", True), ("gradient_norm", reading.gradient_grows)):
+            change = np.diff(by_draw(whitened, quantity), axis=1)
+            what = f"{'$a$' if quantity == 'output_norm' else '$R$'} {'grows' if grows else 'shrinks'}"
+            trends.append(
+                every_draw(
+                    f"largest step against the trend that {what}, relative to the largest norm",
+                    (-change if grows else change).max(axis=1),
+                    at_most=rounding,
+                    because="rounding",
+                )
+            )
+        squares = by_draw(whitened, "sigma_w1", time=float(steps)) ** 2
+        return Judgement(
+            every_draw(
+                "largest distance of $a'$ from its formula, relative to the largest $|a|$",
+                worst(both, reading.output),
+                at_most=rounding,
+                because="rounding",
+                predicted=0.0,
+            ),
+            every_draw(
+                "largest distance of $R'$ from its formula, relative to $|R(0)|$",
+                worst(both, reading.gradient),
+                at_most=rounding,
+                because="rounding",
+                predicted=0.0,
+            ),
+            *directions,
+            *trends,
+            every_draw(
+                "share of $|W|^2$ in its largest singular value at the end",
+                squares[:, 0] / squares.sum(axis=1),
+                at_least=share,
+                because="close to rank one",
+            ),
+        )
+
+    return Finding(
+        judge,
+        Recursion("output_step_printed", "gradient_step_printed", True, whitened),
+        corrected=Recursion("output_step", "gradient_step", False, whitened),
+        rivals={
+            "no term of second order, as for the flow": Recursion(
+                "output_step", "gradient_step_first", False, whitened
+            ),
+            "$W$ for $W^\\top$ in the term of second order": Recursion(
+                "output_step", "gradient_step_printed", False, whitened
+            ),
+            "directions that stay whatever the data": Recursion("output_step", "gradient_step", False, others),
+        },
+        reason="two misprints in the recursion, and a residual that shrinks",
+        facts={"turning": float(np.nanmax(worst([others], "output_turning")))},
+    )

@@ -1,0 +1,33 @@
+"""Discrete gradient descent of a square two-layer linear network with one output (appendix C.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.spectral_bias.label_noise import models
+from learning_dynamics.settings import Count, Positive
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def linear_descent(data: Arrays, *, gamma: Positive, step: Positive, steps: Count) -> Trajectory:
+    """Gradient descent from W(0) = sqrt(2 gamma) I, a(0) = 0, of width d; one output.
+
+    Returns
+    -------
+    Trajectory
+        Time is the number of steps, and every step is recorded. Series W1, W2; constants X, Y.
+
+    Raises
+    ------
+    ProjectError
+        If the data have several outputs.
+    """
+    X, Y = data["X"], data["Y"]
+    if Y.shape[-1] != 1:
+        raise ProjectError(f"linear_descent needs data with one output, not {Y.shape[-1]}; set `outputs: 1`")
+    inputs = X.shape[-1]
+    start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], len(X), axis=0)
+    zero = np.zeros((len(X), inputs, 1))
+    W1, W2 = models.descend(start, zero, X, Y, step=step, steps=steps, every=1, noise=0.0, rngs=[])
+    return Trajectory(np.arange(steps + 1.0), {"W1": W1, "W2": W2}, {"X": X, "Y": Y})

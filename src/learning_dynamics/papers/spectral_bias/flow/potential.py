@@ -1,0 +1,89 @@
+"""The potential that the flow's limit minimises (Theorem 3.1 (iii)), and whether there can be one (Lemma C.4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
+from learning_dynamics.papers.spectral_bias.layers import Measured
+from learning_dynamics.seeds import generators
+
+# relative size of the perturbations that are led back to the interpolators
+SIZE = 1e-3
+# pairs of directions along which a field's curl is probed
+PAIRS = 20
+
+
+def at_limit(
+    Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float, perturbations: int
+) -> Measured:
+    """Return stationarity at the limit, and the cost of leaving it, arrays of shape (members, 1).
+
+    ``stationarity_W1`` and ``stationarity_W2`` are the gradients of the Lagrangian relative to |W1| and |W2|, with
+    the multiplier that fits best, ``stationarity_plain`` and ``stationarity_double`` that in W1 for a potential
+    without the logarithm of the determinant and with twice of it; ``excess`` is the smallest increase of the
+    potential over random perturbations, each led back to the interpolators, relative to its squared length.
+    """
+    # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space
+    alpha = np.linalg.solve(transposed(Z1), Z2)
+    pulled = transposed(X) @ np.linalg.pinv(transposed(X)) @ alpha
+    spreading = 2 * gamma * np.linalg.inv(transposed(Z1))  # gradient of gamma log det(Z1 Z1^T)
+    first = Z1 - spreading - pulled @ transposed(Z2)
+    second = Z2 - transposed(Z1) @ pulled
+    return {
+        "stationarity_W1": (norm(first) / norm(Z1))[..., 0],
+        "stationarity_plain": (norm(first + spreading) / norm(Z1))[..., 0],
+        "stationarity_double": (norm(first - spreading) / norm(Z1))[..., 0],
+        "stationarity_W2": (norm(second) / norm(Z2))[..., 0],
+        "excess": _smallest_excess(Z1, Z2, X, Y, gamma, perturbations),
+    }
+
+
+def curl(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
+    """Largest antisymmetry of the derivative of F(Z) = Z - Z^{-T} D, relative to the derivative, over random pairs.
+
+    By Proposition C.5 the gradient of a potential of Z1 has to be F at the limit, D the imbalance. A gradient has a
+    symmetric derivative, <K, dF[H]> = <H, dF[K]>; dF[H] = H + Z^{-T} H^T Z^{-T} D.
+
+    Parameters
+    ----------
+    Z1 : ndarray, shape (..., inputs, inputs)
+    imbalance : ndarray, shape (inputs,)
+        The diagonal of D.
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    (rng,) = generators(0, "spectral_bias.directions", 1)
+    inverse = np.linalg.inv(transposed(Z1))
+    found = np.zeros(Z1.shape[:-2])
+    for _ in range(PAIRS):
+        H, K = rng.standard_normal((2, *Z1.shape[-2:]))
+        along, across = (inverse @ direction.T @ inverse * imbalance for direction in (H, K))
+        difference = np.sum(K * along, axis=(-2, -1)) - np.sum(H * across, axis=(-2, -1))
+        size = np.linalg.norm(K) * norm(along)[..., 0] + np.linalg.norm(H) * norm(across)[..., 0]
+        found = np.maximum(found, np.abs(difference) / size)
+    return found
+
+
+def _smallest_excess(
+    Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float, perturbations: int
+) -> np.ndarray:
+    # directions of probing, the same for every member: part of the measure, so no setting
+    (rng,) = generators(0, "spectral_bias.perturbations", 1)
+    start = _potential(Z1, Z2, gamma)
+    smallest = np.full(start.shape, np.inf)
+    for _ in range(perturbations):
+        moved1 = Z1 + SIZE * norm(Z1)[..., None] * rng.standard_normal(Z1.shape[-2:]) / Z1.shape[-1]
+        moved2 = Z2 + SIZE * norm(Z2)[..., None] * rng.standard_normal(Z2.shape[-2:]) / Z2.shape[-2]
+        # the nearest second layer that interpolates with the moved first one
+        moved2 = moved2 + np.linalg.pinv(X @ moved1) @ (Y - X @ moved1 @ moved2)
+        length = (norm(moved1 - Z1) ** 2 + norm(moved2 - Z2) ** 2)[..., 0]
+        smallest = np.minimum(smallest, (_potential(moved1, moved2, gamma) - start) / length)
+    return smallest
+
+
+def _potential(Z1: np.ndarray, Z2: np.ndarray, gamma: float) -> np.ndarray:
+    """1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) (eq. 3.1)."""
+    return 0.5 * (norm(Z1) ** 2 + norm(Z2) ** 2)[..., 0] - 2 * gamma * np.linalg.slogdet(Z1)[1]

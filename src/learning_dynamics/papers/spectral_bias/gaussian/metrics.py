@@ -1,0 +1,36 @@
+"""Spectra and distances along flows from Gaussian layers."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from learning_dynamics.measures.spectra import singular_values
+from learning_dynamics.papers.spectral_bias import theory
+from learning_dynamics.papers.spectral_bias.layers import FLOW_COLUMNS, flow_table, spectra_of
+from learning_dynamics.tidy import columns
+from learning_dynamics.trajectory import Trajectory
+
+
+@columns(*FLOW_COLUMNS)
+def gaussian_flow(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure the flow from a Gaussian hidden layer: the quantities of `layers.spectra_and_loss`.
+
+    At the limit ``sigma_w1`` is compared with Corollary 3.1 for the orthogonal layer of equal mean square.
+    """
+    return _gaussian(trajectory)
+
+
+@columns(*FLOW_COLUMNS)
+def gaussian_layers_flow(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure the flow from two Gaussian layers; see `gaussian_flow`."""
+    return _gaussian(trajectory)
+
+
+def _gaussian(trajectory: Trajectory) -> pd.DataFrame:
+    settings = trajectory.settings
+    limit = spectra_of(trajectory, "limit_W1", "limit_W2")
+    X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
+    star = singular_values(theory.minimum_norm_interpolator(X, Y), limit["sigma_beta"].shape[-1])
+    like = theory.hidden_singular_values(star, settings["width"] * settings["variance"] / 2, X.shape[-1])
+    limit["sigma_w1"] = (limit["sigma_w1"], like)
+    return flow_table(trajectory, spectra_of(trajectory, "W1", "W2"), limit, {})

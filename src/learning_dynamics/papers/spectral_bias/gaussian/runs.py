@@ -1,0 +1,57 @@
+"""Gradient flow of a two-layer linear network to its limit, from Gaussian layers (Figures 1a and 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.papers.spectral_bias.integration import to_the_limit
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def gaussian_flow(
+    data: Arrays,
+    *,
+    width: Count,
+    variance: Positive,
+    horizon: Positive,
+    points: Count,
+    residual: Positive,
+    patience: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow from Gaussian W1(0) and W2(0) = 0; see `flow.linear_flow`."""
+    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
+
+    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        W1 = two_layer.gaussian_layer(rng, inputs, width, variance)
+        return W1, np.zeros((width, outputs)), np.zeros((inputs, width))
+
+    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+
+
+def gaussian_layers_flow(
+    data: Arrays,
+    *,
+    width: Count,
+    variance: Positive,
+    output_variance: Positive,
+    horizon: Positive,
+    points: Count,
+    residual: Positive,
+    patience: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow from Gaussian W1(0) and W2(0) (appendix C.1); see `flow.linear_flow`."""
+    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
+
+    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        W1 = two_layer.gaussian_layer(rng, inputs, width, variance)
+        return W1, two_layer.gaussian_layer(rng, width, outputs, output_variance), np.zeros((inputs, width))
+
+    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)

@@ -1,0 +1,153 @@
+"""Label noise takes away small singular values, and the process that appendix D puts in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, at_most, claim, every_draw
+from learning_dynamics.evidence import Estimate
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
+
+
+@claim(
+    "Figure 1b",
+    scope="one output, as many orthonormal samples as inputs (five), width 200, a large scale",
+    empirical=True,
+)
+def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Finding:
+    r"""Label noise makes the small singular values of $W_1$ decay; plain gradient descent raises one singular value and
+    leaves the others where they were.
+
+    Without noise the lower ones keep their values to rounding, as for the flow. With fresh noise at every step they
+    decay exponentially, at the rate {rate:.3g} a unit of time (median over {draws} draws), while the predictor keeps
+    fluctuating around the teacher. The largest is inflated: noise drives $|W_1|^2$ towards $d |W_2|^2$, and a layer of
+    rank one with $\sigma_1 |W_2| = |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean
+    of $\sigma_1^2$ over the second half is {inflated:.2f} times that (median).
+    """
+    time = by_draw(noisy, "loss", column="time")[0]
+    late = time >= time[-1] / 2
+
+    def second(table: Table) -> np.ndarray:
+        return by_draw(table, "sigma_w1", index=2)
+
+    def judge(table: Table) -> Judgement:
+        values = second(table)
+        slopes = np.polyfit(time[late], np.log(values[:, late]).T, 1)[0]
+        kept = by_draw(plain, "sigma_w1", time=float(time[-1])) / by_draw(plain, "sigma_w1", time=0.0)
+        return Judgement(
+            every_draw(
+                r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
+                values[:, -1] / values[:, 0],
+                at_most=fallen,
+                because="clearly fallen",
+            ),
+            every_draw(
+                r"slope of $\ln\sigma_2(W_1)$ over the second half",
+                slopes,
+                at_most=0.0,
+                because="still falling",
+            ),
+            every_draw(
+                r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
+                np.abs(kept[:, 1:] - 1).max(axis=1),
+                at_most=1e-9,
+                because="rounding over all steps",
+            ),
+        )
+
+    inputs = by_draw(noisy, "sigma_w1", time=0.0).shape[1]
+    top = by_draw(noisy, "sigma_w1", index=1)[:, late] ** 2
+    norms = by_draw(noisy, "beta_norm")[:, 0]
+    return Finding(
+        judge,
+        noisy,
+        rivals={"plain descent does the same": plain},
+        facts={
+            "rate": float(-np.median(np.polyfit(time[late], np.log(second(noisy)[:, late]).T, 1)[0])),
+            "inflated": float(np.median(top.mean(axis=1) / (np.sqrt(inputs) * norms))),
+        },
+    )
+
+
+@claim(
+    "Appendix D, from label noise to the process (4.1)",
+    scope="one output, noise far larger than the drift; d > n and d = n, singular values of X in a ratio",
+)
+def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Positive) -> Finding:
+    r"""Where noise dominates, label-noise descent with $k = 1$ is in law
+    $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$, which is
+    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$ extends to
+    diagonal matrices $D$.
+
+    $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are held against the
+    process's at the end, on {draws} data sets; $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$ has
+    $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle closes at the rate {angle:.3g}. What does not
+    extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves ({outside:.1e} of
+    $|W|$ at most), so that $d - n$ directions keep their size.
+    """
+    found, exact, equal, tolerance, outside, first = [], [], [], [], [], []
+    for table in ensembles:
+        end, settings = float(table["time"].max()), settings_of(table)
+
+        def at_end(quantity: str, column: str = "value", table: Table = table, end: float = end) -> np.ndarray:
+            return by_draw(table, quantity, column=column, time=end)
+
+        measured = np.hstack([at_end("output_square"), at_end("row_growth")])
+        spread = np.hstack([at_end("output_square", "error"), at_end("row_growth", "error")])
+        wanted = np.hstack([at_end("output_square", "predicted"), at_end("row_growth", "predicted")])
+        # the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
+        steps = np.abs(at_end("euler") / at_end("output_square", "predicted") - 1)
+        drift = settings["step"] * settings["steps"] * wanted[:, :1]
+        tolerance.extend((errors * spread + (2 * steps + drift) * wanted) / wanted[:, :1])
+        found.extend(measured / wanted[:, :1])
+        exact.extend(wanted / wanted[:, :1])
+        even = np.hstack([at_end("output_square_isotropic"), at_end("row_growth_isotropic")])
+        equal.extend(even / wanted[:, :1])
+        first.extend(wanted / wanted[:, :1] * settings["step"] * settings["noise"])
+        outside.append(at_end("outside")[:, 0])
+    # data sets may differ in their number of samples: what one lacks is no error
+    longest = max(len(values) for values in found)
+
+    def padded(parts: list[np.ndarray]) -> np.ndarray:
+        return np.array([np.pad(values, (0, longest - len(values))) for values in parts])
+
+    measured, apart = padded(found), np.concatenate(outside)
+    allowed = np.where(padded(tolerance) > 0, padded(tolerance), 1.0)
+    angle = select(weighted, "angle").iloc[0]
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            every_draw(
+                "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
+                np.abs((measured - predicted) / allowed).max(axis=1),
+                at_most=1.0,
+                because="standard errors, the recursion's finite steps, and the drift left out",
+                predicted=0.0,
+            ),
+            every_draw(
+                "change of what $W$ has outside the span of the data, relative to $|W|$",
+                apart,
+                at_most=1e-9,
+                because="rounding over all steps",
+            ),
+            at_most(
+                "rate at which the angle between rows and $a$ grows, unequal $D$",
+                Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)"),
+                0.0,
+                because="rows align",
+            ),
+        )
+
+    return Finding(
+        judge,
+        padded(exact),
+        rivals={
+            "$D$ replaced by its quadratic mean": padded(equal),
+            r"time in units of $1/\eta\delta$, at first order": padded(first),
+            "no growth": padded([0 * values for values in exact]),
+        },
+        facts={"angle": float(-angle["value"]), "outside": float(apart.max())},
+    )

@@ -1,0 +1,83 @@
+"""Descent with and without label noise, and the moments of the process that is put in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from learning_dynamics.papers.spectral_bias.panels import (
+    DASHES,
+    index_handles,
+    legend_below,
+    line,
+    marks,
+    singular_values,
+)
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.settings import Natural
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
+
+
+def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
+    r"""The hidden layer's singular values in scalar regression: gradient descent, and with label noise.
+
+    Orthonormal data, a large initial scale. Plain descent raises one singular value, to the limit of Corollary 3.1
+    (black dashes), and leaves the others where they started (they coincide). Label noise, drawn afresh at every step,
+    makes them decay exponentially, so that the layer ends at rank one whatever its scale at the start. It also
+    inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes), where noise no longer changes $|W_1|^2
+    - d|W_2|^2$.
+    """
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
+    inputs = by_draw(plain, "sigma_w1", time=0.0).shape[1]
+    size = by_draw(plain, "beta_norm")[member, 0]
+    gamma = settings_of(plain)["gamma"]
+    quiet = 4 * np.log(1e3) / max(size, gamma)  # by when descent without noise has come to rest
+    for axis, table, title in ((axes[0], plain, "gradient descent"), (axes[1], noisy, "label-noise gradient descent")):
+        singular_values(axis, table, member)
+        axis.set(yscale="log", xlabel="step size × number of steps", title=title)
+    axes[0].set_xlim(0, min(quiet, plain["time"].max()))
+    axes[0].axhline(np.sqrt(gamma + np.hypot(gamma, size)), color=COLOURS["black"], ls=DASHES, lw=1.0, zorder=3)
+    axes[1].axhline(np.sqrt(np.sqrt(inputs) * size), color=COLOURS["grey"], ls=DASHES, lw=1.2, zorder=3)
+    axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
+    more = [
+        line("Corollary 3.1", "black", DASHES, 1.0),
+        line(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),
+    ]
+    legend_below(figure, [*index_handles(inputs), *more])
+    return Drawn(figure, alt="Without noise four singular values stay level; with noise they fall on straight lines.")
+
+
+def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
+    r"""Means over many paths of label-noise descent, beside the process of appendix D.
+
+    One column for each kind of data, at its first data set. Top: the mean of $|a|^2$; bottom: by how much the mean
+    square of each row of $V^\top W$ has grown ($X = U D V^\top$; darker for larger $D_j$). Dots: the descent itself,
+    with 95 % intervals. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$. Dashes: what it would
+    be if all $D_j$ were their quadratic mean, which raises all rows alike.
+    """
+    figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
+    for (top, bottom), table in zip(axes.T, ensembles, strict=True):
+        for axis, quantity in ((top, "output_square"), (bottom, "row_growth")):
+            rows = select(table, quantity, seed=0)
+            even = select(table, f"{quantity}_isotropic", seed=0)
+            rows, even = rows[rows["time"] > 0], even[even["time"] > 0]
+            indices = sorted(rows["index"].unique())
+            for index, colour in zip(indices, sequence(len(indices)), strict=True):
+                one = rows[rows["index"] == index]
+                # keeps the bar on a logarithmic axis
+                low = np.minimum(1.96 * one["error"], 0.9 * one["value"].clip(lower=1e-12))
+                bars = [low, 1.96 * one["error"]]
+                axis.errorbar(one["time"], one["value"], bars, fmt="o", ms=3, lw=0.8, color=colour)
+                axis.plot(one["time"], one["predicted"], color=colour, lw=1.2)
+            flat = even[even["index"] == even["index"].min()]
+            axis.plot(flat["time"], flat["value"], "--", color=COLOURS["black"], lw=1.0)
+            axis.set(yscale="log")
+        bottom.set(xlabel=r"time $(\eta\delta)^2 t$")
+        top.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")
+    axes[0, 0].set_ylabel(r"mean of $|a|^2$")
+    axes[1, 0].set_ylabel("rows' growth")
+    handles = [marks("descent"), line("process, appendix D"), line("equal $D_j$", style="--", width=1.0)]
+    legend_below(figure, handles)
+    return Drawn(figure, alt="Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line.")

@@ -1,0 +1,69 @@
+"""Spectra under label noise, and moments over many paths beside those of the process of appendix D."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.measures.ensembles import mean_interval
+from learning_dynamics.papers.spectral_bias.label_noise import theory
+from learning_dynamics.papers.spectral_bias.layers import spectra_and_loss
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+SAMPLES, INPUTS = Column("samples", "int", "samples n of the data"), Column("inputs", "int", "inputs d")
+LEVEL = 1.959964  # standard errors in half a 95 % interval
+ERROR = Column("error", "float", "standard error of a mean over paths; 0 where the value is no mean")
+
+
+@columns(SEED, TIME, QUANTITY, INDEX, VALUE)
+def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure (label-noise) gradient descent: the quantities of `layers.spectra_and_loss`, and ``beta_norm``,
+    |beta_*|.
+    """
+    X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
+    series = trajectory.series
+    measured = spectra_and_loss(series["W1"], series["W2"], X, Y)
+    norms = np.linalg.norm(np.linalg.pinv(X) @ Y, axis=(-2, -1))
+    measured["beta_norm"] = np.broadcast_to(norms, measured["loss"].shape)
+    table = rows(measured, {"seed": np.arange(trajectory.members), "time": trajectory.time})
+    return joined(label_noise_descent.columns, table)
+
+
+@columns(SEED, SAMPLES, INPUTS, TIME, QUANTITY, INDEX, VALUE, PREDICTED, ERROR)
+def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure means over the paths of each data set (the seed).
+
+    Quantities: ``output_square``, the mean of |a|^2, and ``row_growth``, by how much the mean square of each row of
+    V^T W has grown, X = U D V^T, both predicted for the process (appendix D); ``output_square_isotropic`` and
+    ``row_growth_isotropic``, what they would be if all singular values D_j were their quadratic mean; ``euler``, the
+    recursion's own mean of |a|^2 without drift; ``outside``, the largest change over paths of what W has outside the
+    span of the rows of X, relative to |W|.
+    """
+    X, settings, time = trajectory.constants["X"], trajectory.settings, trajectory.time
+    sets, paths, (samples, inputs) = len(X), settings["paths"], X.shape[1:]
+    W = trajectory.series["W1"].reshape(sets, paths, len(time), inputs, inputs)
+    a = trajectory.series["W2"].reshape(sets, paths, len(time), -1)
+    size = (settings["step"] * settings["noise"]) ** 2
+    tables = []
+    for member in range(sets):
+        _, weights, Vt = np.linalg.svd(X[member], full_matrices=False)
+        squares = np.sum((Vt @ W[member]) ** 2, axis=-1)
+        start = squares[0, 0]
+        even = np.full(samples, np.sqrt(np.mean(weights**2)))
+        moved = W[member] - W[member, :, :1]
+        across = np.linalg.norm(moved - Vt.T @ (Vt @ moved), axis=(-2, -1)) / np.linalg.norm(W[member], axis=(-2, -1))
+        exact = {"output_square": theory.output_second_moment, "row_growth": theory.row_growth}
+        found = {"output_square": np.sum(a[member] ** 2, axis=-1), "row_growth": squares - start}
+        axes = {"time": time}
+        for quantity, values in found.items():
+            mean, low, _ = mean_interval(values)
+            table = rows({quantity: (mean, exact[quantity](weights, start, time))}, axes)
+            tables.append(table.assign(seed=member, error=((mean - low) / LEVEL).ravel()))
+            equal = rows({f"{quantity}_isotropic": exact[quantity](even, start, time)}, axes)
+            tables.append(equal.assign(seed=member, error=0.0))
+        steps = [settings["every"] * point for point in range(len(time))]
+        euler = np.array([theory.euler_output_second_moment(weights, start, size, count) for count in steps])
+        tables.append(rows({"euler": euler, "outside": across.max(axis=0)}, axes).assign(seed=member, error=0.0))
+    whole = [table.assign(samples=samples, inputs=inputs) for table in tables]
+    return joined(label_noise_ensemble.columns, *whole)

@@ -1,0 +1,82 @@
+"""Gradient descent with label noise: from a large scale to its end, and over many paths where noise dominates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.papers.spectral_bias.label_noise import models
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, NonNegative, Positive, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def label_noise_descent(
+    data: Arrays,
+    *,
+    width: Count,
+    gamma: Positive,
+    step: Positive,
+    steps: Count,
+    every: Count,
+    noise: NonNegative,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient descent from the orthogonal initialisation, with fresh label noise at every step if `noise` > 0.
+
+    Returns
+    -------
+    Trajectory
+        Time is step size times number of steps. Series W1, W2; constants X, Y, P.
+    """
+    X, Y = data["X"], data["Y"]
+    inputs = X.shape[-1]
+    rngs = generators(seed, "two_layer.initialisation", len(X))
+    P = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs])
+    W1, W2 = models.descend(
+        np.sqrt(2 * gamma) * P,
+        np.zeros((len(X), width, Y.shape[-1])),
+        X,
+        Y,
+        step=step,
+        steps=steps,
+        every=every,
+        noise=noise,
+        rngs=generators(seed, "label_noise", len(X)),
+    )
+    times = step * every * np.arange(W1.shape[1])
+    return Trajectory(times, {"W1": W1, "W2": W2}, {"X": X, "Y": Y, "P": P})
+
+
+def label_noise_ensemble(
+    data: Arrays,
+    *,
+    gamma: Positive,
+    step: Positive,
+    steps: Count,
+    every: Count,
+    noise: Positive,
+    paths: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Many paths of label-noise descent on each data set, from W(0) = sqrt(2 gamma) I, a(0) = 0, of width d.
+
+    Returns
+    -------
+    Trajectory
+        Time is (step * noise)^2 times the number of steps, in which appendix D's process has no constants left. Series
+        W1, W2, whose members are the paths of the first data set, then those of the next; constants X, Y.
+    """
+    X, Y = data["X"], data["Y"]
+    inputs = X.shape[-1]
+    found = []
+    for member, rng in enumerate(generators(seed, "label_noise.ensemble", len(X))):
+        x, y = (np.broadcast_to(given[member], (paths, *given[member].shape)) for given in (X, Y))
+        start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], paths, axis=0)
+        zero = np.zeros((paths, inputs, y.shape[-1]))
+        found.append(
+            models.descend(start, zero, x, y, step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True)
+        )
+    W1, W2 = (np.concatenate(layers) for layers in zip(*found, strict=True))
+    times = (step * noise) ** 2 * every * np.arange(W1.shape[1])
+    return Trajectory(times, {"W1": W1, "W2": W2}, {"X": X, "Y": Y})

@@ -1,0 +1,37 @@
+"""What appendix D's passage from label-noise descent to a stochastic differential equation predicts of moments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def output_second_moment(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """E|a|^2 for dW = X^T dB a^T, da = W^T X^T dB from a(0) = 0, at times of the process, shape (times,).
+
+    With X = U D V^T and u_j the mean square of the j-th row of V^T W, u_j' = D_j^2 E|a|^2 and
+    E|a|^2' = sum_j D_j^2 u_j, so that E|a|^2 = sum_j D_j^2 u_j(0) sinh(k t) / k with k^2 = sum_j D_j^4.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (samples,)
+        The singular values D_j of X.
+    start : ndarray, shape (samples,)
+        u_j(0), squared norms of the rows of V^T W(0).
+    time : ndarray, shape (times,)
+    """
+    rate = np.sqrt(np.sum(weights**4))
+    return np.sum(weights**2 * start) * np.sinh(rate * time) / rate
+
+
+def row_growth(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """u_j - u_j(0) of the same process, D_j^2 sum_i D_i^2 u_i(0) (cosh(k t) - 1) / k^2, shape (times, samples)."""
+    rate = np.sqrt(np.sum(weights**4))
+    return weights**2 * np.sum(weights**2 * start) * ((np.cosh(rate * time) - 1) / rate**2)[:, None]
+
+
+def euler_output_second_moment(weights: np.ndarray, start: np.ndarray, step: float, steps: int) -> float:
+    """E|a|^2 after steps of the same recursion taken one by one, without its drift."""
+    squares, u, v = weights**2, start.copy(), 0.0
+    for _ in range(steps):
+        u, v = u + step * squares * v, v + step * float(np.sum(squares * u))
+    return v

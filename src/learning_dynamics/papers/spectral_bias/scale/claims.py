@@ -1,0 +1,192 @@
+"""Vanishing initial scale: the time that training takes, the nuclear norm as its limit, columns that align."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, by_draw
+
+
+@claim(
+    "Section 3.2, the convergence rate O(1/(γt))",
+    scope="one output, well-conditioned data, d > n, scales from 1 to 1e-16",
+    origin="ours",
+)
+def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
+    r"""With one output, the time that the flow from $I_\gamma$ takes to a given loss grows as
+    $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes, where the bound of Lemma C.8 grows as $\gamma^{-1/2}$.
+
+    Near zero both layers grow at the rate $|X^\top Y|$ and the predictor at twice that, from a start of order $\gamma$;
+    what follows does not depend on the scale. So the price of a small scale is a logarithm: from the largest to the
+    smallest scale the time grows {times:.2g}-fold (median), the time that the bound promises
+    {bounds:.2g}-fold. The slope over scales up to the setting `largest` agrees to {value:.1e} on every one of {draws}
+    draws.
+    """
+    gamma = by_draw(flow, "time_to_loss", column="gamma")[0]
+    time, bound = by_draw(flow, "time_to_loss"), by_draw(flow, "time_to_loss", column="predicted")
+    growth = by_draw(flow, "growth")[:, 0]
+    size = by_draw(flow, "beta_norm")[:, 0]
+    slopes = _slopes(gamma, time, largest)
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            equal_on_every_draw(
+                r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
+                slopes,
+                predicted,
+                tolerance=30 * largest * np.maximum(1.0, 1 / size) + 1e-6,
+                because=r"terms of the order of $\gamma / |\beta_*|$, and the crossing found between records",
+                resolution=0.1,
+            ),
+            every_draw(
+                "largest time to the loss over the time that the bound promises",
+                (time / bound).max(axis=1),
+                at_most=1.0,
+                because="Lemma C.8",
+            ),
+        )
+
+    ends = np.argmin(gamma), np.argmax(gamma)
+    return Finding(
+        judge,
+        1 / (2 * growth),
+        rivals={
+            r"the rate $|X^\top Y|$ of the layers": 1 / growth,
+            "the bound's time": _slopes(gamma, bound, largest),
+            "a time that does not depend on the scale": 0 * growth,
+        },
+        facts={
+            "times": float(np.nanmedian(time[:, ends[0]] / time[:, ends[1]])),
+            "bounds": float(np.nanmedian(bound[:, ends[0]] / bound[:, ends[1]])),
+        },
+    )
+
+
+@claim(
+    "Sections 3.1 and 3.2, the rich limit",
+    scope="well-conditioned data, d > n, three outputs, scales from 1 to 1e-8",
+    correction="Ψ_γ ~ ½ ln(1/γ) ‖β‖_*: half of what is printed, for the printed potential and the corrected one alike",
+)
+def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
+    r"""As $\gamma \to 0$: the potential $\Psi_\gamma$ of Theorem 3.2 (a) grows as $\ln(1/\gamma) \|\beta\|_*$; and the
+    limits of flows from $I_\gamma$ tend to networks of least $\frac{1}{2}|W_1|^2 + \frac{1}{2}|W_2|^2$ among
+    interpolators, with a predictor of least nuclear norm, which is also $\beta_*$, that of least $\ell_2$ norm.
+
+    The potential's slope against $\ln(1/\gamma)$ is half the nuclear norm. The rest stands: half the
+    squared norm of the parameters tends to $\|\beta_*\|_*$, at the first order in $\gamma$, and no random interpolator
+    has a smaller nuclear norm.
+    """
+    gamma = by_draw(flow, "potential", column="gamma")[0]
+    found = {name: by_draw(flow, name) for name in ("potential", "printed_potential", "parameters")}
+    norms = {name: by_draw(flow, name) for name in ("nuclear_norm", "frobenius_norm")}
+    inputs = flow.loc[flow["quantity"] == "sigma_w1", "index"].max()
+    slopes = np.stack(
+        [_slopes(gamma, found[name], largest) / norms["nuclear_norm"][:, 0] for name in found if "potential" in name],
+        axis=1,
+    )
+    # sqrt(s^2 + gamma^2) - s is at most gamma, for each of d values; the residual leaves the rest
+    allowed = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
+
+    def judge(predicted: tuple[float, str]) -> Judgement:
+        constant, norm = predicted
+        return Judgement(
+            equal_on_every_draw(
+                r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
+                slopes,
+                constant,
+                tolerance=10 * largest / by_draw(flow, "smallest").min(axis=1),
+                relative_to=1.0,
+                because="terms of the order of the largest scale over the smallest singular value",
+                resolution=0.1,
+            ),
+            every_draw(
+                f"distance of half the parameters' squared norm from the {norm.replace('_', ' ')} over $d\\gamma$",
+                (np.abs(found["parameters"] / norms[norm] - 1) / allowed).max(axis=1),
+                at_most=1.0,
+                because=r"each of $d$ singular values adds less than $\gamma$",
+            ),
+            every_draw(
+                "least increase of the nuclear norm over random interpolators",
+                by_draw(flow, "other_interpolators").min(axis=1),
+                at_least=-1e-6,
+                because="rounding over the distance",
+            ),
+        )
+
+    return Finding(
+        judge,
+        (1.0, "nuclear_norm"),
+        corrected=(0.5, "nuclear_norm"),
+        rivals={
+            "the Frobenius norm in place of the nuclear norm": (0.5, "frobenius_norm"),
+            "a quarter": (0.25, "nuclear_norm"),
+        },
+        reason=r"the hyperbolic entropy has the factor one half",
+        scaled=lambda predicted, factor: (predicted[0] * factor, predicted[1]),
+    )
+
+
+@claim("Section 3.1, scalar regression", scope="one output, well-conditioned data, d > n, scales from 1 to 1e-16")
+def column_alignment(flow: Table, *, largest: Positive) -> Finding:
+    r"""With one output, as $\gamma \to 0$ all columns of $W_1$ align with $\beta$; the layer is close to rank one for
+    $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of $|\beta_*|$ the structure disappears.
+
+    The worst column's angle falls as $\gamma^{1/2}$: the slope of its logarithm, from scales up to the setting
+    `largest`, is held against one half. The crossover is a function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2 /
+    \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which passes one half where $\gamma$ is
+    $|\beta_*| / \sqrt{8}$.
+    """
+    gamma = by_draw(flow, "misaligned", column="gamma")[0]
+    slopes = -_slopes(gamma, np.log(by_draw(flow, "misaligned")), largest)
+    size = by_draw(flow, "beta_norm")
+    second, first = (by_draw(flow, "sigma_w1", index=number) for number in (2, 1))
+    measured = (second / first) ** 2
+    curve = 2 * gamma / (gamma + np.hypot(gamma, size))
+
+    def judge(predicted: tuple[float, Callable[[np.ndarray], np.ndarray]]) -> Judgement:
+        power, law = predicted
+        return Judgement(
+            equal_on_every_draw(
+                r"error of the power of $\gamma$ with which the worst column's sine falls",
+                slopes,
+                power,
+                tolerance=0.01,
+                relative_to=1.0,
+                because="a hundredth of a power, over many decades",
+            ),
+            equal_on_every_draw(
+                r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it",
+                np.log(measured),
+                np.log(law(gamma)),
+                tolerance=1e-3,
+                relative_to=1.0,
+                because="rounding of the smallest singular values beside the largest",
+            ),
+        )
+
+    return Finding(
+        judge,
+        (0.5, lambda gamma: curve),
+        rivals={
+            "an angle of the order of the scale": (1.0, lambda gamma: curve),
+            "a crossover that does not depend on the teacher": (
+                0.5,
+                lambda gamma: 2 * gamma / (gamma + np.hypot(gamma, 1)),
+            ),
+        },
+        scaled=lambda predicted, factor: (predicted[0] * factor, predicted[1]),
+    )
+
+
+def _slopes(gamma: np.ndarray, values: np.ndarray, largest: float) -> np.ndarray:
+    """Slope of each draw's values, shape (draws, scales), against ln(1/gamma) over scales up to the largest."""
+    small = gamma <= largest
+    if small.sum() < 2:
+        raise ValueError(f"only {small.sum()} scales are at most {largest:g}; a slope needs two")
+    x = -np.log(gamma[small])
+    x = x - x.mean()
+    return values[:, small] @ x / np.sum(x**2)

@@ -1,0 +1,108 @@
+"""What a vanishing scale does to the time that training takes, and to the layers at its end."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from learning_dynamics.papers.spectral_bias.panels import curve, line, power
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.settings import Natural
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
+
+
+def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Drawn:
+    r"""The loss with one output and its bound, and what a small scale costs in time.
+
+    Left: training loss of the network at several scales (solid: Gaussian data; dotted: ill-conditioned data) and the
+    bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ of Lemma C.8 for the former (dashes). Right: the time to a given
+    share of the first loss against the scale, for all draws (dots), each beside the line of slope $1/(2|X^\top Y|)$
+    through its smallest scale: the time grows with the logarithm. Dashes: the time by which the bound promises that
+    loss, which grows as $\gamma^{-1/2}$. (A median of {times:.2g} times as long at the smallest scale as at the
+    largest, against {bounds:.1g}.)
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
+    gammas = sorted(flows["gamma"].unique(), reverse=True)
+    colours = sequence(len(gammas))
+    for table, style in ((flows, "-"), (conditioned, ":")):
+        for gamma, colour in zip(gammas, colours, strict=True):
+            rows = select(table, "loss", gamma=gamma)
+            rows = rows[rows["seed"] == sorted(rows["seed"].unique())[member]]
+            curve(left, rows, colour, style, lw=1.4)
+            if table is flows:
+                curve(left, rows, colour, "--", "predicted", lw=1.0)
+    left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
+    scale = by_draw(times, "time_to_loss", column="gamma")
+    order = np.argsort(scale[0])
+    scale = scale[:, order]
+    found = by_draw(times, "time_to_loss")[:, order]
+    bound = by_draw(times, "time_to_loss", column="predicted")[:, order]
+    growth = by_draw(times, "growth")[:, 0]
+    for draw, colour in enumerate(sequence(len(found))):
+        right.plot(scale[draw], found[draw], ".", color=colour, ms=5)
+        expected = found[draw, 0] + np.log(scale[draw, 0] / scale[draw]) / (2 * growth[draw])
+        shown = expected > 0
+        right.plot(scale[draw][shown], expected[shown], color=colour, lw=0.9)
+        right.plot(scale[draw], bound[draw], "--", color=colour, lw=0.9)
+    share = settings_of(times)["loss_share"]
+    right.set(xscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
+    right.set_ylim(0, 1.6 * np.nanmax(found))
+    handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]  # type: ignore[arg-type]
+    handles += [line("ill-conditioned", "black", ":"), line("bound", "black", "--", 1.0)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    facts = {
+        "times": float(np.nanmedian(found[:, 0] / found[:, -1])),
+        "bounds": float(np.nanmedian(bound[:, 0] / bound[:, -1])),
+    }
+    return Drawn(
+        figure, facts, alt="Losses far below their bounds; times that hardly rise over many decades of the scale."
+    )
+
+
+def vanishing(vector: Table, scalar: Table) -> Drawn:
+    r"""The limit of a vanishing scale, on all draws.
+
+    (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$: of first order in the
+    scale, below $d\gamma$ (dashes). (b) The mirror potential of the singular values of $\beta$ over $\ln(1/\gamma)
+    |\beta|_*$ (crosses: as printed; dots: as the dynamics have it). Both tend to one half (line), logarithmically,
+    and not to one (dashes). (c) One output: $\sigma_2(W_1)^2/\sigma_1(W_1)^2$ is a function of $\gamma/|\beta_*|$
+    alone (line), and the worst column's sine with $\beta$ (triangles) falls as $\gamma^{1/2}$.
+    """
+    figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
+    gamma = by_draw(vector, "parameters", column="gamma")
+    excess = by_draw(vector, "parameters") - by_draw(vector, "nuclear_norm")
+    inputs = vector.loc[vector["quantity"] == "sigma_w1", "index"].max()
+    # what the remaining residual hides is no excess
+    seen = excess > 3 * by_draw(vector, "distance_bound") * by_draw(vector, "nuclear_norm")
+    norms.plot(gamma[seen], excess[seen], ".", color=COLOURS["blue"], ms=4)
+    norms.plot(np.sort(gamma[0]), inputs * np.sort(gamma[0]), "--", color=COLOURS["black"], lw=1.0)
+    norms.set(
+        xscale="log",
+        yscale="log",
+        xlabel=r"scale $\gamma$",
+        ylabel=r"$\frac{1}{2}|\theta|^2 - \|\beta_*\|_*$",
+        title="(a)",
+    )
+    small = gamma < 0.1
+    unit = np.log(1 / np.where(small, gamma, 0.1)) * by_draw(vector, "nuclear_norm")
+    for quantity, marker, colour in (("printed_potential", "x", "vermilion"), ("potential", ".", "blue")):
+        shown = (by_draw(vector, quantity) / unit)[small]
+        constants.plot(gamma[small], shown, marker, color=COLOURS[colour], ms=4)
+    constants.axhline(0.5, color=COLOURS["black"], lw=1.0, zorder=0)
+    constants.axhline(1.0, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
+    constants.set(
+        xscale="log", xlabel=r"scale $\gamma$", ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$", title="(b)"
+    )
+    size = by_draw(scalar, "beta_norm")
+    relative = by_draw(scalar, "beta_norm", column="gamma") / size
+    second, first = (by_draw(scalar, "sigma_w1", index=number) for number in (2, 1))
+    columns.plot(relative.ravel(), ((second / first) ** 2).ravel(), ".", color=COLOURS["blue"], ms=4)
+    grid = np.geomspace(relative.min(), relative.max(), 200)
+    columns.plot(grid, 2 * grid / (grid + np.hypot(grid, 1)), color=COLOURS["black"], lw=1.0, zorder=0)
+    columns.plot(relative.ravel(), by_draw(scalar, "misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")
+    columns.set(
+        xscale="log", yscale="log", xlabel=r"$\gamma / |\beta_*|$", ylabel="ratio, sine", title="(c) one output"
+    )
+    return Drawn(
+        figure, alt="Excess norms on a line of slope one; potentials that tend to one half; a crossover on one curve."
+    )

@@ -1,0 +1,99 @@
+"""What is left of the initial scale in the time that training takes, and in the layers at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import CubicSpline
+
+from learning_dynamics.measures.spectra import singular_values
+from learning_dynamics.papers.spectral_bias import theory, two_layer
+from learning_dynamics.papers.spectral_bias.geometry import norm
+from learning_dynamics.papers.spectral_bias.integration import STEPS
+from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, Measured, of_finite_draws
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+
+@columns(SEED, GAMMA, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, STEPS)
+def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
+    """Measure the time to a given loss and the layers at the end; seeds are draws of the data, one row for each scale.
+
+    Quantities: ``time_to_loss``, with the time by which the bound of Lemma C.8 promises it (one output), and
+    ``growth``, |X^T Y|; at the end ``sigma_w1``, ``residual``, ``distance_bound``; ``beta_norm``, |beta_*|,
+    ``nuclear_norm`` and ``frobenius_norm`` of beta_* and ``smallest``, its smallest singular value;
+    ``parameters``, half the parameters' squared norm; ``potential`` and ``printed_potential`` of the singular values of
+    beta (Theorem 3.2 (a)), halved as the dynamics have it and as printed; ``other_interpolators``, the least increase
+    of the nuclear norm over `others` random interpolators, relative to their distance; ``misaligned``, the largest sine
+    between a column of W1 and the first singular vector of beta.
+    """
+    constants, settings = trajectory.constants, trajectory.settings
+    names = ("X", "Y", "gamma", "reached", "limit_W1", "limit_W2")
+    arrays = dict(trajectory.series) | {name: constants[name] for name in names}
+
+    def measure(given: Mapping[str, np.ndarray]) -> Measured:
+        W1, W2, X, Y, gamma = (given[name] for name in ("limit_W1", "limit_W2", "X", "Y", "gamma"))
+        beta, star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
+        count = min(beta.shape[-2:])
+        sigma, sigma_star = singular_values(beta, count), singular_values(star, count)
+        start = 0.5 * np.sum(Y**2, axis=(1, 2))
+        level = settings["loss_share"] * start
+        losses = two_layer.loss(given["W1"], given["W2"], X[:, None], Y[:, None])
+        bound = np.full(len(X), np.nan)
+        if Y.shape[-1] == 1:
+            bound = theory.rate_bound(norm(star)[..., 0], gamma, np.ones(len(X))) / level
+        residual = norm(X @ beta - Y)[..., 0]
+        return {
+            "time_to_loss": (_crossing(trajectory.time, losses, level) * given["reached"], bound),
+            "growth": norm(np.swapaxes(X, 1, 2) @ Y)[..., 0],
+            "sigma_w1": singular_values(W1, X.shape[-1]),
+            "residual": residual / norm(Y)[..., 0],
+            "distance_bound": residual / (singular_values(X)[..., -1] * norm(star)[..., 0]),
+            "beta_norm": norm(star)[..., 0],
+            "nuclear_norm": sigma_star.sum(axis=-1),
+            "frobenius_norm": norm(star)[..., 0],
+            "smallest": sigma_star[..., -1],
+            "parameters": 0.5 * (norm(W1) ** 2 + norm(W2) ** 2)[..., 0],
+            "potential": theory.spectral_potential(sigma, gamma[:, None], printed=False),
+            "printed_potential": theory.spectral_potential(sigma, gamma[:, None], printed=True),
+            "other_interpolators": _other_interpolators(X, star, others),
+            "misaligned": _misaligned(W1, beta),
+        }
+
+    measured = of_finite_draws(measure, arrays, "W1", "limit_W1")
+    labels = {"gamma": constants["gamma"], "steps": constants["steps"]}
+    return joined(scaled_flow.columns, rows(measured, {"seed": constants["draw"]}, **labels))
+
+
+def _crossing(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """When each member's loss passes its level: shares of the time as a cubic spline of the falling log loss."""
+    found = np.empty(len(losses))
+    for member, (curve, wanted) in enumerate(zip(np.log(losses), np.log(level), strict=True)):
+        found[member] = CubicSpline(-curve, shares)(-wanted)
+    return found
+
+
+def _other_interpolators(X: np.ndarray, star: np.ndarray, others: int) -> np.ndarray:
+    """Least (|beta|_* - |beta_*|_*) / |beta - beta_*| over random interpolators beta; 0 if there is but one."""
+    (rng,) = generators(0, "spectral_bias.interpolators", 1)
+    kernel = np.eye(X.shape[-1]) - np.linalg.pinv(X) @ X
+    least = np.full(len(X), np.inf)
+    for number in range(others):
+        away = kernel @ rng.standard_normal(star.shape[1:])
+        size = norm(away)[..., 0]
+        scale = norm(star)[..., 0] * 10.0 ** -(number % 4) / np.where(size > 1e-9, size, 1.0)
+        moved = star + scale[:, None, None] * away
+        grown = singular_values(moved).sum(axis=-1) - singular_values(star).sum(axis=-1)
+        least = np.minimum(least, np.where(size > 1e-9, grown / (scale * np.maximum(size, 1e-9)), 0.0))
+    return least
+
+
+def _misaligned(W1: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """Largest sine between a column of W1 and the first left singular vector of beta."""
+    first = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
+    across = W1 - first @ (np.swapaxes(first, 1, 2) @ W1)
+    return (np.linalg.norm(across, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1)

@@ -1,0 +1,57 @@
+"""How limits of deep fully connected networks depend on the initial scale (Theorem 6 and its proof)."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.lines import Line2D
+
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.tidy import Table, select
+
+
+def small_scales(descending: Table, gaussian: Table) -> Drawn:
+    r"""Limits of deep fully connected networks as the initial scale falls.
+
+    Distance from the interpolator of least $\ell_2$ norm (Theorem 6.2), distance of the matrices from rank one, (88),
+    and misalignment of adjacent singular vectors, (93). One line for each draw: solid from layers within the
+    conditions of Theorem 6.1, dashed from Gaussian ones. Dotted: powers of $\alpha$; grey: those that (88) and (93)
+    print.
+    """
+    depths = sorted(descending["depth"].unique())
+    colours = dict(zip(depths, sequence(len(depths)), strict=True))
+    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 3.0))
+    for axis, quantity, label, powers in zip(
+        axes,
+        ("distance", "rank_one", "misaligned"),
+        (r"$\|\beta - \beta_*\| / \|\beta_*\|$", r"$\|W_l - s_l u_l v_l^T\|_F$", r"$1 - (v_l^T u_{l+1})^2$"),
+        ((1, 0), (1, 2), (4, 2)),
+        strict=True,
+    ):
+        for table, style in ((descending, "-"), (gaussian, "--")):
+            for (number, _), run in select(table, quantity).groupby(["depth", "seed"]):
+                line = run.sort_values("scale")
+                axis.loglog(line["scale"], np.maximum(line["value"], 1e-16), style, color=colours[number], lw=0.9)
+        rows = select(descending, quantity)
+        scales = np.sort(rows["scale"].unique())[:2]
+        level = rows[rows["scale"] == scales[1]]["value"].median()
+        for power, colour in zip(powers, (COLOURS["black"], COLOURS["grey"]), strict=True):
+            if power:
+                guide = 12 * level * (scales / scales[1]) ** power
+                axis.loglog(scales, guide, ":", color=colour, lw=1.6)
+                axis.text(1.08 * scales[1], guide[1] * (1.6 if colour == COLOURS["black"] else 0.4),
+                          rf"$\alpha^{power}$", color=colour, va="center", fontsize=9)  # fmt: skip
+        axis.set_xlabel(r"initial scale $\alpha$")
+        axis.set_ylabel(label)
+    handles = [Line2D([], [], color=colours[n], label=f"$L = {n}$") for n in depths]
+    grey = COLOURS["grey"]
+    handles += [
+        Line2D([], [], color=grey, label="conditions of 6.1"),
+        Line2D([], [], color=grey, ls="--", label="Gaussian layers"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    return Drawn(
+        figure,
+        {},
+        alt="Three panels in double logarithmic axes; lines fall with slope one, one and four.",
+    )

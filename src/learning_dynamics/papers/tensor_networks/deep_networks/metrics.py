@@ -1,0 +1,87 @@
+"""Limits of deep fully connected networks: distance from the least norm, rank and alignment of layers (appendix H)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.tensor_networks import tensor_network
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, relative_distance
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+DECLARED = (
+    SEED,
+    Column("depth", "int", "number of layers L"),
+    Column("scale", "float", "initial scale alpha"),
+    QUANTITY,
+    INDEX,
+    Column("value", "float", "measured; empty where the loss did not vanish", True),
+    PREDICTED,
+)
+
+
+@columns(*DECLARED)
+def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure where deep fully connected networks end (Theorem 6).
+
+    Quantities: ``distance``, |beta - beta_*| / |beta_*| from the interpolator of least l2 norm, and ``distance_l1``,
+    from that of least l1 norm; ``residual``, the largest |f(x_i) - y_i| relative to the largest |y_i|; ``rank_one``,
+    the largest distance of a matrix from its best approximation of rank one; ``misaligned``, the largest
+    1 - (v_l^T u_(l+1))^2 of adjacent top singular vectors; ``bound``, the smallest excess of the right side of (93)
+    over it, in units of alpha^2 G_l / s_(l+1)^2.
+    """
+    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    scales = trajectory.time
+    least = [{norm: minimum_norm(X[member], y[member], norm) for norm in ("l2", "l1")} for member in range(len(X))]
+    tables = []
+    for depth in settings["depths"]:
+        network = tensor_network.fully_connected([X.shape[-1]] * depth)
+        states = trajectory.series[f"flow_{depth}"]
+        beta = network.coefficients(states)
+        misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
+        found: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
+        for norm, name in (("l2", "distance"), ("l1", "distance_l1")):
+            found[name] = np.array(
+                [[relative_distance(each, least[member][norm]) for each in beta[member]] for member in range(len(X))]
+            )
+        layered = np.array(
+            [
+                [
+                    _layers(network, state, scale, trajectory.constants[f"start_{depth}"][member])
+                    for scale, state in zip(scales, states[member], strict=True)
+                ]
+                for member in range(len(X))
+            ]
+        )
+        found |= {name: layered[..., place] for place, name in enumerate(("rank_one", "misaligned", "bound"))}
+        tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
+    return joined(DECLARED, *tables)
+
+
+def matrices_of(network: TensorNetwork, state: np.ndarray) -> list[np.ndarray]:
+    """Return W_1, ..., W_(L-1) and w_L as a column."""
+    *flat, last = network.layers(state)
+    return [layer.reshape(-1, len(last), order="F") for layer in flat] + [last[:, None]]
+
+
+def _layers(network: TensorNetwork, state: np.ndarray, scale: float, start: np.ndarray) -> tuple[float, float, float]:
+    """Return the largest distance from rank one, the largest misalignment, and the slack of (93)."""
+    if not np.isfinite(state).all():
+        return np.nan, np.nan, np.nan
+    layers, first = matrices_of(network, state), matrices_of(network, start)
+    decomposed = [np.linalg.svd(W) for W in layers]
+    rank_one = max(float(np.linalg.norm(s[1:])) for _, s, _ in decomposed[:-1])
+    gaps = [np.linalg.norm(W.T @ W - V @ V.T, 2) for W, V in pairwise(first)]
+    misaligned, slack = 0.0, np.inf
+    for place, ((_, _, Vt), (U, s, _)) in enumerate(pairwise(decomposed)):
+        angle = 1 - float(Vt[0] @ U[:, 0]) ** 2
+        G = gaps[place] + sum(gaps[place:])
+        if place < len(gaps) - 1:
+            G += np.linalg.norm(first[place + 1]) ** 2 - np.linalg.norm(first[-1]) ** 2
+        unit = scale**2 * G / s[0] ** 2
+        misaligned, slack = max(misaligned, angle), min(slack, 1 - angle / unit)
+    return rank_one, misaligned, slack

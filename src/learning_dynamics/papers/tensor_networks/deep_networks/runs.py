@@ -1,0 +1,62 @@
+"""Limits of deep fully connected networks in regression (Theorem 6)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics.papers.tensor_networks import tensor_network
+from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
+from learning_dynamics.papers.tensor_networks.starts import descending_matrices
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def deep_regression(
+    data: Arrays,
+    *,
+    init: Literal["identity", "descending", "gaussian"],
+    depths: list[Count],
+    scales: list[Positive],
+    residual: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow regression with fully connected networks to its limit (Theorem 6).
+
+    ``identity``: W_l = alpha I and w_L = 0; ``descending``: random layers that fulfil the conditions of Theorem 6.1;
+    ``gaussian``: layers that fulfil none.
+
+    Returns
+    -------
+    Trajectory
+        For each depth a series ``flow_<depth>``, shape (data sets, scales, parameters), with the scale in place of
+        time, nan where the loss did not vanish; constants ``start_<depth>``, shape (data sets, parameters).
+    """
+    X, y = data["X"], data["y"]
+    inputs = X.shape[-1]
+    series: Arrays = {}
+    constants = {"X": X, "y": y}
+    for depth in depths:
+        network = tensor_network.fully_connected([inputs] * depth)
+        starts, found = [], []
+        label = f"initial_direction.{init}"
+        for member, rng in enumerate(progress(generators(seed, label, len(X)), f"depth {depth}")):
+            if init == "identity":
+                start = np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
+            elif init == "descending":
+                start = descending_matrices(rng, inputs, depth)
+            else:
+                start = rng.standard_normal(sum(network.lengths)) / np.sqrt(inputs)
+            starts.append(start)
+            found.append(
+                [flow_limit(network, X[member], y[member], scale * start, residual, rtol, atol) for scale in scales]
+            )
+        series[f"flow_{depth}"] = np.array(found)
+        constants[f"start_{depth}"] = np.stack(starts)
+    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
+    return Trajectory(np.array(scales), series, constants, undecided=undecided)

@@ -1,0 +1,110 @@
+r"""Gradient flow of the exponential loss, followed to times whose logarithm's logarithm is in the hundreds.
+
+The loss falls like 1/t, layers grow like (log t)^(1/L), and directions settle like powers of log t: what is still
+to come is exponential in sigma = log(1 + log(1 + t)). In the layers divided by (1 + tau)^(1/L), tau = log(1 + t),
+the flow is, without approximation,
+
+    dU/dsigma = -U / L + sum_i w_i grad g_i(U),    w_i = exp((2 - 2/L) sigma - 1 + (1 + tau) (1 - g_i)),
+
+with g_i = y_i f(x_i; U), the margins divided by 1 + tau. Its right-hand side stays of order one: nothing under- or
+overflows. What remains is stiffness, 1 + tau, and with it rounding: an error of epsilon in g_i is one of
+tau * epsilon in the exponent, so that no integrator passes tau = 1 / rtol, and one that takes finite differences of
+the exponential gives up long before. The factor 1 + tau in the exponent is therefore replaced by
+1 / (1 / (1 + tau) + 1 / sharpness): up to log t of a hundredth of `sharpness` the flow is exact to a hundredth,
+and beyond, margins of support vectors agree to 1 / sharpness rather than to 1 / log t, which no direction shows.
+That is the flow's own limit: U descends its squared norm among the points with all g_i >= 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.errors import DivergenceError
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions, pair_contractions
+
+LARGEST = 40.0  # exponents above are cut: only a trial step far outside the constraint has one, and is rejected
+RESTARTS = 50
+STEPS = 20_000
+
+
+def exponential_flow(
+    network: TensorNetwork,
+    X: np.ndarray,
+    labels: np.ndarray,
+    initial: np.ndarray,
+    sigmas: np.ndarray,
+    *,
+    sharpness: float,
+    rtol: float,
+    atol: float,
+) -> np.ndarray:
+    """Follow the gradient flow of ``sum_i exp(-y_i f(x_i))`` and record it at ``sigma = log(1 + log(1 + t))``.
+
+    Parameters
+    ----------
+    network : TensorNetwork
+    X : ndarray, shape (samples, inputs)
+    labels : ndarray, shape (samples,), of 1 and -1
+    initial : ndarray, shape (parameters,)
+        The state at sigma = 0.
+    sigmas : ndarray, ascending, from 0
+    sharpness : float
+        log t beyond which the exponent is no longer that of the loss; small against 1 / rtol.
+
+    Returns
+    -------
+    ndarray, shape (times, parameters)
+        The layers divided by (1 + log(1 + t))^(1/L); nan from where the integrator gave up.
+    """
+    tensors, depth = network.data_tensor(labels[:, None] * X), network.depth
+    growth = 2 - 2 / depth
+
+    def weights(sigma: float, margins: np.ndarray) -> tuple[np.ndarray, float]:
+        stiffness = 1 / (np.exp(-sigma) + 1 / sharpness)
+        return np.exp(np.minimum(growth * sigma - 1 + stiffness * (1 - margins), LARGEST)), stiffness
+
+    def gradients(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        layers = network.layers(state)
+        pushes = contractions(tensors, layers)
+        return np.concatenate(pushes, axis=1), pushes[0] @ layers[0]
+
+    def field(sigma: float, state: np.ndarray) -> np.ndarray:
+        push, margins = gradients(state)
+        return weights(sigma, margins)[0] @ push - state / depth
+
+    def jacobian(sigma: float, state: np.ndarray) -> np.ndarray:
+        push, margins = gradients(state)
+        weight, stiffness = weights(sigma, margins)
+        found = pair_contractions(np.tensordot(weight, tensors, axes=1), network.layers(state))
+        return found - stiffness * (push.T * weight) @ push - np.eye(len(state)) / depth
+
+    recorded = np.full((len(sigmas), len(initial)), np.nan)
+    recorded[0] = initial
+    try:
+        return integrate(
+            field, initial, sigmas, rtol=rtol, atol=atol, method="LSODA", jacobian=jacobian, restarts=RESTARTS,
+            max_steps=STEPS,
+        ).states  # fmt: skip
+    except DivergenceError:
+        return recorded  # this draw is undecided; its siblings go on
+
+
+def log_of_time(sigmas: np.ndarray) -> np.ndarray:
+    """Return log(1 + t) at sigma; infinite where it overflows."""
+    with np.errstate(over="ignore"):
+        return np.expm1(sigmas)
+
+
+def residual_directions(
+    network: TensorNetwork, X: np.ndarray, labels: np.ndarray, sigmas: np.ndarray, states: np.ndarray, sharpness: float
+) -> np.ndarray:
+    """Return the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
+
+    The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
+    """
+    margins = network.coefficients(states) @ (labels[:, None] * X).T
+    stiffness = 1 / (np.exp(-sigmas) + 1 / sharpness)
+    weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * labels
+    pushed = weights @ X
+    return pushed / np.linalg.norm(pushed, axis=-1, keepdims=True)

@@ -1,0 +1,45 @@
+"""Limit directions of two layers on one data point: top singular vectors, and filters of length one or two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def filtered_direction(x: np.ndarray, label: float, length: int) -> np.ndarray:
+    """Return the limit direction of a two-layer convolutional network with filters of length 1 or 2 (Corollary 4).
+
+    Raises
+    ------
+    ValueError
+        If the length is another, or the input's autocorrelation at lag one is zero.
+    """
+    if length == 1:
+        direction = label * x
+    elif length == 2 and x @ np.roll(x, -1) != 0:
+        sign = np.sign(x @ np.roll(x, -1))
+        direction = label * (2 * x + sign * (np.roll(x, -1) + np.roll(x, 1)))
+    else:
+        raise ValueError(f"Corollary 4 gives no direction for filters of length {length} on {x}")
+    return direction / np.linalg.norm(direction)
+
+
+def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
+    """Return the largest lambda of Corollary 4's conditions for filters of length 1 or 2, as they are printed.
+
+    Parameters
+    ----------
+    x : ndarray, shape (inputs,)
+    first : ndarray, shape (1,) or (2,)
+        Initial direction of the filter.
+    second : ndarray, shape (inputs,)
+        Initial direction of the last layer.
+    """
+    if len(first) == 1:
+        return float(first[0] ** 2 - (x @ second) ** 2 / (x @ x))
+    shifted = np.roll(x, -1)
+    return float(
+        min(
+            (first[0] + sign * first[1]) ** 2 - ((x + sign * shifted) @ second) ** 2 / (x @ x + sign * (x @ shifted))
+            for sign in (1, -1)
+        )
+    )

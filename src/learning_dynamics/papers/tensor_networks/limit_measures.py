@@ -1,0 +1,186 @@
+"""What is measured of one flow of the exponential loss: margins, stationarity, singular vectors, and how they settle.
+
+Every measure is a number that is zero where a result of the paper holds exactly, so that every draw can be judged by
+it, with the same measure for what would hold instead (another norm, another exponent, another tensor) beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from learning_dynamics.papers.tensor_networks.exponential_flow import residual_directions
+from learning_dynamics.papers.tensor_networks.solutions import (
+    Norm,
+    angle_between,
+    least_quasi_norm,
+    minimum_norm,
+    norm_of,
+)
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
+
+NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
+# the norm whose max margin two layers of these tend to; fully connected ones at any depth
+OWN: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
+POWERS = {"l1": 1.0, "l2": 2.0}
+
+
+@dataclass
+class Classified:
+    """A data set, and the classifiers of largest margin on it in each norm, solved once.
+
+    Attributes
+    ----------
+    X : ndarray, shape (samples, inputs)
+    y : ndarray, shape (samples,)
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    _known: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def best(self, norm: Norm) -> np.ndarray:
+        """Return the classifier of least norm among those whose margins are at least one."""
+        if norm not in self._known:
+            self._known[norm] = minimum_norm(self.X, self.y, norm, classification=True)
+        return self._known[norm]
+
+
+def measured(
+    network: TensorNetwork,
+    architecture: str,
+    data: Classified,
+    sigmas: np.ndarray,
+    states: np.ndarray,
+    sharpness: float,
+    window: tuple[float, float],
+) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
+    """Return what is measured of one run, scalars by time; the start, where coefficients may be zero, is left out.
+
+    Parameters
+    ----------
+    architecture : str
+        As in `network_of`.
+    sigmas, states, sharpness
+        As in `exponential_flow`.
+    window : pair of float
+        sigma between which the exponent of log t in the angle is fitted.
+
+    Returns
+    -------
+    dict from quantity to ndarray, shape (times,), or to a pair of array and prediction
+    """
+    X, y, depth = data.X, data.y, network.depth
+    sigmas, states = sigmas[1:], states[1:]
+    beta = network.coefficients(states)
+    margins = beta @ (y[:, None] * X).T
+    least = margins.min(axis=1)
+    pushed = residual_directions(network, X, y, sigmas, states, sharpness)
+    found: dict = {"margin": least, "turned": angle_between(pushed, pushed[-1])}
+    for norm in NORMS:
+        found[f"gap_{norm}"] = 1 - least * norm_of(data.best(norm), norm) / norm_of(beta, norm)
+    fixed = [y @ X, beta[-1]]
+    found["singular"] = _singular(network, pushed, states)
+    found["singular_data"] = _singular(network, np.broadcast_to(fixed[0], pushed.shape), states)
+    found["singular_coefficients"] = _singular(network, np.broadcast_to(fixed[1], pushed.shape), states)
+    if depth == 2:
+        found["top"] = _below_top(network, pushed, states)
+    if architecture == "fully_connected" or (depth == 2 and architecture in OWN):
+        found["gap_own"] = found[f"gap_{OWN[architecture]}"]
+        found["angle"] = angle_between(beta, data.best(OWN[architecture]))
+        found |= _exponent(sigmas, found["angle"], _predicted(network, architecture, data, pushed[-1]), window)
+    if network.S is None:
+        return found
+    rho = singular_products(network, states)
+    for name, power in {"own": 2 / depth, **POWERS}.items():
+        found[f"stationarity_{name}"] = _stationarity(rho, pushed @ network.S.T, power)
+    kept = len(X)
+    found["dense_transformed"], found["dense_inputs"] = (_beyond(np.abs(each), kept) for each in (rho, beta))
+    if np.isrealobj(network.S):
+        features = X @ network.S.T
+        power = 2 / depth
+        size = np.sum(np.abs(rho) ** power, axis=1) / np.where(least > 0, least, np.nan) ** power
+        found["excess"] = size / least_quasi_norm(features, y, power) - 1
+        if depth == 2:
+            found["gap_own"] = 1 - 1 / (1 + found["excess"])
+    return found
+
+
+def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
+    """Return rho, shape (times, m): the products of all layers in the network's singular coordinates."""
+    layers = network.layers(states)
+    return np.prod([layer @ vectors for layer, vectors in zip(layers, network.U, strict=True)], axis=0)
+
+
+def _singular(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """Return how far the layers' directions are from singular vectors of M(input), relative to the singular value."""
+    found = np.empty(len(states))
+    for place, (x, state) in enumerate(zip(inputs, states, strict=True)):
+        layers = [layer / max(np.linalg.norm(layer), 1e-300) for layer in network.layers(state)]
+        pushes = contractions(network.data_tensor(x), layers)
+        value = float(pushes[0] @ layers[0])
+        distances = [np.linalg.norm(push - value * layer) for push, layer in zip(pushes, layers, strict=True)]
+        found[place] = np.nan if np.isnan(value) else max(distances) / value if value > 0 else 1.0
+    return found
+
+
+def _below_top(network: TensorNetwork, pushed: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """Return by how much the two layers' directions miss the largest singular value of M(-u), relative to it."""
+    found = np.empty(len(states))
+    for place, (x, state) in enumerate(zip(pushed, states, strict=True)):
+        first, second = network.layers(state)
+        matrix = network.data_tensor(x)
+        if not np.isfinite(matrix).all():
+            found[place] = np.nan
+            continue
+        value = first @ matrix @ second / (np.linalg.norm(first) * np.linalg.norm(second))
+        found[place] = 1 - value / np.linalg.norm(matrix, 2)
+    return found
+
+
+def _stationarity(rho: np.ndarray, aligned_with: np.ndarray, power: float) -> np.ndarray:
+    """Return the residual of the stationarity conditions of ``sum_j |rho_j|**power`` under margins, shape (times,).
+
+    At a stationary point |rho_j|**power is proportional to (S u)_j rho_j, which is real and not negative; where
+    rho_j is zero both sides are.
+    """
+    size = np.abs(rho) ** power
+    aligned = aligned_with * rho
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = size.sum(axis=1, keepdims=True) / aligned.real.sum(axis=1, keepdims=True)
+        return np.minimum(np.abs(size - factor * aligned).sum(axis=1) / size.sum(axis=1), 10.0)
+
+
+def _beyond(sizes: np.ndarray, kept: int) -> np.ndarray:
+    """Return the share of the sum along the last axis that lies beyond the `kept` largest entries."""
+    ordered = np.sort(sizes, axis=-1)[..., ::-1]
+    return ordered[..., kept:].sum(axis=-1) / ordered.sum(axis=-1)
+
+
+def _predicted(network: TensorNetwork, architecture: str, data: Classified, pushed: np.ndarray) -> float:
+    """Return the exponent of 1 / log t in the angle to the max-margin direction.
+
+    A fully connected network's first layer keeps its part outside the span of the data for ever, and the other
+    layers carry it along: (log t)^(-1/L). Of two layers in singular coordinates, active directions grow like log t
+    in the coefficients, an inactive one, whose singular value of M(-u) is smaller by a factor s, like (log t)^s;
+    and offsets of the margins fall behind like 1 / log t.
+    """
+    if architecture == "fully_connected":
+        return 1 / network.depth
+    assert network.S is not None
+    values = np.abs(network.S @ pushed)
+    best = np.abs(network.S @ data.best(OWN[architecture]))
+    inactive = best < 1e-6 * best.max()
+    if not inactive.any() or not np.isfinite(values).all():
+        return 1.0
+    return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))
+
+
+def _exponent(sigmas: np.ndarray, angle: np.ndarray, predicted: float, window: tuple[float, float]) -> dict:
+    """Return the fitted exponent of 1 / log t in an angle at the window's end, nan elsewhere, and its prediction."""
+    inside = (sigmas >= window[0]) & (sigmas <= window[1])
+    found = np.full(len(sigmas), np.nan)
+    if inside.sum() > 1 and (angle[inside] > 0).all():
+        found[-1] = -np.polyfit(sigmas[inside], np.log(angle[inside]), 1)[0]
+    return {"exponent": (found, predicted)}

@@ -1,0 +1,106 @@
+"""The loss along the flow beside the constants of the paper's bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.exponential_flow import log_of_time
+from learning_dynamics.papers.tensor_networks.rates.theory import (
+    decomposable_constant,
+    matrix_constant,
+    one_point_constant,
+)
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+NETWORK = Column("network", "str", "architecture")
+DEPTH = Column("depth", "int", "number of layers L")
+VALUE = Column("value", "float", "measured; empty where the flow could not be followed", True)
+EXPONENTIAL = (
+    SEED,
+    NETWORK,
+    DEPTH,
+    Column("start_margin", "float", "least margin at the start"),
+    Column("log_time", "float", "log(1 + t)"),
+    QUANTITY,
+    INDEX,
+    VALUE,
+    PREDICTED,
+)
+SQUARED = (
+    SEED,
+    NETWORK,
+    DEPTH,
+    Column("scale", "float", "initial scale alpha"),
+    Column("time", "float", "gradient-flow time, in units of the bound's time constant"),
+    QUANTITY,
+    INDEX,
+    VALUE,
+    PREDICTED,
+)
+LOWEST = 1e-14  # of the loss at the start: below, rounding of the residuals shows
+
+
+@columns(*EXPONENTIAL)
+def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``log_loss``; once, ``constant``, c of D.1.1's bound, and for two layers and one point ``constant_one``,
+    that of E.1.1.
+    """
+    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    margins = np.array(settings["margins"], dtype=float)
+    width = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # the l2 max margin gamma
+    seeds, starts = np.repeat(np.arange(len(X)), len(margins)), np.tile(margins, len(X))
+    log_time = log_of_time(trajectory.time)
+    tables = []
+    for architecture in settings["networks"]:
+        for depth in settings["depths"]:
+            network = network_of(architecture, X.shape[-1], depth, settings["seed"])
+            states = trajectory.series[f"{architecture}_{depth}"]
+            outputs = np.einsum("mni,mti->mtn", X[seeds], network.coefficients(states)) * y[seeds][:, None]
+            outputs *= (1 + log_time)[:, None]
+            log_loss = np.log(np.exp(-outputs).sum(axis=-1))
+            labels = {"network": architecture, "depth": depth, "start_margin": starts}
+            tables.append(rows({"log_loss": log_loss}, {"seed": seeds, "log_time": log_time}, **labels))
+            constant = decomposable_constant(network, 1.0, settings["imbalance"]) * width[seeds] ** 2
+            once = {"constant": constant[:, None]}
+            if depth == 2 and X.shape[1] == 1:
+                points = [one_point_constant(network, X[seed, 0], 1.0, settings["imbalance"]) for seed in seeds]
+                once["constant_one"] = np.array(points)[:, None]
+            tables.append(rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels))
+    return joined(EXPONENTIAL, *tables)
+
+
+@columns(*SQUARED)
+def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure how fast the squared loss falls.
+
+    Quantities, by time: ``speed``, log(L(0) / L(t)) divided by time in units of the bound's constant, predicted at
+    least one by (62) (and (73), the same for two layers and one point), half of which H.1 prints; ``speed_one``, for
+    two layers and one point, relative to the rate of (73) itself; empty once the loss is within rounding.
+    """
+    X, settings = trajectory.constants["X"], trajectory.settings
+    times = trajectory.time[1:]
+    tables = []
+    for architecture in settings["networks"]:
+        for depth in settings["depths"]:
+            residuals = trajectory.series[f"{architecture}_{depth}"]
+            loss = 0.5 * np.sum(residuals**2, axis=-1)
+            fallen = loss[:, 1:] / loss[:, :1]
+            with np.errstate(divide="ignore"):
+                speed = np.where(fallen > LOWEST, -np.log(fallen) / times[:, None], np.nan)
+            found = {"speed": np.swapaxes(speed, 1, 2)}
+            if depth == 2 and X.shape[1] == 1 and architecture != "fully_connected":
+                network = network_of(architecture, X.shape[-1], depth, settings["seed"])
+                assert network.S is not None
+                smallest = np.linalg.svd(network.S, compute_uv=False)[-1]
+                units = [
+                    matrix_constant(2, 1.0, 1.0) * smallest**2 * (x[0] @ x[0])
+                    / one_point_constant(network, x[0], 1.0, 1.0)
+                    for x in X
+                ]  # fmt: skip
+                found["speed_one"] = found["speed"] * np.array(units)[:, None, None]
+            axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
+            tables.append(rows(found, axes, network=architecture, depth=depth))
+    return joined(SQUARED, *tables)

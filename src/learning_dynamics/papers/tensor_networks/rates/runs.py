@@ -1,0 +1,126 @@
+"""The loss along the flow, from starts whose layers differ by exactly what the bounds assume."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.rates.theory import matrix_constant
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
+from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
+from learning_dynamics.papers.tensor_networks.starts import factors
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.settings import Count, Positive, Real, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def exponential_loss(
+    data: Arrays,
+    *,
+    networks: list[Literal["diagonal", "convolutional"]],
+    depths: list[Count],
+    imbalance: Positive,
+    margins: list[Real],
+    last: Positive,
+    records: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow classification from coefficients along the l2 max-margin classifier, of each least margin in turn.
+
+    Returns
+    -------
+    Trajectory
+        Time is sigma = log(1 + log(1 + t)). Series ``<network>_<depth>``, shape (data sets * margins, times,
+        parameters): the layers divided by (1 + log(1 + t))^(1/L).
+    """
+    X, y = data["X"], data["y"]
+    sigmas = np.linspace(0.0, last, records)
+    # the exponent is the loss's own all the way
+    exact = {"sharpness": 1e3 * float(np.exp(last)) / rtol**0.25, "rtol": rtol, "atol": atol}
+    best = [minimum_norm(X[member], y[member], "l2", classification=True) for member in range(len(X))]
+    series: Arrays = {}
+    for architecture in networks:
+        for depth in depths:
+            network = network_of(architecture, X.shape[-1], depth, seed)
+            series[f"{architecture}_{depth}"] = np.stack(
+                [
+                    exponential_flow(
+                        network, X[member], y[member], factors(architecture, margin * best[member], imbalance, depth),
+                        sigmas, **exact,
+                    )
+                    for member in range(len(X))
+                    for margin in margins
+                ]
+            )  # fmt: skip
+    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
+    return Trajectory(sigmas, series, {"X": X, "y": y, "best": np.array(best)}, undecided=undecided)
+
+
+def squared_loss(
+    data: Arrays,
+    *,
+    networks: list[Literal["diagonal", "convolutional", "fully_connected"]],
+    depths: list[Count],
+    scales: list[Positive],
+    duration: Positive,
+    records: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow regression from v_L = 0 and all other layers of size alpha, for `duration` in units of the bound's rate.
+
+    Returns
+    -------
+    Trajectory
+        Time is in units of 1 / (2 alpha^(2L-2) s_min(S)^2 s_min(X)^2). Series ``<network>_<depth>``, shape (data sets,
+        times, scales, samples): the residuals f(x_i) - y_i.
+    """
+    X, y = data["X"], data["y"]
+    times = np.linspace(0.0, duration, records)
+    series: Arrays = {}
+    for architecture in networks:
+        for depth in depths:
+            network = network_of(architecture, X.shape[-1], depth, seed)
+            series[f"{architecture}_{depth}"] = np.stack(
+                [
+                    np.stack(
+                        [_residuals(network, architecture, *each, scale, times, rtol, atol) for scale in scales], axis=1
+                    )
+                    for each in zip(X, y, strict=True)
+                ]
+            )
+    return Trajectory(times, series, {"X": X, "y": y})
+
+
+def _residuals(
+    network: TensorNetwork,
+    architecture: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    scale: float,
+    times: np.ndarray,
+    rtol: float,
+    atol: float,
+) -> np.ndarray:
+    """Return f(x_i) - y_i, shape (times, samples)."""
+    inputs, depth = X.shape[1], network.depth
+    if architecture == "fully_connected":
+        start = np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
+        smallest = 1.0
+    else:
+        start = factors(architecture, np.zeros(inputs), 1.0, depth)
+        assert network.S is not None
+        smallest = float(np.linalg.svd(network.S, compute_uv=False)[-1])
+    rate = 2 * matrix_constant(depth, scale, 1.0) * smallest**2 * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
+    tensors = network.data_tensor(X)
+    states = integrate(
+        squared_loss_field(tensors, y, network), scale * start, times / rate, rtol=rtol, atol=atol
+    ).states
+    return network.coefficients(states) @ X.T - y

@@ -1,0 +1,29 @@
+"""The constants of the paper's bounds on the loss (D.1.1, E.1.1, (62), (73), H.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+
+
+def decomposable_constant(network: TensorNetwork, scale: float, imbalance: float) -> float:
+    """Return alpha^(2L-2) lambda^(L-1) s_min(S)^2, by which the gradient's square exceeds |X^T r|^2."""
+    assert network.S is not None
+    smallest = np.linalg.svd(network.S, compute_uv=False)[-1]
+    return float(scale ** (2 * network.depth - 2) * imbalance ** (network.depth - 1) * smallest**2)
+
+
+def one_point_constant(network: TensorNetwork, x: np.ndarray, scale: float, imbalance: float) -> float:
+    """Return alpha^2 lambda |s|^2, by which the gradient's square exceeds r^2, for two layers and one point."""
+    return float(scale**2 * imbalance * np.sum(network.data_tensor(x) ** 2))
+
+
+def matrix_constant(depth: int, scale: float, imbalance: float) -> float:
+    """Return alpha^(2L-2) lambda^(L-1), by which the gradient's square exceeds |X^T r|^2 in deep matrix products."""
+    return float(scale ** (2 * depth - 2) * imbalance ** (depth - 1))
+
+
+def log_bound(log_initial: np.ndarray, constant: np.ndarray, time: np.ndarray, *, factor: np.ndarray) -> np.ndarray:
+    """Return log(L(0) / (1 + c f t)); f is one as the paper prints it, and L(0) as its inequality integrates to."""
+    return log_initial - np.log1p(constant * factor * time)

@@ -1,0 +1,121 @@
+"""Where tensor networks start: at given coefficients, or at draws that fulfil a theorem's condition."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import optimize
+
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.seeds import generators
+
+
+@np.vectorize
+def _last(size: float, imbalance: float, depth: int) -> float:
+    """Return q >= 0 with ``q (imbalance + q**2)**((depth - 1) / 2) = size``."""
+    if size == 0.0:
+        return 0.0
+    high = size ** (1 / depth)
+    return optimize.brentq(
+        lambda q: q * (imbalance + q * q) ** ((depth - 1) / 2) - size, 0.0, high, xtol=1e-300, rtol=8.9e-16
+    )
+
+
+def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) -> np.ndarray:
+    """Return directions (v_1, ..., v_L) of a network whose coefficients are z exactly.
+
+    In the coordinates in which the network is diagonal, all layers but the last are larger than the last by a fixed
+    amount: ``p_j**2 - q_j**2 = imbalance``, and ``p_j**(L-1) q_j`` is the coefficient. A fully connected network
+    of two layers starts at W_1 = p I and w_2 = z / p. So the conditions of Theorems 2, 3, 5 and 6 (Yun et al. 2021)
+    hold with lambda = imbalance, whatever the data (lambda = imbalance / inputs for fully connected networks of as
+    many hidden units).
+
+    Parameters
+    ----------
+    architecture : str
+        diagonal, convolutional (full-length filters) or, of two layers, fully_connected (as many hidden units as
+        inputs).
+    z : ndarray, shape (inputs,)
+    imbalance : float
+        Positive.
+
+    Returns
+    -------
+    ndarray, shape (parameters,)
+        All layers in one vector.
+
+    Raises
+    ------
+    ValueError
+        If the architecture is another.
+    """
+    if architecture == "fully_connected" and depth == 2:
+        q = float(_last(np.linalg.norm(z), imbalance, 2))
+        p = np.sqrt(imbalance + q * q)
+        return np.concatenate([(p * np.eye(len(z))).ravel(), z / p])
+    if architecture == "diagonal":
+        q = np.sign(z) * _last(np.abs(z), imbalance, depth)
+        return np.concatenate([np.sqrt(imbalance + q * q)] * (depth - 1) + [q])
+    if architecture == "convolutional":
+        rho = np.fft.ifft(z, norm="ortho") / len(z) ** ((depth - 1) / 2)
+        size = _last(np.abs(rho), imbalance, depth)
+        larger = np.fft.fft(np.sqrt(imbalance + size**2), norm="ortho").real
+        last = np.fft.fft(size * np.exp(1j * np.angle(rho)), norm="ortho").real
+        return np.concatenate([larger] * (depth - 1) + [last])
+    raise ValueError(f"no initialisation at given coefficients for architecture {architecture!r} of {depth} layers")
+
+
+def given_coefficients(
+    network: TensorNetwork, architecture: str, count: int, imbalance: float, seed: int
+) -> np.ndarray:
+    """Return starts of two layers at random coefficients that all architectures share, shape (count, parameters).
+
+    In the plane each of `count` equal sectors holds one, so that a figure of few can tell them apart.
+    """
+    starts = []
+    for number, rng in enumerate(generators(seed, "initial_direction.coefficients", count)):
+        z = rng.standard_normal(network.inputs)
+        if network.inputs == 2:
+            angle = 2 * np.pi * (number + rng.uniform(0.15, 0.85)) / count
+            z = rng.uniform(0.7, 1.4) * np.array([np.cos(angle), np.sin(angle)])
+        starts.append(factors(architecture, z, imbalance))
+    return np.stack(starts)
+
+
+def zero_last(network: TensorNetwork, count: int, seed: int) -> np.ndarray:
+    """Return Gaussian directions of all layers but the last, which is zero (Remark 2), shape (count, parameters)."""
+    last = network.lengths[-1]
+    rngs = generators(seed, "initial_direction.zero_last", count)
+    return np.stack([np.concatenate([rng.standard_normal(sum(network.lengths[:-1])), np.zeros(last)]) for rng in rngs])
+
+
+def descending_matrices(rng: np.random.Generator, size: int, depth: int) -> np.ndarray:
+    """Return square layers that fulfil the conditions of Theorem 6.1 (Yun et al. 2021), and a last vector.
+
+    Every singular value of a layer exceeds all those of the next, so that
+    ``W_l^T W_l - W_(l+1) W_(l+1)^T`` is positive semidefinite; singular vectors are random.
+
+    Returns
+    -------
+    ndarray, shape (parameters,)
+        vec(W_1), ..., vec(W_(L-1)), w_L in one vector.
+    """
+    layers = []
+    for index in range(depth - 1):
+        low = 1 + 0.5 * (depth - 2 - index)
+        Q1, Q2 = (np.linalg.qr(rng.standard_normal((size, size)))[0] for _ in range(2))
+        layers.append((Q1 * rng.uniform(low, low + 0.4, size)) @ Q2)
+    vector = rng.standard_normal(size)
+    return np.concatenate([W.ravel(order="F") for W in layers] + [0.5 * vector / np.linalg.norm(vector)])
+
+
+def within_condition(tensor: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return directions of two layers that fulfil Theorem 5's condition for a data tensor, and are Gaussian otherwise.
+
+    In the singular coordinates of the tensor the second layer is shrunk to at most 0.9 of the first.
+    """
+    first, second = (rng.standard_normal(length) for length in tensor.shape)
+    U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
+    kept = s > 1e-12 * s[0]
+    U1, U2 = U1[:, kept], U2[kept].T
+    a, b = U1.T @ first, U2.T @ second
+    return np.concatenate([first, second + U2 @ (0.9 * np.tanh(b) * np.abs(a) - b)])

@@ -1,0 +1,175 @@
+"""What there is to tell as Markdown, formulas as LaTeX between dollars, which code hosts set."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from learning_dynamics.pipeline import maths
+from learning_dynamics.pipeline.config import ROOT
+from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, counted
+from learning_dynamics.pipeline.templates import MATHS
+
+PICTURES = 3  # on the first screen of the README
+SIGNS = {"reproduced": "✓", "corrected": "✎", "contradicted": "✗", "not reproduced": "?", "untested": "–"}
+
+
+def of_all(papers: Sequence[Paper], folder: Path, replicated: bool) -> str:
+    """Return the first page: what was found, what turned out otherwise; `folder` is where it will lie."""
+    claims = [claim for paper in papers for claim in paper.claims]
+    ours = sum(len(paper.observations) for paper in papers)
+    lines = [
+        "# Results",
+        f"{_several(len(claims), 'claim')} of {_several(len(papers), 'paper')}, held against what the default run "
+        f"measured: {_counts(counted(claims))}."
+        + (f" Apart from them: {_several(ours, 'observation')} of ours." if ours else "")
+        + " Written by `make publish`; the page with everything that stands behind a verdict is made by `make figures`."
+        " The table: [claims.csv](claims.csv). Compare a run of your own: `python -m learning_dynamics compare`.",
+    ]
+    for paper in papers:
+        lines.append(f"## {paper.title}")
+        lines.append(_prose(paper.summary))
+        if paper.telling:
+            lines.append(_image(paper.telling))
+        lines.append(f"{_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
+    lines.append("## What turned out otherwise")
+    otherwise = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
+    if not otherwise:
+        lines.append("Nothing: no claim had to be corrected, none is contradicted.")
+    for claim in otherwise:
+        lines.append(_otherwise(claim, folder))
+    if replicated:
+        lines += ["## Under other seeds", "Every verdict under every seed tried: [replication.md](replication.md)."]
+        lines.append("![A matrix of claims against seeds, coloured by verdict](replication.png)")
+    return _joined(lines)
+
+
+def in_short(papers: Sequence[Paper], folder: str) -> str:
+    """Return what the project's README shows first: three figures, and how many claims of each verdict; one link."""
+    told = [paper for paper in papers if paper.telling][:PICTURES]
+    claims = [claim for paper in papers for claim in paper.claims]
+    verdicts = list(counted(claims))
+    lines = []
+    if told:
+        lines += ["| " + " | ".join(_image(paper.telling, f"{folder}/") for paper in told if paper.telling) + " |"]
+        lines += ["|" + "---|" * len(told)]
+        lines += ["| " + " | ".join(_cell(paper.telling.title) for paper in told if paper.telling) + " |", ""]
+    lines += ["| claims of | " + " | ".join(verdicts) + " |", "|---|" + "---:|" * len(verdicts)]
+    for paper in papers:
+        counts = " | ".join(str(paper.counts.get(verdict, "")) for verdict in verdicts)
+        lines.append(f"| [{_cell(paper.title)}]({folder}/{paper.name}.md) | {counts} |")
+    lines += ["", f"What they say, what was found, and what turned out otherwise: [{folder}]({folder}/README.md)."]
+    return "\n".join(lines)
+
+
+def of_paper(paper: Paper, folder: Path) -> str:
+    """Return a paper's page: its figures and claims by topic."""
+    lines = [f"# {paper.title}", paper.citation, f"{_counts(paper.counts)}. [All papers](README.md)"]
+    if paper.notation:
+        lines.append("> **Model and notation.** " + _prose(paper.notation))
+    for topic in paper.topics:
+        lines.append(f"## {_prose(topic.title)}")
+        for figure in topic.exhibits:
+            lines += [f"### {_prose(figure.title)}", _image(figure), _prose(figure.caption)]
+            lines.append(f"`{figure.command}` · [code]({_code(figure.code, folder)})")
+            lines += [_claim(claim, folder) for claim in figure.claims]
+        lines += [_claim(claim, folder) for claim in topic.loose]
+    if paper.observations:
+        lines += ["## Observations of ours", "No sentences of the paper; they are not in its tally."]
+        lines += [_claim(claim, folder) for claim in paper.observations]
+    return _joined(lines)
+
+
+def _claim(claim: Row, folder: Path) -> str:
+    held = claim["standing"]
+    lines = [
+        f"- {SIGNS[claim['verdict']]} **{claim['verdict']}**: {_prose(claim['reference'])}, `{claim['claim']}` "
+        f"([code]({_code(claim['code'], folder)})). {_prose(claim['statement'])}"
+    ]
+    if claim["correction"]:
+        lines.append(f"What holds: {_prose(claim['correction'])}")
+    if claim["reason"]:
+        lines.append(f"Why: {_prose(claim['reason'])}.")
+    if held:
+        predicted = "" if pd.isna(held["predicted"]) else f", predicted {_number(held['predicted'])}"
+        lines.append(f"{_prose(held['quantity'])}: **{_measured(held)}**{predicted}; {_prose(held['criterion'])}.")
+        draws = ", ".join(f"{held[f'draws_{kind}']} {kind}" for kind in ("for", "against", "undecided"))
+        left_out = f"; {_prose(held['left_out'])}" if held["left_out"] else ""
+        lines.append(f"Scope: {_prose(claim['scope'])}. Draws: {draws}{left_out}.")
+    if held and claim["rivals"]:
+        rivals = "; ".join(f"{_prose(rival)} ({got})" for rival, got in claim["rivals"].items())
+        refuses = (
+            "" if pd.isna(claim["refuses"]) else f"; a prediction off by a fraction of {_number(claim['refuses'], 2)}"
+        )
+        word = "Would have refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
+        lines.append(f"{word}: {rivals}{refuses}.")
+    return "\n  ".join(f"{line}  " for line in lines).rstrip()
+
+
+def _otherwise(claim: Row, folder: Path) -> str:
+    if claim["verdict"] == "corrected":
+        holds = f"What holds: {_prose(claim['correction'])}"
+    else:
+        holds = f"Measured: {_prose(claim['quantity'])}: {_measured(claim)}. {_prose(claim['reason'])}".rstrip()
+    place = claim["claim"].partition(".")[0]
+    return (
+        f"- {SIGNS[claim['verdict']]} **{claim['verdict']}**, [{place}]({place}.md), {_prose(claim['reference'])} "
+        f"([code]({_code(claim['code'], folder)})).  \n  As printed: {_prose(claim['statement'])}  \n  {holds}"
+    )
+
+
+def _cell(text: str) -> str:
+    return _prose(text).replace("\\|", "\\Vert ").replace("|", "\\vert ")
+
+
+def _image(figure: Exhibit, below: str = "") -> str:
+    alt = re.sub(r"([\[\]])", r"\\\1", maths.plain(figure.alt)).replace("|", "&#124;")
+    return f"![{alt}]({below}{figure.paper}/{figure.name}.png)"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no claims"
+
+
+def _several(count: int, thing: str) -> str:
+    return f"{count} {thing}" + ("" if count == 1 else "s")
+
+
+def _measured(row: Row) -> str:
+    if pd.isna(row["measured"]):
+        return "–"
+    interval = "" if pd.isna(row["lower"]) else f" [{_number(row['lower'], 3)}, {_number(row['upper'], 3)}]"
+    return _number(row["measured"]) + interval
+
+
+def _number(value: float, digits: int = 4) -> str:
+    return maths.plain(f"{value:.{digits}g}")
+
+
+def _code(path: str, folder: Path) -> str:
+    return os.path.relpath(ROOT / path, folder.resolve())
+
+
+def _prose(text: str) -> str:
+    """Return prose on one line a paragraph, with what Markdown would take for markup outside of formulas escaped."""
+    paragraphs = []
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        pieces = MATHS.split(" ".join(paragraph.split()))
+        pieces[::2] = [re.sub(r"(?<![`\w])([*_<>])|([*<>])", r"\\\g<0>", maths.words(piece)) for piece in pieces[::2]]
+        paragraphs.append("".join(pieces))
+    return "\n\n".join(paragraphs)
+
+
+def _joined(lines: Sequence[str]) -> str:
+    text = ""
+    for line in filter(None, lines):
+        text += (
+            ("\n" if text and not (line.startswith("- ") and text.rpartition("\n\n")[2].startswith("- ")) else "")
+            + line
+            + "\n"
+        )
+    return text

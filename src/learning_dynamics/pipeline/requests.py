@@ -1,0 +1,14 @@
+"""What a job asks a cluster for where the configuration says nothing else; `costs` holds it against what was used."""
+
+from __future__ import annotations
+
+# memory in MB and time in minutes, several times what the laptop's scale uses; both grow with each attempt
+REQUESTS = {
+    "data": {"mem_mb": 800, "runtime": 10},
+    "run": {"mem_mb": 1000, "runtime": 30},
+    "metrics": {"mem_mb": 1000, "runtime": 5},
+    "figure": {"mem_mb": 800, "runtime": 5},
+    "claims": {"mem_mb": 1500, "runtime": 10},
+}
+# where each stage's benchmarks lie, below `benchmarks`
+FOLDERS = {"data": "data", "run": "runs", "metrics": "metrics", "figure": "figures", "claims": ""}

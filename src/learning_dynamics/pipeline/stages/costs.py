@@ -1,0 +1,73 @@
+"""What jobs asked for and what they used, by stage, from the benchmark that each job leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from tabulate import tabulate
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.requests import FOLDERS, REQUESTS
+
+
+def execute(files: Sequence[Path] = (), every: bool = False) -> None:
+    """Print the costs of a configuration's results: a row for each stage of each paper, or for every job."""
+    configuration = load(files)
+    results = Path("results", configuration.scale) if configuration.scale else Path("results")
+    jobs = used(Project(configuration), results)
+    if jobs.empty:
+        raise ProjectError(f"{results}: no benchmarks yet; run snakemake first")
+    print(tabulate(jobs if every else by_stage(jobs), headers="keys", showindex=False, floatfmt=".0f"))
+    seconds = jobs["seconds"].sum()
+    print(f"\n{len(jobs)} jobs, {seconds:.0f} s in all; the longest {jobs['seconds'].max():.0f} s, ", end="")
+    print(f"the largest {jobs['MB'].max():.0f} MB")
+
+
+def used(project: Project, results: Path) -> pd.DataFrame:
+    """Return a row for each job with a benchmark: paper, stage, name, seconds and MB used, minutes and MB asked for."""
+    rows = []
+    for paper in project.papers:
+        for stage, folder in FOLDERS.items():
+            place = results / paper / "benchmarks" / folder
+            files = [place / "claims.tsv"] if stage == "claims" else sorted(place.glob("*.tsv"))
+            known = {"data": project.about(paper).get("data", {}), "figure": project.figures(paper)}
+            names = known.get(stage, project.runs(paper) if stage != "claims" else ["claims"])
+            for file in files:
+                if file.stem not in names or not file.is_file():
+                    continue  # of a configuration that has changed since
+                measured = pd.read_csv(file, sep="\t").iloc[-1]
+                asked = dict(REQUESTS[stage])
+                if stage in ("data", "run", "metrics"):
+                    asked |= project.resources(stage, paper, file.stem)
+                rows.append(
+                    {
+                        "paper": paper,
+                        "stage": stage,
+                        "name": file.stem,
+                        "seconds": measured["s"],
+                        # a job too short to be looked at leaves none
+                        "MB": pd.to_numeric(measured["max_rss"], errors="coerce"),
+                        "minutes asked": asked["runtime"],
+                        "MB asked": asked["mem_mb"],
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def by_stage(jobs: pd.DataFrame) -> pd.DataFrame:
+    """Return, for each paper and stage, how many jobs there are, what the largest used, and what it asked for."""
+    table = jobs.groupby(["paper", "stage"], sort=False).agg(
+        **{
+            "jobs": ("name", "size"),
+            "seconds in all": ("seconds", "sum"),
+            "longest, s": ("seconds", "max"),
+            "asked, s": ("minutes asked", lambda minutes: 60 * minutes.max()),
+            "largest, MB": ("MB", "max"),
+            "asked, MB": ("MB asked", "max"),
+        }
+    )
+    return table.reset_index()

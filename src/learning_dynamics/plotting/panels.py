@@ -1,0 +1,160 @@
+"""Panels side by side with letters, labels at the ends of lines, one legend for many panels, ticks on short ranges."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+
+from learning_dynamics.plotting.style import WIDTH
+
+CHARACTER = 0.075  # inches that a character of a legend takes, about
+HANDLE = 0.45  # inches of a legend's line and the space around it
+
+
+def panels(
+    rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = 2.4, lettered: bool = True, **options: Any
+) -> tuple[Figure, np.ndarray]:
+    """Return a figure of panels and its axes, always of shape (rows, columns).
+
+    Parameters
+    ----------
+    rows, columns : int
+    width : float
+        Of the whole, in inches: `WIDTH` or `COLUMN`.
+    height : float
+        Of each row, in inches.
+    lettered : bool
+        Whether panels get letters, if there are several.
+    **options
+        As for ``matplotlib.pyplot.subplots``: ``sharex``, ``sharey``, ``width_ratios``.
+    """
+    figure, axes = plt.subplots(rows, columns, figsize=(width, rows * height), squeeze=False, **options)
+    if lettered and axes.size > 1:
+        letters(axes.flat)
+    return figure, axes
+
+
+def letters(axes: Iterable[Axes], first: str = "a") -> None:
+    """Set bold letters above the upper left corners of panels, in their order."""
+    start = string.ascii_lowercase.index(first)
+    for letter, axis in zip(string.ascii_lowercase[start:], axes, strict=False):
+        axis.annotate(
+            letter,
+            (0, 1),
+            xytext=(-16, 5),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            weight="bold",
+            ha="right",
+            va="baseline",
+        )
+
+
+def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, *, above: bool = False, **options: Any) -> Legend:
+    """Set one legend for all panels below (or above) them, each label once, in as many columns as fit.
+
+    Raises
+    ------
+    ValueError
+        If nothing has a label.
+    """
+    found: dict[str, Any] = {}
+    for axis in figure.axes if axes is None else axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if not found:
+        raise ValueError("nothing is labelled: give artists a label")
+    longest = max(len(label.replace("$", "").replace("\\", "")) for label in found)
+    columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(found)))
+    options = {"ncols": columns, "loc": "outside upper center" if above else "outside lower center", **options}
+    return figure.legend(list(found.values()), list(found), **options)
+
+
+def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
+    """Write each labelled line's label at its right end in its colour, in place of a legend.
+
+    Call it when limits and scales are final. Labels that would touch are moved apart.
+
+    Parameters
+    ----------
+    gap : float
+        Least distance of two labels, in points.
+    pad : float
+        Distance from the line's end, in points.
+    """
+    lines = [
+        line for line in axis.get_lines() if not str(line.get_label()).startswith("_") and np.size(line.get_xdata())
+    ]
+    if not lines:
+        return
+    ends = []
+    for line in lines:
+        points = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
+        shown = points[np.isfinite(axis.transData.transform(points)).all(axis=1)]
+        ends.append(shown[-1] if len(shown) else (np.nan, np.nan))
+    heights = axis.transData.transform(ends)[:, 1] * 72 / axis.figure.dpi
+    moved = _apart(np.nan_to_num(heights), gap)
+    for line, end, shift in zip(lines, ends, moved - heights, strict=True):
+        if np.isfinite(end).all():
+            axis.annotate(
+                str(line.get_label()),
+                tuple(end),
+                xytext=(pad, shift),
+                textcoords="offset points",
+                color=line.get_color(),
+                va="center",
+                fontsize=plt.rcParams["legend.fontsize"],
+                annotation_clip=False,
+            )
+
+
+def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
+    """Return heights moved as little as needed so that neighbours are `gap` apart, their order kept."""
+    order = np.argsort(heights, kind="stable")
+    # with the gaps taken out, what is left must not decrease: the nearest such sequence pools what violates it
+    wanted = heights[order] - gap * np.arange(len(heights))
+    pools: list[list[float]] = []
+    for height in wanted:
+        pools.append([float(height), 1])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            value, count = pools.pop()
+            total = pools[-1][1] + count
+            pools[-1] = [(pools[-1][0] * pools[-1][1] + value * count) / total, total]
+    level = np.concatenate([np.full(int(count), value) for value, count in pools])
+    moved = np.empty_like(heights, dtype=float)
+    moved[order] = level + gap * np.arange(len(heights))
+    return moved
+
+
+def readable_ticks(axis: Axis) -> None:
+    """Label 1, 2, 5 of each power on a logarithmic axis that spans less than two, where powers alone say too little."""
+    low, high = sorted(axis.get_view_interval())
+    if axis.get_scale() != "log" or low <= 0 or high / low >= 100:
+        return
+    powers = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    ticks = np.outer(10.0**powers, [1, 2, 5]).ravel()
+    ticks = ticks[(ticks >= low * (1 - 1e-9)) & (ticks <= high * (1 + 1e-9))]
+    if len(ticks) < 2:  # less than from 1 to 2: even steps
+        ticks = np.linspace(low, high, 4)[1:-1]
+        ticks = np.array([float(f"{tick:.2g}") for tick in ticks])
+    axis.set_major_locator(FixedLocator(list(ticks)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
+
+
+def _plain(value: float) -> str:
+    if 1e-3 <= value < 1e4:
+        return f"{value:.3g}"
+    power = int(np.floor(np.log10(value) + 1e-9))
+    digit = round(value / 10.0**power, 2)
+    return f"$10^{{{power}}}$" if digit == 1 else f"${digit:g} \\cdot 10^{{{power}}}$"

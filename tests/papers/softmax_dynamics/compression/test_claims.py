@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning_dynamics.claims import evaluate
+from learning_dynamics.papers.softmax_dynamics.compression import claims
+from learning_dynamics.papers.softmax_dynamics.controls.claims import controls_uniform
+from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
+
+SETTINGS = {
+    "counts": [[2, 2, 2, 2], [4, 2, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["gaussian"],
+    "scales": [0.01], "seeds": 25, "start": 0.1, "horizon": 300.0, "points": 30, "rtol": 1e-6, "atol": 1e-12,
+}  # fmt: skip
+JUDGED = {"measure": "rankme_centred", "threshold": 0.05}
+
+
+@pytest.fixture(scope="module")
+def grid():
+    trajectory = runs.flow_grid(**SETTINGS, seed=4)
+    trajectory.settings = SETTINGS
+    return metrics.flow_grid(trajectory, thresholds=[0.05], lower=0.3, upper=0.9)
+
+
+def with_values(grid, quantity: str, value: float, share: float = 1.0):
+    """The table with a quantity set to a value, in a share of the skewed draws."""
+    altered = grid.copy()
+    chosen = (grid["quantity"] == quantity) & grid["skewed"] & (grid["seed"] < share * 25)
+    assert chosen.any()
+    altered.loc[chosen, "value"] = value
+    return altered
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.0, "not reproduced"), (0.5, "not reproduced"), (1.0, "reproduced")])
+def test_compression_is_found_where_most_draws_fall(grid, share, verdict):
+    nowhere = with_values(with_values(grid, "fall_rare", 0.0), "net", -0.2)
+    table = with_values(nowhere, "fall_rare", 0.2, share) if share else nowhere
+    found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
+    assert found.verdict == verdict
+    assert found.judgement.headline.draws_for == round(share * 25 + 0.01)
+
+
+def test_falls_in_a_rank_that_rises_all_the_same_decide_nothing(grid):
+    table = with_values(with_values(grid, "fall_rare", 0.2), "net", 0.5)
+    found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
+    assert found.verdict == "not reproduced"
+    assert found.rivals == {"the rank rises while they are learned": "reproduced"}
+
+
+def test_flows_that_failed_count_against_compression_and_are_shown(grid):
+    table = with_values(with_values(grid, "fall_rare", 0.2), "fall_rare", np.nan, 0.4)
+    found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
+    assert (found.judgement.headline.draws_for, found.judgement.headline.draws_undecided) == (15, 10)
+    assert found.verdict == "not reproduced"
+
+
+def test_a_ratio_that_rises_refuses_our_reading_and_bears_out_the_papers(grid):
+    table = grid.copy()
+    later = (table["quantity"] == "sigma_1") & (table["index"] >= 4)
+    table.loc[later, "value"] *= 10.0 ** (table.loc[later, "index"] - 3)
+    assert evaluate(claims.ratio_falls, {"grid": table}, {"typical": 0.5}).verdict == "not reproduced"
+    assert evaluate(claims.dominant_direction_reused, {"grid": table}, {"typical": 0.5}).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(("swings", "verdict"), [((-1, 1, 0, 0), "reproduced"), ((-1, 1, -1, 0), "not reproduced")])
+def test_a_control_that_falls_after_its_rise_does_not_behave_as_said(grid, swings, verdict):
+    table = grid.copy()
+    for index, swing in enumerate(swings, start=1):
+        table.loc[(table["quantity"] == "swing") & (table["index"] == index) & ~table["skewed"], "value"] = swing
+    table.loc[(table["quantity"] == "tail"), "value"] = 0.0
+    found = evaluate(controls_uniform, {"control": table, "treated": grid}, {**JUDGED, "typical": 0.5})
+    assert found.verdict == verdict

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learning_dynamics.papers.softmax_dynamics.falls import falls_within, learned_at, swings, windows
+
+
+@pytest.mark.parametrize(
+    ("series", "expected"),
+    [
+        ([2.0, 1.0, 1.9, 1.2], [-1.0, 0.9, -0.7, 0.0]),
+        ([2.0, 1.5, 1.55, 1.0, 2.0], [-1.0, 1.0, 0.0, 0.0]),  # a rise of 0.05 lies within the fall
+        ([1.0, 1.05, 0.5], [-0.55, 0.0, 0.0, 0.0]),  # a fall starts at its top
+        ([1.0, 2.0, 1.95], [1.0, 0.0, 0.0, 0.0]),
+        ([1.0, 1.05, 0.98, 1.02], [0.0, 0.0, 0.0, 0.0]),
+        ([1.0], [0.0, 0.0, 0.0, 0.0]),
+    ],
+)
+def test_swings_above_the_threshold_are_found(series, expected):
+    np.testing.assert_allclose(swings(np.array([series]), 0.1, 4), [expected], atol=1e-15)
+
+
+SERIES = st.lists(st.integers(-50, 50), min_size=1, max_size=30).map(lambda values: np.array([values]) / 10)
+
+
+@settings(max_examples=100)
+@given(SERIES)
+def test_swings_alternate_and_exceed_the_threshold(series):
+    found = swings(series, 0.5, 30)[0]
+    taken = found[found != 0]
+    assert (np.abs(taken) >= 0.5 - 1e-12).all()
+    assert (np.sign(taken[1:]) == -np.sign(taken[:-1])).all()
+    assert len(taken) == 0 or np.ptp(series) >= np.abs(taken).max() - 1e-12
+
+
+@settings(max_examples=100)
+@given(SERIES)
+def test_a_series_turned_over_has_its_swings_turned_over(series):
+    np.testing.assert_array_equal(swings(-series, 0.5, 8), -swings(series, 0.5, 8))
+
+
+@settings(max_examples=100)
+@given(SERIES)
+def test_falls_after_a_rise_are_among_the_swings(series):
+    whole = (np.array([0]), np.array([series.shape[1] - 1]))
+    found = swings(series, 0.5, 30)[0]
+    later = -found[1:][found[1:] < 0]  # the first swing follows no rise
+    assert falls_within(series, 0.5, whole)[0] == pytest.approx(later.max(initial=0.0))
+
+
+@pytest.mark.parametrize(
+    ("window", "depth"),
+    [((0, 5), 0.7), ((0, 3), 0.0), ((3, 4), 0.4), ((4, 5), 0.3), ((5, 5), 0.0)],
+)
+def test_only_what_of_a_fall_lies_in_the_window_counts(window, depth):
+    series = np.array([[2.0, 1.0, 1.5, 1.9, 1.5, 1.2]])
+    bounds = tuple(np.array([place]) for place in window)
+    assert falls_within(series, 0.1, bounds)[0] == pytest.approx(depth)
+
+
+def test_the_first_fall_is_no_compression_however_deep():
+    series = np.array([[2.0, 1.0, 1.0]])
+    assert falls_within(series, 0.1, (np.array([0]), np.array([2])))[0] == 0
+
+
+def test_a_series_that_is_not_finite_is_undecided():
+    series = np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 1.0]])
+    whole = (np.zeros(2, int), np.full(2, 2))
+    np.testing.assert_array_equal(falls_within(series, 0.1, whole), [np.nan, 1.0])
+    np.testing.assert_array_equal(swings(series, 0.1, 2), [[np.nan, np.nan], [1.0, -1.0]])
+
+
+def test_a_class_is_learned_when_it_stays_above_one_half():
+    times = np.array([0.0, 1.0, 2.0, 3.0])
+    probability = np.array([[0.0, 0.6, 0.4, 0.8], [0.0, 0.1, 0.2, 0.3], [0.6, 0.7, 0.8, 0.9]])
+    learned = learned_at(times, probability.T[None])
+    np.testing.assert_allclose(learned, [[2.25, np.inf, 0.0]])
+
+
+def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
+    times = 6
+    probabilities = np.zeros((1, times, 3))
+    probabilities[0, :, 0] = [0.2, 0.6, 0.95, 0.95, 0.95, 0.95]  # frequent
+    probabilities[0, :, 1] = [0.2, 0.2, 0.35, 0.7, 0.95, 0.95]  # rare
+    probabilities[0, :, 2] = [0.2, 0.2, 0.2, 0.4, 0.6, 0.95]  # rare
+    found = windows(probabilities, np.array([[4, 1, 1]]), 0.3, 0.9)
+    assert [int(bound[0]) for bound in found.rare] == [1, 5]
+    assert [int(bound[0]) for bound in found.learning] == [1, 5]

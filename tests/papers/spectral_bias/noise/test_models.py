@@ -1,0 +1,104 @@
+"""The noise-driven process: its schedules, its moments, its order of convergence, its invariants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.spectral_bias.noise import exponents, models
+from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
+
+
+@pytest.mark.parametrize("schedule", ["constant", "inverse square root"])
+@pytest.mark.parametrize(("step", "horizon"), [(0.05, 10.0), (0.01, 1.0), (0.3, 1.0), (2.0, 1.0)])
+def test_steps_are_positive_and_add_up(schedule, step, horizon):
+    sizes = models.step_sizes(schedule, step, horizon)
+    assert (sizes > 0).all()
+    assert sizes.sum() == pytest.approx(horizon)
+    if schedule == "inverse square root" and len(sizes) > 5:
+        np.testing.assert_allclose(sizes[:4], step / np.sqrt([1, 2, 3, 4]))
+
+
+@pytest.mark.parametrize("inputs", [2, 5])
+def test_moments_are_those_of_the_scheme(inputs):
+    sizes = np.full(10, 0.1)
+    W, a, _ = models.simulate(inputs, 20_000, sizes, np.array([10]), seed=1)
+    hidden, output = (W[:, 0] ** 2).sum(axis=1).mean(axis=1), (a[:, 0] ** 2).mean(axis=1)
+    u, v = noise_theory.euler_second_moments(inputs, sizes)
+    for values, exact in ((hidden, u[-1]), (output, v[-1])):
+        assert abs(values.mean() - exact) < 4 * values.std() / np.sqrt(len(values))
+
+
+def test_the_scheme_is_of_weak_order_one():
+    """Simulated second moments at time 1/2, against the exact ones, at steps halved twice."""
+    exact = np.sum(
+        [part * weight for part, weight in zip(noise_theory.second_moments(2, 0.5), (1, np.sqrt(2)), strict=True)]
+    )
+    errors, noise = [], []
+    for count in (2, 4, 8):
+        W, a, _ = models.simulate(2, 200_000, np.full(count, 0.5 / count), np.array([count]), seed=2)
+        values = (W[:, 0] ** 2).sum(axis=(1, 2)) / 2 + np.sqrt(2) * (a[:, 0] ** 2).sum(axis=1) / 2
+        errors.append(exact - values.mean())
+        noise.append(values.std() / np.sqrt(len(values)))
+    order = np.polyfit(np.log([2, 4, 8]), np.log(errors), 1)[0]
+    # the last error's sampling noise, and the next order's share of the first error, a quarter
+    assert -order == pytest.approx(1.0, abs=0.15 + 2 * noise[-1] / errors[-1])
+
+
+def test_the_determinant_is_a_martingale_in_two_dimensions():
+    W, _, _ = models.simulate(2, 20_000, np.full(100, 0.01), np.array([50, 100]), seed=3)
+    determinants = np.linalg.det(W)
+    error = determinants.std(axis=0) / np.sqrt(len(determinants))
+    assert (np.abs(determinants.mean(axis=0) - 1) < 4 * error).all()
+
+
+def test_paths_do_not_depend_on_how_many_batches_follow():
+    sizes, record = np.full(3, 0.1), np.array([0, 3])
+    few = models.simulate(2, models.BATCH, sizes, record, seed=4)
+    more = models.simulate(2, models.BATCH + 10, sizes, record, seed=4)
+    for first, second in zip(few, more, strict=True):
+        np.testing.assert_array_equal(first, second[: models.BATCH])
+
+
+def test_repeated_records_are_refused():
+    with pytest.raises(ValueError, match="ascend strictly"):
+        models.simulate(2, 3, np.full(3, 0.1), np.array([0, 1, 1]), seed=0)
+
+
+def rates(weights, step, paths=60, blocks=500, every=20):
+    """Growth rates of all directions, both steps, shape (paths, 2, d + 1)."""
+    found = [
+        exponents.lyapunov_sums(np.array(weights), step, 20, blocks, every, np.random.default_rng(path))
+        for path in range(paths)
+    ]
+    return np.array(found) / (blocks * every * step)
+
+
+def test_in_one_dimension_rates_are_those_of_geometric_brownian_motion():
+    step, every, blocks = 0.1, 2, 50
+    rng = np.random.default_rng(3)
+    noise = np.random.default_rng(3).standard_normal((blocks * every + every, 1))
+    sums = exponents.lyapunov_sums(np.ones(1), step, 1, blocks, every, rng)
+    # W +- a = exp(+-B - t / 2), and the scheme is exact: what the first block adds is left out
+    walk, time = np.sqrt(step) * noise[every:].sum(), step * blocks * every
+    np.testing.assert_allclose(sums[0], [walk - time / 2, -walk - time / 2], rtol=1e-12)
+    np.testing.assert_allclose(sums[1], sums[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("inputs", [2, 3, 6])
+def test_long_paths_grow_at_the_rates_that_are_known(inputs):
+    found = rates(np.ones(inputs), 0.04 / inputs)
+    extrapolated = 2 * found[:, 0] - found[:, 1]
+    error = extrapolated.std(axis=0) / np.sqrt(len(found))
+    # boosts keep volumes, so that the rates add up to the drift's trace; a sum of rounded logarithms
+    np.testing.assert_allclose(found.sum(axis=-1), -inputs, rtol=1e-9)
+    # the scheme's second order: the squared step times the dimension
+    mean = extrapolated.mean(axis=0)
+    assert abs(mean[0] - noise_theory.largest_lyapunov_exponent(inputs)) < 4 * error[0] + 0.002 * inputs
+    assert abs(mean[-1] - noise_theory.smallest_lyapunov_exponent(inputs)) < 4 * error[-1] + 0.002 * inputs
+    assert (np.diff(mean) < 4 * error.max()).all()
+
+
+def test_an_odd_block_is_refused():
+    with pytest.raises(ValueError, match="even"):
+        exponents.lyapunov_sums(np.ones(2), 0.1, 1, 1, 3, np.random.default_rng(0))

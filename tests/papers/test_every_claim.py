@@ -1,0 +1,97 @@
+"""Every claim of every paper at smoke scale: judged, with rivals that turn it, in words that its numbers fill."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from learning_dynamics.claims import VERDICTS, Evaluation
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.templates import fields, fill, typed_results
+from tests.support import PAPERS, claim_tables, evaluation, smoke
+
+
+def named(section):
+    """Return paper and name of everything in a section; a paper that does not load fails by itself."""
+    found = []
+    for paper in PAPERS:
+        try:
+            names = list(smoke(paper).about(paper)[section])
+        except ProjectError as error:
+            found.append(pytest.param(paper, "", id=f"{paper}: {error}"))
+        else:
+            found += [pytest.param(paper, name, id=f"{paper}.{name}") for name in names]
+    return found
+
+
+@functools.cache
+def evaluated(paper: str, name: str) -> Evaluation:
+    return evaluation(paper, name, claim_tables(paper, name))
+
+
+every_claim = pytest.mark.parametrize(("paper", "name"), named("claims"))
+
+
+@every_claim
+def test_it_has_a_verdict_that_every_rival_turns(paper, name):
+    found = evaluated(paper, name)
+    assert found.verdict in VERDICTS
+    if found.verdict == "untested":
+        assert found.reason
+        return
+    assert found.rivals, "no rival was tried"
+    if found.verdict in ("reproduced", "corrected"):
+        assert found.verdict not in found.rivals.values()
+    else:
+        assert found.reason or found.verdict == "contradicted"
+
+
+@every_claim
+def test_every_draw_is_counted(paper, name):
+    found = evaluated(paper, name)
+    for judgement in filter(None, (found.judgement, found.corrected)):
+        for check in (judgement.headline, *judgement.parts):
+            assert check.name
+            assert check.criterion
+            assert check.draws >= 1
+            assert check.draws_for + check.draws_against + check.draws_undecided <= check.draws
+            assert "no reason given" not in check.left_out, check.left_out
+
+
+@every_claim
+def test_its_words_are_filled_by_its_numbers(paper, name):
+    whose, found = smoke(paper), evaluated(paper, name)
+    assert whose.statement(paper, name)
+    explanation = whose.explanation(paper, name)
+    assert typed_results(explanation) == []
+    assert not fields(whose.statement(paper, name)), "a statement is the paper's; numbers of a run are explanation"
+    if found.verdict != "untested":
+        assert "{" not in "".join(fill(explanation, plain_facts(found.facts)).split("$")[::2])
+    about = paper_function(paper, "claims", whose.claim(paper, name)["kind"]).claim
+    assert found.verdict != "corrected" or about.correction
+
+
+@every_claim
+def test_it_is_judged_under_every_variant_of_our_choices(paper, name):
+    spec = smoke(paper).claim(paper, name)
+    tables = claim_tables(paper, name) if spec["vary"] else {}
+    for setting, values in spec["vary"].items():
+        assert setting in spec["settings"]
+        for value in values:
+            assert evaluation(paper, name, tables, **{setting: value}).verdict in VERDICTS
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_papers_summary_is_filled_by_its_claims(paper):
+    about = smoke(paper).about(paper)
+    summary = about.get("summary", "")
+    assert typed_results(summary) == []
+    assert typed_results(about.get("notation", "")) == []
+    told = {}
+    for claim in {field.partition(".")[0] for field in fields(summary)}:
+        assert claim in about["claims"]
+        told |= {f"{claim}.{key}": value for key, value in plain_facts(evaluated(paper, claim).facts).items()}
+    assert "{" not in "".join(fill(summary, told).split("$")[::2])

@@ -1,0 +1,71 @@
+"""Every figure of every paper at smoke scale: finite data on labelled axes, and a caption that its numbers fill."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.templates import fill, typed_results
+from learning_dynamics.plotting import Drawn, style
+from tests.papers.test_every_claim import named
+from tests.support import smoke, tables_of
+
+mpl.use("Agg")
+
+
+@pytest.fixture
+def drawn(paper, name):
+    whose = smoke(paper)
+    spec = whose.figure(paper, name)
+    with style():
+        found = Drawn.of(
+            paper_function(paper, "figures", spec["kind"])(**tables_of(whose, paper, spec["runs"]), **spec["settings"])
+        )
+        found.figure.canvas.draw()
+        yield found
+    plt.close("all")
+
+
+def data_of(axis):
+    """Return arrays of what is drawn on an axis: lines, points, images, bars."""
+    arrays = [np.asarray(line.get_xydata(), dtype=float) for line in axis.lines if len(line.get_xydata())]
+    arrays += [np.ma.getdata(points.get_offsets()) for points in axis.collections if len(points.get_offsets())]
+    arrays += [path.vertices for area in axis.collections for path in area.get_paths() if len(path.vertices)]
+    arrays += [np.asarray(image.get_array(), dtype=float) for image in axis.images]
+    return arrays + [np.array([patch.get_extents().get_points()]) for patch in axis.patches]
+
+
+def is_labelled(axis, which):
+    """Whether an axis has a label of its own, shares one, or leaves its ticks to a neighbour."""
+    own = axis.get_xlabel() if which == "x" else axis.get_ylabel()
+    shared = getattr(axis, f"get_shared_{which}_axes")().get_siblings(axis)
+    of_all = axis.figure.get_supxlabel() if which == "x" else axis.figure.get_supylabel()
+    labelled = any(one.get_xlabel() if which == "x" else one.get_ylabel() for one in shared)
+    ticks = (axis.xaxis if which == "x" else axis.yaxis).get_ticklabels()
+    words = any(tick.get_visible() and any(letter.isalpha() for letter in tick.get_text()) for tick in ticks)
+    return own or labelled or of_all or words or not any(tick.get_visible() and tick.get_text() for tick in ticks)
+
+
+@pytest.mark.parametrize(("paper", "name"), named("figures"))
+def test_it_shows_finite_data_on_labelled_axes_with_a_filled_caption(drawn, paper, name):
+    shown = [axis for axis in drawn.figure.axes if axis.get_visible() and axis.axison]
+    tables = [axis for axis in drawn.figure.axes if axis.tables]
+    assert shown or tables, "there are no axes"
+    arrays = [array for axis in shown for array in data_of(axis)]
+    assert arrays or tables, "nothing is drawn"
+    assert not any(np.isinf(array).any() for array in arrays), "infinite values are drawn"
+    assert all(np.isfinite(array).any() for array in arrays), "a line has no finite value"
+    for axis in shown:
+        if axis.get_label() == "<colorbar>":
+            assert axis.get_xlabel() or axis.get_ylabel() or axis.get_title(), "a colour bar without a label"
+        elif data_of(axis):
+            assert is_labelled(axis, "x"), f"no label on x of {axis.get_title() or axis}"
+            assert is_labelled(axis, "y"), f"no label on y of {axis.get_title() or axis}"
+    caption = smoke(paper).caption(paper, name)
+    assert typed_results(caption) == []
+    for text in (caption, drawn.alt):
+        assert "{" not in "".join(fill(text, plain_facts(drawn.facts)).split("$")[::2])

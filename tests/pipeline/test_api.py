@@ -1,0 +1,107 @@
+"""What a notebook asks for, asked from a process of its own; the notebooks; the examples in docstrings."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from learning_dynamics.pipeline.sources import SOURCE_ROOT, modules_behind, papers
+from tests.support import ROOT
+
+NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
+EXAMPLES = [
+    ".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for file in sorted((SOURCE_ROOT / "learning_dynamics").rglob("*.py"))
+    if ">>> " in file.read_text(encoding="utf-8") and "/papers/" not in file.as_posix()
+]
+
+
+def run(folder: Path, code: str, **variables: str) -> subprocess.CompletedProcess:
+    """Run code with the package of a project's folder, from another folder."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV"))}
+    environment |= {"PYTHONPATH": str(folder / "src"), "MPLBACKEND": "agg", **variables}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder / "workflow", env=environment, capture_output=True, text=True
+    )
+
+
+def answered(folder: Path, code: str, **variables: str) -> str:
+    ended = run(folder, code, **variables)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_importing_the_package_reads_no_library():
+    loaded = answered(ROOT, "import sys, learning_dynamics; print(sorted(sys.modules))")
+    assert not {"numpy", "pandas", "matplotlib", "learning_dynamics.pipeline"} & set(eval(loaded))
+
+
+def test_no_science_rests_on_what_notebooks_need():
+    for paper in papers():
+        for file in (SOURCE_ROOT / "learning_dynamics/papers" / paper).glob("*/*.py"):
+            behind = modules_behind(f"learning_dynamics.papers.{paper}.{file.parent.name}.{file.stem}")
+            assert not any(name.startswith("learning_dynamics.pipeline") for name in behind)
+
+
+def test_everything_of_a_run_is_found(built):
+    said = answered(
+        built.folder,
+        """
+import learning_dynamics as ld
+from learning_dynamics.claims import every_draw  # a module of the name of a function
+(paper,) = ld.papers()
+table, flow = ld.table(paper, "descent"), ld.trajectory(paper, "descent")
+assert table.attrs["settings"]["steps"] == len(flow.time) - 1
+assert (ld.claims(paper)["paper"] == paper).all() and ld.claims().attrs["of"].endswith("claims.parquet")
+print(ld.figure(paper, "decay", look="talk").get_size_inches()[0], every_draw.__name__)
+again = ld.simulate(paper, "descent")
+assert ld.measure(paper, "descent", again).equals(table)
+few = ld.simulate(paper, "descent", seeds=2)
+assert few.members == 2 and few.settings["seeds"] == 2
+""",
+    )
+    assert said.split() == ["3.5", "every_draw"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "mend"),
+    [
+        ("ld.table('toi', 'descent')", "no paper `toi`; did you mean `toy`?"),
+        ("ld.table('toy', 'decent')", "no run `decent`; did you mean `descent`?"),
+        ("ld.figure('toy', 'decai')", "no figure `decai`; did you mean `decay`?"),
+        ("ld.simulate('toy', 'descent', sedes=2)", "no setting `sedes`; did you mean `seeds`?"),
+        ("ld.simulate('toy', 'descent', seeds=0)", "toy descent.seeds: must be 1 or more"),
+    ],
+)
+def test_a_mistake_is_named_with_its_mend(built, asked, mend):
+    ended = run(built.folder, f"import learning_dynamics as ld; {asked}")
+    assert ended.returncode != 0
+    assert mend in ended.stderr.splitlines()[-1]
+
+
+def test_what_was_not_run_says_what_to_run(built, tmp_path):
+    fresh = built.copy(tmp_path / "project")
+    (fresh.folder / "results/toy/metrics/descent.parquet").unlink()
+    ended = run(fresh.folder, "import learning_dynamics as ld; ld.table('toy', 'descent')")
+    assert "no such file; run snakemake to make it" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(whole, notebook):
+    cells = [cell.source for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
+    assert cells
+    answered(whole.folder, "\n\n".join(cells), LEARNING_DYNAMICS_SCALE="smoke")
+
+
+@pytest.mark.parametrize("module", EXAMPLES)
+def test_examples_in_docstrings_hold(module):
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted
+    assert not found.failed

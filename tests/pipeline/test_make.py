@@ -1,0 +1,67 @@
+"""What a person sees who types `make figures`: how far it is, what is there in the end, and why something is not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+from tests.support import ROOT
+
+
+def made(workspace, *arguments):
+    """Run make in a workspace, with the environment that runs these tests in place of an installation."""
+    shutil.copy(ROOT / "Makefile", workspace.folder)
+    workspace.variables["PYTHONPATH"] = str(workspace.folder / "src")
+    return workspace.run("make", "INSTALLED=", *arguments)
+
+
+def test_the_end_names_what_is_new_and_where_the_page_is(clean):
+    ended = made(clean, "figures")
+    assert ended.returncode == 0, ended.stderr
+    # a line for each job, numbered to the last
+    jobs = re.findall(r"^ *(\d+)/15  (\w+).* s$", ended.stderr, re.MULTILINE)
+    assert [int(number) for number, _ in jobs] == list(range(1, 16))
+    assert [rule for _, rule in jobs[-3:]] == ["page", "verdicts", "all"]
+    assert len(ended.stderr.splitlines()) < 20
+    assert "2 claims: 2 reproduced" in ended.stdout
+    assert "2 figures are new: decay, growth" in ended.stdout
+    assert ended.stdout.splitlines()[-1] == f"the page to read: {clean.folder}/figures/index.html"
+    again = made(clean, "figures")
+    assert again.returncode == 0, again.stderr
+    assert "Nothing to be done" in again.stderr
+    assert "0 figures are new" in again.stdout
+
+
+def test_a_failed_job_shows_its_last_lines_and_what_to_do(workspace):
+    workspace.configure("runs", "fast", "rate", value=1.0e300)
+    ended = made(workspace, "figures")
+    assert ended.returncode != 0
+    assert "FAILED  run toy fast" in ended.stderr
+    assert "error: growth left the finite numbers at step" in ended.stderr
+    assert "(all of it: results/toy/logs/runs/fast.log)" in ended.stderr
+    assert "again, alone: snakemake --cores 1 results/toy/runs/fast.npz" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    # what was there, or could be made, is shown all the same
+    assert "2 claims: 2 reproduced" in ended.stdout
+
+
+def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
+    workspace.configure("claims", "decay", "expected", value="contradicted")
+    ended = made(workspace, "figures")
+    assert ended.returncode != 0
+    assert "FAILED  verdicts" in ended.stderr
+    assert "error: toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stdout
+    assert "record it under claims.decay.expected in workflow/config/toy.yaml" in ended.stdout
+    assert ended.stdout.splitlines()[-1].startswith("the page to read: ")
+
+
+def test_targets_are_listed(clean):
+    listed = made(clean)
+    targets = re.findall(r"^  make (\w+)", listed.stdout, re.MULTILINE)
+    assert {"figures", "replicate", "bench", "test", "lint", "clean"} <= set(targets)
+
+
+def test_some_papers_are_a_variable(clean):
+    told = made(clean, "-n", "figures", "PAPERS=one other").stdout
+    assert "--config 'papers=[one,other]'" in told
+    assert "--papers one other" in told

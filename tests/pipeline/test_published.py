@@ -1,0 +1,169 @@
+"""The published results: those of the configuration, and compared with a run claim by claim."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline import published
+from learning_dynamics.pipeline.config import load, read_yaml
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.records import COLUMNS
+from learning_dynamics.pipeline.stages import compare, verdicts
+from learning_dynamics.pipeline.tables import write_table
+
+MOST = 6_000_000  # bytes, for who clones the project
+
+
+def claims(*rows):
+    blank = {"float": float("nan"), "int": 0, "str": ""}
+    whole = {column.name: blank[column.type] for column in COLUMNS} | {"paper": "toy", "rivals": "{}"}
+    return pd.DataFrame([whole | row for row in rows])
+
+
+def put(folder, table):
+    (folder / published.CLAIMS).write_text(published.as_csv(table), encoding="utf-8")
+    return published.read(folder)
+
+
+def test_published_results_are_those_of_the_configuration():
+    if not published.FOLDER.is_dir():
+        pytest.skip("nothing is published yet")
+    stale = published.stale(Project(load()))
+    assert stale == [], "write them anew with: make publish"
+
+
+def test_published_results_are_small():
+    if not published.FOLDER.is_dir():
+        pytest.skip("nothing is published yet")
+    assert sum(path.stat().st_size for path in published.FOLDER.rglob("*") if path.is_file()) < MOST
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "comes"),
+    [
+        ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "as published"),
+        ({"verdict": "untested"}, {"verdict": "untested"}, "as published"),
+        ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 2.0}, "with another number"),
+        (
+            {"verdict": "reproduced", "measured": 1.0},
+            {"verdict": "reproduced", "measured": 2.0, "lower": 0.5, "upper": 3.5},
+            "as published",
+        ),
+        ({"verdict": "corrected", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "with another verdict"),
+    ],
+)
+def test_a_claim_is_compared(tmp_path, here, there, comes):
+    known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
+    assert list(published.compared(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
+
+
+def test_claims_come_and_go_in_the_order_of_the_run(tmp_path):
+    known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx")))
+    both = published.compared(
+        claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "cab")), known
+    ).set_index("claim")
+    assert list(both.index) == ["toy.c", "toy.a", "toy.b", "toy.x"]
+    assert list(both["comes"]) == ["as published", "new", "as published", "missing"]
+
+
+def test_papers_that_were_not_run_are_not_missing(tmp_path):
+    known = put(tmp_path, claims({"claim": "toy.a"}, {"claim": "other.a", "paper": "other"}))
+    assert list(published.compared(claims({"claim": "toy.a"}), known)["claim"]) == ["toy.a"]
+
+
+def test_formulas_are_readable_in_the_table(tmp_path):
+    known = put(tmp_path, claims({"claim": "toy.a", "statement": r"$\sigma_1 \le 10^{-3}$, always"}))
+    assert known["statement"][0] == "σ₁ ≤ 10⁻³, always"
+
+
+def test_a_foreign_table_is_refused(tmp_path):
+    (tmp_path / published.CLAIMS).write_text("a,b\n1,2\n")
+    with pytest.raises(ProjectError, match="lacks the columns"):
+        published.read(tmp_path)
+
+
+def test_compare_says_what_differs(tmp_path, monkeypatch, capsys):
+    put(tmp_path, claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "reproduced"}))
+    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    monkeypatch.setattr(published.read, "__defaults__", (tmp_path,))
+    table = claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "contradicted"})
+    write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
+    assert compare.execute(tmp_path / "claims.parquet") == 1
+    printed = capsys.readouterr().out
+    assert "1 with another verdict" in printed
+    assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.differing(
+        table, published.read()
+    )
+
+
+# -- publishing the made-up paper --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def publishing(built, tmp_path):
+    workspace = built.copy(tmp_path / "project")
+    workspace.write("README.md", "# ours\n\n<!-- findings -->\nold\n<!-- end of findings -->\n\nmore\n")
+    ended = workspace.stage("publish")
+    assert ended.returncode == 0, ended.stderr
+    return workspace
+
+
+def test_publishing_writes_what_a_reader_needs(publishing):
+    folder = publishing.folder / "docs/results"
+    block = read_yaml(publishing.folder / "workflow/config/toy.yaml")
+    page = (folder / "toy.md").read_text(encoding="utf-8")
+    for name in block["figures"]:
+        assert f"](toy/{name}.png)" in page
+        assert (folder / "toy" / f"{name}.png").stat().st_size > 1000
+    for name in block["claims"]:
+        assert f"`toy.{name}`" in page
+    assert "decay" in publishing.read("docs/results/README.md")
+    readme = publishing.read("README.md")
+    assert readme.startswith("# ours\n")
+    assert readme.endswith("\nmore\n")
+    assert "old" not in readme
+    assert "docs/results/toy.md" in readme
+    assert publishing.stage("publish", "--check").returncode == 0
+
+
+def test_links_of_what_is_published_lead_somewhere(publishing):
+    for page in (publishing.folder / "docs/results").glob("*.md"):
+        for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_publishing_again_changes_nothing(publishing):
+    def state():
+        files = sorted((publishing.folder / "docs/results").rglob("*"))
+        return {file: file.read_bytes() for file in files if file.is_file()}
+
+    before = state()
+    stray = publishing.folder / "docs/results/toy/of_old.png"
+    stray.write_bytes(b"")
+    assert publishing.stage("publish").returncode == 0
+    assert state() == before
+
+
+def test_a_run_is_compared_with_what_was_published(publishing):
+    ended = publishing.stage("compare")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "as published" in ended.stdout
+
+
+def test_results_of_another_configuration_are_not_published(publishing):
+    publishing.configure("runs", "descent", "steps", value=400)
+    ended = publishing.stage("publish")
+    assert ended.returncode == 1
+    assert "make figures" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_claim_that_is_not_published_is_told(publishing):
+    publishing.configure("claims", "another", value={"kind": "decay.decay", "runs": {"run": "descent"}})
+    ended = publishing.stage("publish", "--check")
+    assert ended.returncode == 1
+    assert ended.stderr == "error: toy.another: is configured, not published; make publish\n"

@@ -1,0 +1,70 @@
+"""Prose with fields: filled from what was measured, mathematics left alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.templates import fields, fill
+
+
+@pytest.mark.parametrize(
+    ("text", "facts", "filled"),
+    [
+        ("{value:.2g} of {draws}", {"value": 0.1234, "draws": 20}, "0.12 of 20"),
+        (r"$\frac{a}{b}$ is {x:.1f}", {"x": 1.0}, r"$\frac{a}{b}$ is 1.0"),
+        ("{claim.value:.3g}", {"claim.value": 2.0}, "2"),
+        ("{x:.1e}", {"x": 3.2e-9}, r"$3.2 \cdot 10^{-9}$"),
+        ("{x:.2g}", {"x": float("nan")}, "–"),
+        ("{x:.2g}", {"x": None}, "–"),
+        ("{x:.2g}", {"x": "many"}, "many"),
+        ("{{literal}}", {}, "{literal}"),
+        ("", {}, ""),
+    ],
+)
+def test_fields_are_filled(text, facts, filled):
+    assert fill(text, facts) == filled
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{valeu}", "`{valeu}` that nothing fills; did you mean `value`"),
+        ("{value.real}", "`{value.real}` that nothing fills"),
+        ("{value:q}", "cannot be filled"),
+        ("{value", "cannot be filled"),
+        ("{}", "nothing fills"),
+        ("{0}", "nothing fills"),
+        ("{value!r}", "cannot be filled"),
+    ],
+)
+def test_a_field_that_cannot_be_filled_is_one_line(text, message):
+    with pytest.raises(ProjectError) as refused:
+        fill(text, {"value": 1.0})
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_nothing_is_called_or_reached_into():
+    with pytest.raises(ProjectError):
+        fill("{value.__class__}", {"value": 1.0})
+    with pytest.raises(ProjectError):
+        fill("{value[0]}", {"value": [1.0]})
+
+
+def test_fields_of_a_text():
+    assert fields(r"{a:.2g} and $x_{b}$ and {c.d}") == {"a", "c.d"}
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_any_number_reads_back(value):
+    text = fill("{x:.17g}", {"x": value})
+    text = text.replace("$", "").replace(r" \cdot 10^{", "e").replace("}", "")
+    assert float(text) == value
+
+
+def test_numpy_numbers_are_numbers():
+    assert fill("{x:.2g}", {"x": np.float64(0.5)}) == "0.5"

@@ -1,0 +1,138 @@
+"""Panels, letters, legends, labels and ticks that figures share."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learning_dynamics.pipeline import cli
+from learning_dynamics.plotting import (
+    COLUMN,
+    LOOKS,
+    WIDTH,
+    direct_labels,
+    panels,
+    readable_ticks,
+    shared_legend,
+    sized,
+    style,
+)
+from learning_dynamics.plotting.panels import _apart
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    with style():
+        yield
+    plt.close("all")
+
+
+def drawn_letters(figure):
+    return [text.get_text() for axis in figure.axes for text in axis.texts if text.get_weight() == "bold"]
+
+
+@pytest.mark.parametrize(("rows", "columns", "letters"), [(1, 1, ""), (1, 3, "abc"), (2, 2, "abcd")])
+def test_panels_have_letters_where_there_are_several(rows, columns, letters):
+    figure, axes = panels(rows, columns, width=COLUMN)
+    assert axes.shape == (rows, columns)
+    assert figure.get_size_inches()[0] == COLUMN
+    assert drawn_letters(figure) == list(letters)
+
+
+def test_letters_do_not_cover_titles_or_ticks():
+    figure, axes = panels(1, 2)
+    for axis in axes.flat:
+        axis.set_title("a title")
+    figure.canvas.draw()
+    for axis in axes.flat:
+        (letter,) = (text for text in axis.texts if text.get_weight() == "bold")
+        box = letter.get_window_extent()
+        assert not box.overlaps(axis.title.get_window_extent())
+        assert figure.bbox.x0 <= box.x0
+        assert box.y1 <= figure.bbox.y1
+
+
+def test_a_shared_legend_names_each_label_once():
+    figure, axes = panels(1, 2)
+    for axis in axes.flat:
+        axis.plot([0, 1], label="one")
+        axis.plot([1, 0], label="two")
+    legend = shared_legend(figure)
+    assert [text.get_text() for text in legend.get_texts()] == ["one", "two"]
+    figure.canvas.draw()
+    box = legend.get_window_extent()
+    assert figure.bbox.x0 <= box.x0
+    assert box.x1 <= figure.bbox.x1
+
+
+def test_a_legend_of_nothing_is_refused():
+    figure, _ = panels()
+    with pytest.raises(ValueError, match="labelled"):
+        shared_legend(figure)
+
+
+def test_labels_stand_at_the_ends_of_lines_and_apart():
+    figure, axes = panels()
+    for height in (1.0, 1.01, 1.02, 3.0):
+        axes[0, 0].semilogy([0, 1], [1.0, height], label=f"to {height}")
+    direct_labels(axes[0, 0])
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in axes[0, 0].texts]
+    assert len(boxes) == 4
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12))
+def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
+    heights = np.array(heights)
+    moved = _apart(heights, 10.0)
+    order = np.argsort(heights, kind="stable")
+    assert np.all(np.diff(moved[order]) >= 10.0 - 1e-6)
+    assert moved.mean() == pytest.approx(heights.mean(), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("limits", "labels"),
+    [
+        ((1.0, 10.0), ["1", "2", "5", "10"]),
+        ((0.3, 4.0), ["0.5", "1", "2"]),
+        ((1e-6, 1e-5), ["$10^{-6}$", "$2 \\cdot 10^{-6}$", "$5 \\cdot 10^{-6}$", "$10^{-5}$"]),
+        ((1.2, 1.6), ["1.3", "1.5"]),
+    ],
+)
+def test_short_logarithmic_ranges_have_readable_ticks(limits, labels):
+    figure, axes = panels()
+    axes[0, 0].set(yscale="log", ylim=limits)
+    readable_ticks(axes[0, 0].yaxis)
+    figure.canvas.draw()
+    assert [tick.label1.get_text() for tick in axes[0, 0].yaxis.get_major_ticks()] == labels
+
+
+def test_long_ranges_keep_their_powers():
+    _, axes = panels()
+    axes[0, 0].set(yscale="log", ylim=(1e-6, 1))
+    before = axes[0, 0].yaxis.get_major_locator()
+    readable_ticks(axes[0, 0].yaxis)
+    assert axes[0, 0].yaxis.get_major_locator() is before
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_each_look_has_its_width_and_is_drawn_whole(look):
+    with style(look):
+        figure, axes = panels(1, 2)
+        axes[0, 0].set(xlabel="time $t$", ylabel=r"$\sigma_i(W_1)$", title="large scale")
+        sized(figure, look)
+        figure.canvas.draw()
+        assert figure.get_size_inches()[0] == pytest.approx(LOOKS[look][1])
+        box = figure.get_tightbbox()
+    assert box.x0 >= 0
+    assert box.x1 <= LOOKS[look][1]
+    assert LOOKS["paper"][1] == WIDTH
+
+
+def test_the_command_line_knows_every_look():
+    assert set(cli.LOOKS) == set(LOOKS)

@@ -1,0 +1,120 @@
+"""Every command that README and docs print can be typed: targets exist, options are known, dry runs plan something."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from learning_dynamics.pipeline import cli
+from learning_dynamics.pipeline.sources import papers
+from tests.pipeline.test_adding_a_figure import applied
+from tests.support import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+KINDS = ("make", "snakemake", "python -m learning_dynamics")
+PLACEHOLDERS = re.compile(r"\.\.\.|<|NAME|FILE|\bA\.yaml")
+COPIED = ("Snakefile", "Makefile", "pyproject.toml", "constraints.txt", "config.yaml", "workflow", "profiles", "src")
+
+
+def commands() -> list[str]:
+    """Return every command once, in the order of the pages; those with placeholders are left out."""
+    found: dict[str, None] = {}
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"```(?:sh)?\n(.*?)```", text, re.DOTALL)
+        lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+        prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        lines += re.findall(r"`([^`\n]+)`", prose)
+        for line in lines:
+            for part in re.split(r"\s+&&\s+", re.split(r"\s+#\s", line)[0]):
+                command = part.strip()
+                if command.startswith(tuple(f"{kind} " for kind in KINDS)) and not PLACEHOLDERS.search(command):
+                    found[command] = None
+    return list(found)
+
+
+def of(kind: str) -> list[str]:
+    return [command for command in commands() if command.startswith(kind + " ")]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Path:
+    """A copy of the project, with the diffs applied and the files that earlier commands would have made."""
+    folder = tmp_path_factory.mktemp("docs")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        else:
+            shutil.copy2(ROOT / name, folder)
+    for command in of("python -m learning_dynamics"):
+        if " new " in command:
+            ended = typed(command, folder)
+            assert ended.returncode == 0, ended.stderr
+    for page in ("README.md", "CONTRIBUTING.md"):
+        applied(folder, page)
+    for command in of("python -m learning_dynamics"):
+        if " sweep " in command:
+            ended = typed(command, folder)
+            assert ended.returncode == 0, ended.stderr
+    rates = folder / "results/full/neural_collapse/learning_rates.yaml"
+    rates.parent.mkdir(parents=True)
+    rates.write_text("changes: {}\n")
+    return folder
+
+
+def typed(command: str, folder: Path) -> subprocess.CompletedProcess:
+    words = shlex.split(command)
+    if words[0] == "snakemake":
+        words[:1] = [sys.executable, "-m", "snakemake"]
+    elif words[0] == "python":
+        words[0] = sys.executable
+    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_there_are_commands_of_every_kind():
+    assert all(len(of(kind)) > 0 for kind in KINDS)
+
+
+@pytest.mark.parametrize("command", of("make"))
+def test_targets_exist(command, project):
+    # without the installation that every target begins with
+    ended = typed(f"{command} --dry-run" + ("" if ".installed" in command else " INSTALLED="), project)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("command", of("python -m learning_dynamics"))
+def test_options_are_known(command):
+    words = shlex.split(command)[3:]
+    if "--help" in words:
+        with pytest.raises(SystemExit, match="0"):
+            cli.parser().parse_args(words)
+        return
+    options = cli.parser().parse_args(words)
+    assert options.stage == "new" or getattr(options, "paper", papers()[0]) in papers()
+
+
+@pytest.mark.parametrize("command", of("snakemake"))
+def test_dry_runs_plan_what_is_asked_for(command, project):
+    if shutil.which("sbatch") is None and "--slurm-" in command:
+        pytest.skip("an option of the Slurm executor")
+    # before the options that take several values
+    ended = typed(command.replace("snakemake ", "snakemake --dry-run --quiet all ", 1), project)
+    if re.search(r"--(report|rulegraph|lint)", command):
+        return
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            # what `make publish` writes may not be there yet
+            if not target.startswith(("results/", "docs/results")):
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
