@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from tests.pipeline.conftest import PAPER, Workspace, toy
+from tests.pipeline.reliability import DOCUMENT, table
 
 FAST = "results/toy/runs/fast.npz"
 TARGET = "results/toy/metrics/fast.parquet"
@@ -473,3 +474,7 @@ def test_a_folders_name_is_a_name(built, tmp_path, name):
     workspace.snakemake(TARGET)
     same(workspace, built)
     assert not list(tmp_path.rglob("executed"))
+
+
+def test_the_document_lists_these_tests():
+    assert DOCUMENT.read_text(encoding="utf-8") == table(), "run: python -m tests.pipeline.reliability"
