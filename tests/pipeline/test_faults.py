@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from tests.pipeline.conftest import PAPER, Workspace, toy
+from tests.pipeline.reliability import DOCUMENT, table
 
 FAST = "results/toy/runs/fast.npz"
 TARGET = "results/toy/metrics/fast.parquet"
@@ -400,27 +401,33 @@ def test_a_syntax_error_in_the_pipeline_names_its_line(workspace):
     assert str(workspace.read(file).count("\n")) in ended.stderr
 
 
-@fault("a configuration file that is missing, empty, broken, or not text is given to Snakemake", LINE)
+@fault("a configuration file that is missing, empty, broken, or not text is given", LINE)
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "more.yaml"),
-        (b"", "more.yaml"),
-        (b"seed: [\n", "more.yaml"),
-        (b"seed: \xff\n", "more.yaml"),
-        (b"- 1\n", "more.yaml"),
+        (None, "more.yaml: no such file"),
+        (b"", "more.yaml: is empty"),
+        (b"seed: [\n", "more.yaml:2: "),
+        (b"seed: \xff\n", "more.yaml: is not text in UTF-8"),
+        (b"- 1\n", "more.yaml: must be a mapping"),
         (b"seeed: 1\n", "unknown key `seeed`; did you mean `seed`"),
         (b"seed: 1\nseed: 2\n", "stands twice"),
     ],
     ids=["missing", "empty", "broken", "latin-1", "list", "misspelt", "twice"],
 )
-def test_a_configuration_file_that_is_none_is_named(workspace, content, message):
+def test_a_configuration_file_that_is_none_is_named(built, tmp_path, content, message):
+    file = tmp_path / "more.yaml"
     if content is not None:
-        (workspace.folder / "more.yaml").write_bytes(content)
-    ended = workspace.snakemake("--dry-run", "--configfile", "more.yaml", check=False)
-    assert ended.returncode != 0
-    assert message in ended.stderr
-    assert "Traceback" not in ended.stderr
+        file.write_bytes(content)
+    checked = built.stage("check", "--configfile", str(file))
+    assert (checked.returncode, checked.stderr.count("\n")) == (1, 1)
+    assert message in checked.stderr
+    # Snakemake itself reads the file before it reads ours, and has words of its own for what is no YAML
+    ended = built.snakemake("--dry-run", "--configfile", str(file), check=False)
+    assert ended.returncode != 0 or content == b""
+    if content is not None and message.startswith(("unknown", "stands")):
+        assert message in ended.stderr
+        assert "Traceback" not in ended.stderr
 
 
 @fault("a target that nothing makes: another paper, figure, run, or rule", LINE)
@@ -429,12 +436,12 @@ def test_a_configuration_file_that_is_none_is_named(workspace, content, message)
     ["nothing", "figures/tyo/growth.pdf", "figures/toy/grwth.pdf", "results/toy/runs/fats.npz",
      "results/full/toy/runs/fast.npz"],
 )  # fmt: skip
-def test_an_unknown_target_is_named(workspace, target):
-    ended = workspace.snakemake("--dry-run", target, check=False)
+def test_an_unknown_target_is_named(built, target):
+    ended = built.snakemake("--dry-run", target, check=False)
+    said = ended.stderr + ended.stdout
     assert ended.returncode != 0
-    assert target in ended.stderr or target.rpartition("/")[2].partition(".")[0] in ended.stderr
-    assert "Traceback" not in ended.stderr
-    assert "KeyError" not in ended.stderr
+    assert f"error: {target}: " in said or f"No rule to produce {target}" in said
+    assert "Traceback" not in said
 
 
 @fault("values on the command line that configuration does not have", LINE)
@@ -458,7 +465,8 @@ def test_values_of_the_command_line_are_held_against_the_schema(workspace, given
 @fault("the project lies in a folder whose name is shell, template or path syntax", "the name is a name")
 @pytest.mark.parametrize(
     "name",
-    ["p$(touch executed)x", "p`touch executed`", "p;touch executed", "a {b} c", "it's \"so\"", "a:b", "ä ö", "a&b", "*?[x]"],
+    ["p$(touch executed)x", "p`touch executed`", "p;touch executed", "a {b} c",
+     "it's \"so\"", "a:b", "ä ö", "a&b", "*?[x]"],
 )  # fmt: skip
 def test_a_folders_name_is_a_name(built, tmp_path, name):
     workspace = built.copy(tmp_path / name)
@@ -466,3 +474,7 @@ def test_a_folders_name_is_a_name(built, tmp_path, name):
     workspace.snakemake(TARGET)
     same(workspace, built)
     assert not list(tmp_path.rglob("executed"))
+
+
+def test_the_document_lists_these_tests():
+    assert DOCUMENT.read_text(encoding="utf-8") == table(), "run: python -m tests.pipeline.reliability"
