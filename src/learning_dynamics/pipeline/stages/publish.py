@@ -18,14 +18,12 @@ from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.report.contents import Paper, gather
-from learning_dynamics.pipeline.report.pictures import compressed
+from learning_dynamics.pipeline.report.pictures import compressed, fitted
 from learning_dynamics.pipeline.stages.check import stale
 from learning_dynamics.pipeline.stages.figure import read_record
 from learning_dynamics.pipeline.stages.report import found_in, seeds_in
 
-LARGEST = 5_500_000  # bytes of all figures together
-# colours and CSS pixels of width, from fine to coarse: the first that keeps within LARGEST is taken
-GRADES = ((256, None), (128, None), (64, None), (64, 640), (32, 560), (32, 440), (16, 360))
+LARGEST = 5_000_000  # bytes of all figures together
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
 
@@ -88,14 +86,11 @@ def refuse_what_is_stale(project: Project, results: Path, figures: Path) -> None
 def draw(papers: list[Paper], folder: Path) -> None:
     """Write every figure into ``<paper>/<figure>.png``, as fine as fits into `LARGEST` together."""
     exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
-    for colours, widest in GRADES:
-        pictures = [compressed(figure.png, colours, widest).data for figure in exhibits]
-        if sum(map(len, pictures)) <= LARGEST:
-            break
-    for figure, data in zip(exhibits, pictures, strict=True):
+    pictures = fitted([figure.png for figure in exhibits], LARGEST)
+    for figure in exhibits:
         path = folder / figure.paper / f"{figure.name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        path.write_bytes(pictures[figure.png].data)
 
 
 def into_readme(readme: Path, findings: str) -> None:
@@ -113,7 +108,7 @@ def repeat(results: Path, figures: Path, folder: Path) -> bool:
     if not (text.is_file() and matrix.is_file()):
         return False
     shutil.copyfile(text, folder / text.name)
-    (folder / matrix.name).write_bytes(compressed(matrix, 32).data)
+    (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
     return True
 
 
