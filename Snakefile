@@ -11,9 +11,10 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import hold_folder
+from learning_dynamics.files import hold_folder, take_lease
 from learning_dynamics.pipeline.cluster import check_nothing_left_behind, outlast_the_controller
 from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.freshness import check_clock, expected_outputs, make_again_what_is_outdated
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import REQUESTS
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
@@ -30,11 +31,12 @@ if workflow.is_main_process:
     outlast_the_controller()
 
 
-# jobs run the code beside this Snakefile, which is the code whose digests they carry, in this environment
+# jobs run the code beside this Snakefile, which is the code whose digests they carry, in this environment; the path is
+# relative because a colon in a folder's name would part it in two, and braces are doubled because this is a template
+SOURCES = os.path.relpath(ROOT / "src")
+BINARIES = str(Path(sys.executable).parent)
 shell.prefix(
-    f"export PYTHONPATH={shlex.quote(str(ROOT / 'src'))}; PATH={shlex.quote(str(Path(sys.executable).parent))}:\"$PATH\"; ".replace(
-        "{", "{{"
-    ).replace(
+    f'export PYTHONPATH={shlex.quote(SOURCES)}; PATH={shlex.quote(BINARIES)}:"$PATH"; '.replace("{", "{{").replace(
         "}", "}}"
     )
 )
@@ -47,6 +49,7 @@ onstart:
         try:
             hold_folder(Path(".snakemake/learning_dynamics.lock"))
             check_nothing_left_behind(Path.cwd())
+            take_lease(Path(".snakemake/learning_dynamics.lease"))
         except ProjectError as error:
             sys.exit(f"error: {error}")
 
@@ -58,6 +61,25 @@ wildcard_constraints:
 
 
 include: "workflow/rules/common.smk"
+
+
+if workflow.is_main_process:
+    EXPECTED = expected_outputs(project, RESULTS, FIGURES)
+    for folder in REPLICATES:
+        EXPECTED |= expected_outputs(project_of(folder), folder)
+    try:
+        check_clock(EXPECTED)
+    except ProjectError as error:
+        sys.exit(f"error: {error}")
+    HELD = make_again_what_is_outdated(EXPECTED)
+
+
+onsuccess:
+    keep_what_was_checked()
+
+
+onerror:
+    keep_what_was_checked()
 
 
 rule all:

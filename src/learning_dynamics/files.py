@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     ProjectError
         If the folder cannot be written or the disk is full.
     """
+    check_lease()
     path = Path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -31,7 +33,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         yield partial
         with open(partial, "rb+") as written:
             os.fsync(written.fileno())
-        os.replace(partial, path)
+        with _leased():
+            os.replace(partial, path)
     except OSError as error:
         raise ProjectError(
             f"{path}: cannot be written ({error.strerror or error}); free space or make the folder writable, "
@@ -42,7 +45,62 @@ def replacing(path: str | Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
 
 
+LEASE = "LEARNING_DYNAMICS_LEASE"  # of a job: the file that names the Snakemake at work here, and the one that sent it
+
 _held: list[TextIO] = []
+
+
+def take_lease(file: Path) -> None:
+    """Note in a file, and for the jobs that this process starts, that from now on they alone write here.
+
+    A job that has outlived its Snakemake may not replace what the next one has made: whatever is written through
+    `replacing` is held against the file.
+    """
+    file = file.resolve()
+    ours = f"{os.getpid()}-{secrets.token_hex(8)}"
+    with open(file, "a+") as stream:
+        _lock(stream, fcntl.LOCK_EX)
+        stream.seek(0)
+        stream.truncate()
+        stream.write(ours)
+    os.environ[LEASE] = f"{ours}:{file}"
+
+
+def check_lease() -> None:
+    """Refuse to go on for a Snakemake that another one has taken the place of.
+
+    Raises
+    ------
+    ProjectError
+        If it has; a process that no Snakemake started may always go on.
+    """
+    with _leased():
+        pass
+
+
+@contextmanager
+def _leased() -> Iterator[None]:
+    ours, _, file = os.environ.get(LEASE, "").partition(":")
+    if not ours:
+        yield
+        return
+    try:
+        stream = open(file, encoding="ascii", errors="replace")  # noqa: SIM115 - closed below
+    except OSError:
+        yield  # Snakemake's records were deleted: nobody has taken the place
+        return
+    with stream:
+        _lock(stream, fcntl.LOCK_SH)
+        if stream.read() != ours:
+            raise ProjectError(
+                "the Snakemake that started this job has ended and another has taken its place; nothing is written"
+            )
+        yield
+
+
+def _lock(stream: TextIO, how: int) -> None:
+    with suppress(OSError):  # a file system without locks: the check stands, a moment less exact
+        fcntl.flock(stream, how)
 
 
 def hold_folder(lock: Path) -> None:

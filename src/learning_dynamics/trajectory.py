@@ -40,6 +40,9 @@ class Trajectory:
             if array.ndim < 2 or array.shape[1] != len(self.time):
                 raise ValueError(f"series {name!r} has shape {array.shape}; expected (members, {len(self.time)}, ...)")
 
+        if self.undecided is not None and self.series and np.shape(self.undecided) != (self.members,):
+            raise ValueError(f"undecided has shape {np.shape(self.undecided)}; expected ({self.members},)")
+
     @property
     def members(self) -> int:
         """Number of ensemble members."""

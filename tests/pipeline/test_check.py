@@ -14,11 +14,11 @@ SLOW, FAST = "results/toy/metrics/slow.parquet", "results/toy/metrics/fast.parqu
 def test_what_was_built_is_of_this_configuration(built):
     checked = built.stage("check")
     assert checked.returncode == 0, checked.stderr
-    assert checked.stdout == "9 outputs in results checked against the configuration, 0 stale or foreign\n"
+    assert checked.stdout == "17 outputs in results and figures checked, 0 stale or foreign\n"
 
 
 def test_nothing_built_is_nothing_stale(clean):
-    assert clean.stage("check").stdout.startswith("0 outputs in results checked")
+    assert clean.stage("check").stdout.startswith("0 outputs in results and figures checked")
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,6 @@ def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
     assert stale == {
         *(f"results/toy/metrics/{name}.parquet" for name in ("slow", "fast", "slow--steps-20", "descent")),
         "results/toy/runs/descent.npz",
+        *(f"results/toy/{name}.parquet" for name in ("claims", "parts", "variants", "sensitivity")),
+        *(f"figures/toy/{name}.{kind}" for name in ("decay", "growth") for kind in ("pdf", "png")),
     }

@@ -17,6 +17,7 @@ rule claims:
     params:
         spec=lambda wc: compact(project_of(wc.results).claims(wc.paper)),
         science=science_of("claims"),
+        made=made_of("claims"),
     shell:
         "python -m learning_dynamics claims {wildcards.paper} --metrics {wildcards.results}/{wildcards.paper}/metrics"
-        " --out {wildcards.results}/{wildcards.paper} --spec {params.spec:q} > {log} 2>&1"
+        " --out {wildcards.results}/{wildcards.paper} {params.made} --spec {params.spec:q} > {log} 2>&1"

@@ -15,4 +15,4 @@ rule data:
         made=made_of("data"),
     shell:
         "python -m learning_dynamics data {wildcards.paper} {wildcards.name}"
-        " --out {output} {params.made} --spec {params.spec:q} > {log} 2>&1"
+        " --out {output} {params.made} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

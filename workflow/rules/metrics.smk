@@ -19,4 +19,4 @@ rule metrics:
         made=made_of("metrics"),
     shell:
         "python -m learning_dynamics metrics {wildcards.paper} {wildcards.name}"
-        " --run {input.run} --out {output} {params.made} --spec {params.spec:q} > {log} 2>&1"
+        " --run {input.run} --out {output} {params.made} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

@@ -20,4 +20,4 @@ rule run:
         data=lambda wc, input: f"--data {input.data}" if input.data else "",
     shell:
         "python -m learning_dynamics run {wildcards.paper} {wildcards.name} {params.data}"
-        " --out {output} {params.made} --spec {params.spec:q} > {log} 2>&1"
+        " --out {output} {params.made} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

@@ -83,13 +83,17 @@ def save_trajectory(path: str | Path, trajectory: Trajectory, record: Mapping[st
 def load_trajectory(path: str | Path, fingerprint: str | None = None) -> tuple[Trajectory, dict[str, Any]]:
     """Read a trajectory and its provenance; see `load_arrays` for the errors."""
     arrays, record = load_arrays(path, fingerprint)
-    if "time" not in arrays or "settings" not in record:
-        raise ProjectError(f"{path}: holds no trajectory; delete it and run snakemake again")
 
     def group(prefix: str) -> Arrays:
         return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
-    trajectory = Trajectory(
-        arrays["time"], group("series/"), group("constants/"), record["settings"], arrays.get("undecided")
-    )
+    none = ProjectError(f"{path}: holds no trajectory; delete it and run snakemake again")
+    if np.ndim(arrays.get("time")) != 1 or not group("series/") or not isinstance(record.get("settings"), dict):
+        raise none
+    try:
+        trajectory = Trajectory(
+            arrays["time"], group("series/"), group("constants/"), record["settings"], arrays.get("undecided")
+        )
+    except ValueError:
+        raise none from None
     return trajectory, record

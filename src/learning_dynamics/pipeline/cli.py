@@ -5,15 +5,23 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline.guard import bound_memory, bound_time, guarded
 from learning_dynamics.pipeline.sources import papers
 from learning_dynamics.pipeline.stages.sweep import GRAMMAR
 
+# what a job must be told
+NEEDED = {
+    "data": ("source", "settings"),
+    "run": ("kind", "settings"),
+    "metrics": ("kind", "settings"),
+    "figure": ("kind", "runs", "settings"),
+    "claims": ("claims", "sensitivity"),
+}
 LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
 
 
@@ -29,13 +37,14 @@ def parser() -> argparse.ArgumentParser:
         if job:
             command.add_argument("name", help="name in config.yaml")
         if spec:
-            command.add_argument("--spec", type=json.loads, required=True, help="what to do, as JSON")
+            command.add_argument("--spec", type=_spec, required=True, help="what to do, as JSON")
         return command
 
     def made(command: Any, source: bool = True) -> None:
         if source:
             command.add_argument("--made-from", metavar="DIGEST", help="fingerprint that the input must have")
         command.add_argument("--fingerprint", metavar="DIGEST", help="fingerprint that the output must get")
+        command.add_argument("--minutes", type=_minutes, help="how long it may take; without, as long as it takes")
 
     def path(command: Any, flag: str, about: str, *, required: bool = True) -> None:
         command.add_argument(flag, type=Path, required=required, metavar="PATH", help=about)
@@ -65,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
     claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
     path(claims, "--metrics", "folder of the runs' .parquet")
     path(claims, "--out", "folder for claims, parts, variants and sensitivity .parquet")
+    made(claims, source=False)
 
     report = stage("report", "write the page: figures and claims in, HTML out", paper=False, job=False, spec=False)
     path(report, "--config", "which configuration files and values, JSON")
@@ -112,6 +122,7 @@ def parser() -> argparse.ArgumentParser:
     )
     publish.add_argument("--results", type=Path, default=Path("results"), metavar="PATH", help="the run's results")
     publish.add_argument("--figures", type=Path, default=Path("figures"), metavar="PATH", help="the run's figures")
+    publish.add_argument("--check", action="store_true", help="write nothing; exit 1 if what is published is stale")
 
     compare = stage(
         "compare",
@@ -172,14 +183,41 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one stage; a mistake that a person can mend is one line on standard error and exit status 1."""
     options = vars(parser().parse_args(arguments))
-    stage = options.pop("stage")
+    return guarded(lambda: _execute(options.pop("stage"), options))
+
+
+def _execute(stage: str, options: dict[str, Any]) -> int | None:
+    if "paper" in options and stage != "new":
+        _check_paper(options["paper"])
+    if stage in NEEDED:
+        bound_memory()
+        minutes = options.pop("minutes")
+        if minutes is not None:
+            bound_time(minutes)
+        for key in NEEDED[stage]:
+            if options["spec"] is not None and key not in options["spec"]:
+                raise ProjectError(f"--spec: `{key}` is missing; copy the command from Snakemake's log")
+    return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options)
+
+
+def _spec(text: str) -> dict[str, Any]:
     try:
-        if "paper" in options and stage != "new":
-            _check_paper(options["paper"])
-        return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options) or 0
-    except ProjectError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        spec = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"not JSON ({error})") from None
+    if not isinstance(spec, dict):
+        raise argparse.ArgumentTypeError("must be a JSON object of keys and values")
+    return spec
+
+
+def _minutes(text: str) -> float:
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < 1e6:
+        raise argparse.ArgumentTypeError(f"must be a positive number (is {text})")
+    return minutes
 
 
 def _check_paper(paper: str) -> None:

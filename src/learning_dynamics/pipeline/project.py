@@ -197,9 +197,11 @@ class Project:
         """What an output is made from, as one digest: settings, science, and inputs' fingerprints."""
         key = (stage, paper, name)
         if key not in self._fingerprints:
-            spec = {"data": self.data, "run": self.run, "metrics": self.measure, "figure": self.figure}[stage](
-                paper, name
-            )
+            if stage == "claims":
+                spec = self.claims(paper)
+            else:
+                get = {"data": self.data, "run": self.run, "metrics": self.measure, "figure": self.figure}[stage]
+                spec = get(paper, name)
             made_from = self.made_from(stage, paper, name)
             self._fingerprints[key] = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
         return self._fingerprints[key]
@@ -500,12 +502,18 @@ class Project:
                     raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
 
     def _check_provenance(self, paper: str) -> None:
-        for kind, given in self._blocks(paper, "provenance").items():
-            where = self._where(paper, "provenance", kind)
+        shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
+        for kind in self._blocks(paper, "provenance"):
             functions = self._functions_of(paper, kind)
             if not functions:
-                raise ProjectError(f"{where}: no kind of run or source of data has this name")
-            self._check_reasons(where, given, functions)
+                raise ProjectError(
+                    f"{self._where(paper, 'provenance', kind)}: no kind of run or source of data is so called"
+                )
+            shared += functions
+        for kind, given in self._blocks(paper, "provenance").items():
+            self._check_reasons(
+                self._where(paper, "provenance", kind), given, [*self._functions_of(paper, kind), *shared]
+            )
         for name, block in self._blocks(paper, "data").items():
             where = self._where(paper, "data", name)
             functions = [self._function(data_module(paper, block["source"]), block["source"], where)]
@@ -553,7 +561,7 @@ class Project:
 
     @cached_property
     def outputs(self) -> dict[str, str]:
-        """The fingerprint of every data set, run and metrics table, by its path below the results folder."""
+        """The fingerprint of every data set, run, metrics table and claims, by its path below the results folder."""
         found = {}
         for paper in self.papers:
             for name in self._blocks(paper, "data"):
@@ -561,6 +569,8 @@ class Project:
             for name in self.runs(paper):
                 found[f"{paper}/runs/{name}.npz"] = self.fingerprint("run", paper, name)
                 found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
+            judged = self.fingerprint("claims", paper, "claims")
+            found |= {f"{paper}/{table}.parquet": judged for table in ("claims", "parts", "variants", "sensitivity")}
         return found
 
 

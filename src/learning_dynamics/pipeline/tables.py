@@ -66,7 +66,7 @@ def read_table(path: str | Path, fingerprint: str | None = None) -> pd.DataFrame
     """
     arrow, record = read_arrow(path)
     table = arrow.to_pandas()
-    made = json.loads(record)
+    made = read_settings(path, record)
     check_made_from(path, made, fingerprint)
     table.attrs["settings"] = made["settings"]
     return table
@@ -98,6 +98,21 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
         raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
     except (pa.ArrowInvalid, OSError) as error:
         raise ProjectError(f"{path}: truncated or not a parquet file; delete it and run snakemake again") from error
-    if KEY.encode() not in metadata:
-        raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
-    return json.loads(metadata[KEY.encode()])
+    return read_settings(path, metadata.get(KEY.encode(), b""))
+
+
+def read_settings(path: str | Path, record: bytes) -> dict[str, Any]:
+    """Return the provenance that a table of ours carries as JSON.
+
+    Raises
+    ------
+    ProjectError
+        If it is none.
+    """
+    try:
+        made = json.loads(record)
+        if isinstance(made, dict) and isinstance(made["settings"], dict):
+            return made
+    except (ValueError, KeyError):
+        pass
+    raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")

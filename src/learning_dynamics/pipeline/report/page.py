@@ -88,6 +88,7 @@ def _environment(folder: Path) -> jinja2.Environment:
         "paragraphs": maths.paragraphs,
         "number": number,
         "factor": _factor,
+        "sentence": lambda text: text[:1].upper() + text[1:].rstrip(".") + ".",
         "slug": lambda verdict: verdict.replace(" ", "-"),
         "link": lambda path: os.path.relpath(path, folder),
         "code": lambda path: os.path.relpath(ROOT / path, folder.resolve()),

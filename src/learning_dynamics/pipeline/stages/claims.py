@@ -13,8 +13,11 @@ import pandas as pd
 from learning_dynamics.claims import Evaluation, evaluate
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import records
+from learning_dynamics.pipeline.provenance import fingerprint as fingerprint_of
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.signatures import signatures
+from learning_dynamics.pipeline.sources import module_path, part_module
+from learning_dynamics.pipeline.stages.functions import agreed, paper_function, science_of, told
 from learning_dynamics.pipeline.stages.tables import load_table, load_tables
 from learning_dynamics.pipeline.tables import write_table
 
@@ -26,15 +29,17 @@ TABLES = {
 }
 
 
-def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path) -> None:
+def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, fingerprint: str | None = None) -> None:
     """Evaluate the claims, again under each variant of their own settings, again with runs' settings varied.
 
     Writes ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet`` into `out`.
     """
+    functions = {name: paper_function(paper, "claims", block["kind"]) for name, block in spec["claims"].items()}
+    made = _fingerprint_here(paper, spec, fingerprint)
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for name, block in spec["claims"].items():
         head = {"paper": paper, "claim": f"{paper}.{name}"}
-        function = paper_function(paper, "claims", block["kind"])
+        function = functions[name]
         tables = load_tables(metrics, block["runs"])
         found = judged(name, function, tables, block["settings"])
         variants = list(_variants(name, function, tables, block, found))
@@ -44,7 +49,7 @@ def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path) -> No
             {
                 **head,
                 **records.claim_row(function.claim, found),
-                "statement": " ".join((function.__doc__ or "").strip().split("\n\n")[0].split()),
+                "statement": _statement(paper, block["kind"]),
                 "agreement": sum(agreeing) / len(agreeing) if agreeing else float("nan"),
                 "expected": block["expected"],
                 "figure": block["figure"],
@@ -55,10 +60,24 @@ def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path) -> No
         for check in spec["sensitivity"]:
             if name in check["claims"]:
                 rows["sensitivity"] += [head | row for row in _replaced(name, function, tables, block, check, metrics)]
-    record = provenance("claims", paper, "claims", spec)
+    record = provenance("claims", paper, "claims", spec, made)
     for name, declared in TABLES.items():
         table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
         write_table(out / f"{name}.parquet", table, declared, record)
+
+
+def _fingerprint_here(paper: str, spec: Mapping[str, Any], expected: str | None) -> str:
+    found: dict[str, str] = {}
+    for kind in sorted({block["kind"] for block in spec["claims"].values()}):
+        found |= science_of("claims", paper, kind)
+    return agreed(fingerprint_of("claims", spec, found, None), expected, f"claims of {paper}")
+
+
+def _statement(paper: str, kind: str) -> str:
+    """Return the first paragraph of a claim's docstring, read from the source: Python may run without docstrings."""
+    path = module_path(part_module(paper, "claims", kind))
+    docstring = signatures(path)[kind.rpartition(".")[2]].docstring if path is not None else ""
+    return " ".join(docstring.strip().split("\n\n")[0].split())
 
 
 def judged(name: str, function: Any, tables: Mapping[str, Any], settings: Mapping[str, Any]) -> Evaluation:
@@ -72,9 +91,11 @@ def judged(name: str, function: Any, tables: Mapping[str, Any], settings: Mappin
     if not hasattr(function, "claim"):
         raise ProjectError(f"claim {name}: its function is no claim; decorate it with @claim(...)")
     try:
-        return evaluate(function, tables, settings)
+        with told(f"claim {name}", settings):
+            return evaluate(function, tables, settings)
     except ProjectError as error:
-        raise ProjectError(f"claim {name}: {error}") from None
+        text = str(error)
+        raise ProjectError(text if text.startswith(f"claim {name}: ") else f"claim {name}: {text}") from None
 
 
 def _variants(name: str, function: Any, tables: Any, block: Mapping[str, Any], ours: Evaluation) -> Any:

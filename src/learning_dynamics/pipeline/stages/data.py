@@ -8,11 +8,13 @@ from typing import Any
 
 from learning_dynamics.pipeline.arrays import save_arrays
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.stages.functions import data_function, fingerprint_here
+from learning_dynamics.pipeline.stages.functions import data_function, fingerprint_here, told
 
 
 def execute(paper: str, name: str, spec: Mapping[str, Any], out: Path, fingerprint: str | None = None) -> None:
     """Call the data set's function with its settings and save what it returns."""
+    draw = data_function(paper, spec["source"])
     made = fingerprint_here("data", paper, spec["source"], spec, None, fingerprint)
-    arrays = data_function(paper, spec["source"])(**spec["settings"])
+    with told(f"data {name}", spec["settings"]):
+        arrays = draw(**spec["settings"])
     save_arrays(out, arrays, provenance("data", paper, name, spec["settings"], made))

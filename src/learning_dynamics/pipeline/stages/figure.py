@@ -19,7 +19,7 @@ from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
-from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function
+from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
 from learning_dynamics.pipeline.stages.tables import load_tables
 from learning_dynamics.plotting import Drawn, sized, style
 
@@ -43,19 +43,21 @@ def execute(
     metrics = metrics or Path("results", paper, "metrics")
     pdf = pdf or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
     png = png or pdf.with_suffix(".png")
-    made = fingerprint_here("figure", paper, spec["kind"], spec, None, fingerprint)
     draw = paper_function(paper, "figures", spec["kind"])
+    made = fingerprint_here("figure", paper, spec["kind"], spec, None, fingerprint)
+    tables = load_tables(metrics, spec["runs"])
     record = provenance("figure", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
     with style(look):
-        drawn = Drawn.of(draw(**load_tables(metrics, spec["runs"]), **spec["settings"]))
+        with told(f"figure {name}", spec["settings"]):
+            drawn = Drawn.of(draw(**tables, **spec["settings"]))
         sized(drawn.figure, look)
-        told = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
+        described = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
         with replacing(pdf) as partial:
             # no creation date: the same data give the same bytes
             metadata = {"Title": f"{paper} {name}", "Subject": f"{KEY}: {json.dumps(record)}", "CreationDate": None}
             drawn.figure.savefig(partial, format="pdf", metadata=metadata)
         with replacing(png) as partial:
-            drawn.figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: told})
+            drawn.figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
 
 
 def read_record(png: Path) -> dict[str, Any]:
@@ -68,8 +70,10 @@ def read_record(png: Path) -> dict[str, Any]:
     """
     try:
         with Image.open(png) as image:
-            return json.loads(image.text[KEY])  # type: ignore[attr-defined]
+            image.load()  # to its end: a truncated picture keeps its head
+            record = json.loads(image.text[KEY])  # type: ignore[attr-defined]
+            return dict(record)
     except FileNotFoundError:
         raise ProjectError(f"{png}: no such file; run snakemake to make it") from None
-    except (KeyError, AttributeError, OSError, ValueError):
+    except (KeyError, AttributeError, OSError, TypeError, ValueError, SyntaxError):
         raise ProjectError(f"{png}: not drawn by learning-dynamics; delete it and run snakemake again") from None

@@ -1,14 +1,19 @@
-"""The functions that a stage calls, and the fingerprint of what it is about to make."""
+"""The functions that a stage calls, how their failures are told, and the fingerprint of what a stage makes."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import os
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline.guard import TRACEBACK
 from learning_dynamics.pipeline.provenance import fingerprint
-from learning_dynamics.pipeline.sources import PARTS, data_module, part_module, science
+from learning_dynamics.pipeline.sources import PARTS, SOURCE_ROOT, data_module, part_module, science
 
 
 def paper_function(paper: str, part: str, kind: str) -> Any:
@@ -37,15 +42,61 @@ def science_of(stage: str, paper: str, kind: str) -> Mapping[str, str]:
 def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: Any, expected: str | None) -> str:
     """Return the fingerprint of what a job makes, with the source as it stands now.
 
+    Called once the job's functions are imported: what was edited since Snakemake planned the job is refused, and
+    what is edited from here on is not what runs.
+
     Raises
     ------
     ProjectError
-        If it is not the expected one: the source was edited after Snakemake read it.
+        If it is not the expected one.
     """
-    found = fingerprint(stage, spec, science_of(stage, paper, kind), made_from)
+    return agreed(fingerprint(stage, spec, science_of(stage, paper, kind), made_from), expected, f"{paper} {kind}")
+
+
+def agreed(found: str, expected: str | None, what: str) -> str:
+    """Return a fingerprint; see `fingerprint_here` for the error."""
     if expected is not None and found != expected:
         raise ProjectError(
-            f"{paper} {kind}: the source or the settings have changed since Snakemake planned this job; "
+            f"{what}: the source or the settings have changed since Snakemake planned this job; "
             "run the same command again"
         )
     return found
+
+
+@contextmanager
+def told(what: str, settings: Mapping[str, Any]) -> Iterator[None]:
+    """Turn what a paper's function raises into one line: what failed, where in the source, under which settings.
+
+    Raises
+    ------
+    ProjectError
+        In place of every other exception.
+    """
+    try:
+        yield
+    except ProjectError:
+        raise
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(frame.filename)]
+        at = f" ({Path(frames[-1].filename).relative_to(SOURCE_ROOT)}:{frames[-1].lineno})" if frames else ""
+        if isinstance(error, MemoryError):
+            reason = f"does not fit into this machine's memory ({_line(error) or 'no more to be had'})"
+        else:
+            reason = f"{type(error).__name__}: {_line(error)}"
+        given = ", ".join(f"{key}: {_short(value)}" for key, value in settings.items())
+        raise ProjectError(f"{what}: {reason}{at}; settings {{{given}}}; {TRACEBACK}=1 shows more") from error
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(str(SOURCE_ROOT)) and f"{os.sep}stages{os.sep}" not in file
+
+
+def _line(error: BaseException) -> str:
+    return _short(" ".join(str(error).split()))
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else text[:200] + "..."

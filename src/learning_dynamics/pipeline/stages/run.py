@@ -13,7 +13,7 @@ import numpy as np
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.pipeline.arrays import load_arrays, save_trajectory
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function
+from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
 from learning_dynamics.trajectory import Trajectory
 
 
@@ -33,8 +33,8 @@ def execute(
     settings, data and science, so that nothing takes up the state of another configuration or of
     code that has changed since. It is removed when the trajectory is saved.
     """
-    made = fingerprint_here("run", paper, spec["kind"], spec, made_from, fingerprint)
     simulate = paper_function(paper, "runs", spec["kind"])
+    made = fingerprint_here("run", paper, spec["kind"], spec, made_from, fingerprint)
     arguments: dict[str, Any] = {}
     if data is not None:
         arguments["data"], _ = load_arrays(data, made_from)
@@ -42,7 +42,8 @@ def execute(
     if "resume" in inspect.signature(simulate).parameters:
         resume = out.parent.parent / "resume" / made
         arguments["resume"] = resume
-    trajectory: Trajectory = simulate(**arguments, **spec["settings"])
+    with told(f"run {name}", spec["settings"]):
+        trajectory: Trajectory = simulate(**arguments, **spec["settings"])
     check_finite(name, trajectory, spec["settings"])
     settings = {"kind": spec["kind"], **spec["settings"]}
     save_trajectory(out, trajectory, provenance("run", paper, name, settings, made))

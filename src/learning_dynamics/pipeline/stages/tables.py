@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +13,7 @@ import pyarrow as pa
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.provenance import check_made_from, digest
 from learning_dynamics.pipeline.sweeps import sweep_members
-from learning_dynamics.pipeline.tables import read_arrow, read_table
+from learning_dynamics.pipeline.tables import read_arrow, read_settings, read_table
 
 # what a figure's or claim's job is told of a run: its name, its sweep if it has one, the fingerprint of its metrics
 RunSpec = Mapping[str, Any]
@@ -44,7 +43,7 @@ def _swept(folder: Path, name: str, sweep: Mapping[str, Any], expected: str | No
     files = [folder / f"{member}.parquet" for member, _ in members]
     with ThreadPoolExecutor() as threads:
         read = list(threads.map(read_arrow, files))
-    records = [json.loads(record) for _, record in read]
+    records = [read_settings(file, record) for file, (_, record) in zip(files, read, strict=True)]
     if expected is not None and digest([record.get("fingerprint") for record in records]) != expected:
         check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
     lengths = [arrow.num_rows for arrow, _ in read]

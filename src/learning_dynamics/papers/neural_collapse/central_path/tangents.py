@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
+from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 
 Numbers = dict[str, np.ndarray | np.floating | float]
 
@@ -114,8 +114,9 @@ def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.
 def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     """Return d omega_j along the printed map's image of Z, and what Lemma 3 says of it, shape (classes - 1,).
 
-    Keys: ``measured``, by central differences at two steps, extrapolated; ``lemma_3``, (y_j / N - omega_j C x_j) . dx_j in aligned coordinates;
-    ``without_shrinking``, its first product alone, which is the slope along the orthogonal projection.
+    Keys: ``measured``, by central differences at two steps, extrapolated; ``lemma_3``, (y_j / N - omega_j C x_j) .
+    dx_j in aligned coordinates; ``without_shrinking``, its first product alone, which is the slope along the
+    orthogonal projection.
     """
     Z = central_path.centred(Z)
     U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(X, classes), full_matrices=False)

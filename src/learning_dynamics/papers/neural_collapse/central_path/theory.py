@@ -114,9 +114,9 @@ def algorithm_asymptote(time: np.ndarray, classes: int, examples: int) -> np.nda
 def trace_bound(omega: np.ndarray, classes: int) -> np.ndarray:
     """Return C sum_j 1 / omega_j**2, the least that tr(pinv(Sigma_B) Sigma_W) can be over the last axis.
 
-    With class means U S V^T the trace is C tr(S^-2 U^T Sigma_W U), while C sum_j 1 / omega_j**2 is
-    C tr(S^-1 (U^T Sigma_W^-1 U)^-1 S^-1). By Schur's complement U^T Sigma_W U >= (U^T Sigma_W^-1 U)^-1, with equality if
-    and only if the class means span an invariant subspace of Sigma_W, as where Sigma_W is the identity.
+    With class means U S V^T the trace is C tr(S^-2 U^T Sigma_W U), while C sum_j 1 / omega_j**2 is C tr(S^-1 (U^T
+    Sigma_W^-1 U)^-1 S^-1). By Schur's complement U^T Sigma_W U >= (U^T Sigma_W^-1 U)^-1, with equality if and only if
+    the class means span an invariant subspace of Sigma_W, as where Sigma_W is the identity.
     """
     return classes * np.sum(omega**-2.0, axis=-1)
 

@@ -1,0 +1,153 @@
+"""Outputs that lie there and were made by something else: Snakemake is told to make them again.
+
+Snakemake knows what made a file from records of its own, in ``.snakemake``. Those may be deleted, an output may be
+copied over another, a job may outlive its Snakemake: what an output says of itself is the fingerprint in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.arrays import read_record
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.tables import read_provenance
+
+SEEN = Path(".snakemake/learning_dynamics.seen.json")
+CLOCKS_DIFFER = 60.0  # seconds by which a file server's clock may be ahead
+
+
+def expected_outputs(project: Project, results: str, figures: str | None = None) -> dict[str, str]:
+    """Return the fingerprint that each output must carry, by its path."""
+    found = {f"{results}/{name}": made for name, made in project.outputs.items()}
+    if figures is not None:
+        drawn = ((paper, name) for paper in project.papers for name in project.figures(paper))
+        for paper, name in drawn:
+            made = project.fingerprint("figure", paper, name)
+            found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in ("pdf", "png")}
+    return found
+
+
+def fault(path: str | Path, expected: str) -> str | None:
+    """Return what is wrong with an output; None if it is whole and carries the expected fingerprint."""
+    path = Path(path)
+    try:
+        if path.suffix == ".pdf":
+            found = expected if _is_drawn(path, expected) else ""
+        else:
+            found = _record(path).get("fingerprint", "")
+    except ProjectError as error:
+        return str(error)
+    if found != expected:
+        return f"{path}: was made by other settings or other code; delete it and run snakemake again"
+    return None
+
+
+def _record(path: Path) -> Mapping[str, Any]:
+    if path.suffix == ".parquet":
+        return read_provenance(path)
+    if path.suffix == ".png":
+        from learning_dynamics.pipeline.stages.figure import read_record as read_drawn
+
+        return read_drawn(path)
+    return read_record(path)
+
+
+def _is_drawn(path: Path, fingerprint: str) -> bool:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ProjectError(f"{path}: cannot be read ({error.strerror})") from None
+    return fingerprint.encode() in content and content.rstrip().endswith(b"%%EOF")
+
+
+class Outdated(set[str]):
+    """The files that Snakemake must make whatever its records say: those given, and those of another fingerprint.
+
+    A file is read when Snakemake first asks for it, once; what was found is kept beside Snakemake's records by the
+    file's inode, size and times, so that a start with ten thousand unchanged outputs reads none of them.
+    """
+
+    def __init__(self, forced: Iterable[str], expected: Mapping[str, str], seen: Path = SEEN) -> None:
+        super().__init__(forced)
+        self.expected = expected
+        self.found: dict[str, bool] = {}
+        self.seen = seen
+        try:
+            self.known = dict(json.loads(seen.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            self.known = {}
+
+    def isdisjoint(self, files: Iterable[Any]) -> bool:
+        """Return whether none of the files must be made."""
+        files = list(files)
+        return super().isdisjoint(files) and not any(self.is_outdated(str(file)) for file in files)
+
+    def is_outdated(self, path: str) -> bool:
+        """Whether a file is there and does not carry its fingerprint."""
+        if path not in self.expected:
+            return False
+        if path not in self.found:
+            self.found[path] = self._is_outdated(path)
+        return self.found[path]
+
+    def _is_outdated(self, path: str) -> bool:
+        try:
+            there = os.stat(path)
+        except OSError:
+            return False
+        stamp = [there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns, self.expected[path]]
+        if self.known.get(path) == stamp:
+            return False
+        if fault(path, self.expected[path]) is not None:
+            return True
+        self.known[path] = stamp
+        return False
+
+    def keep(self) -> None:
+        """Write down what was found to be as it should."""
+        if self.seen.parent.is_dir():
+            with replacing(self.seen) as partial:
+                partial.write_text(json.dumps(self.known), encoding="utf-8")
+
+
+def make_again_what_is_outdated(expected: Mapping[str, str]) -> list[Outdated]:
+    """Let Snakemake make outputs again that do not carry their fingerprint; return what was found, once it plans."""
+    from snakemake.dag import DAG
+
+    begin, found = DAG.__init__, []
+
+    def init(self: Any, *arguments: Any, **options: Any) -> None:
+        begin(self, *arguments, **options)
+        self.forcefiles = Outdated(self.forcefiles, expected)
+        found.append(self.forcefiles)
+
+    DAG.__init__ = init
+    return found
+
+
+def check_clock(paths: Iterable[str]) -> None:
+    """Refuse outputs that are dated in the future: Snakemake would make what is made from them again on every start.
+
+    Raises
+    ------
+    ProjectError
+        It names the first of them, and the mend.
+    """
+    latest = time.time() + CLOCKS_DIFFER
+    for path in paths:
+        try:
+            ahead = os.stat(path).st_mtime - latest
+        except OSError:
+            continue
+        if ahead > 0:
+            raise ProjectError(
+                f"{path}: is dated {ahead + CLOCKS_DIFFER:.0f} s in the future, and what is made from it would be made "
+                "again on every start; set the clock right, then: find results figures -newermt now -exec touch {} +"
+            )

@@ -1,0 +1,104 @@
+"""What every command is run in: bounds on time and memory, warnings kept apart, and any failure told in one line."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import resource
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.errors import ProjectError
+
+TRACEBACK = "LEARNING_DYNAMICS_TRACEBACK"  # set: failures come with Python's traceback
+GRACE = 30.0  # seconds that compiled code is given to come back to Python, where the bound on time is noticed
+
+
+def guarded(command: Callable[[], int | None]) -> int:
+    """Run a command and return its exit status; what goes wrong is one line on standard error, and status 1."""
+    for stream in (sys.stdout, sys.stderr):
+        # a terminal that knows no Greek shows escapes
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        with _warnings_apart():
+            return command() or 0
+    except ProjectError as error:
+        _tell(str(error))
+    except KeyboardInterrupt:
+        _tell("interrupted; run the same command again to go on")
+        return 130
+    except MemoryError:
+        _tell("does not fit into this machine's memory; ask for less, or use a larger machine")
+    except BrokenPipeError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        text = " ".join(str(error).split())
+        _tell(f"{type(error).__name__}: {text} ({Path(frame.filename).name}:{frame.lineno}); {TRACEBACK}=1 shows more")
+    return 1
+
+
+def _tell(text: str) -> None:
+    with suppress(OSError, ValueError):
+        print(f"error: {' '.join(text.splitlines())}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _warnings_apart() -> Iterator[None]:
+    """Show each warning once, at the end, and only if nothing failed: a failure is told alone."""
+    heard: dict[str, None] = {}
+
+    def note(message: Warning | str, category: type[Warning], file: str, line: int, *_: Any) -> None:
+        heard[f"warning: {category.__name__}: {message} ({Path(file).name}:{line})"] = None
+
+    if os.environ.get(TRACEBACK):
+        yield
+        return
+    shown, warnings.showwarning = warnings.showwarning, note  # type: ignore[assignment]
+    try:
+        yield
+        for text in heard:
+            print(text, file=sys.stderr)
+    finally:
+        warnings.showwarning = shown
+
+
+def bound_memory() -> None:
+    """Let what cannot fit into this machine fail when it is asked for, before the machine starts to swap or to kill.
+
+    Not where there is a GPU: its driver reserves more addresses than there is memory.
+    """
+    if Path("/dev/nvidiactl").exists():
+        return
+    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):
+        most = min(most, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if soft == resource.RLIM_INFINITY or soft > most:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def bound_time(minutes: float) -> None:
+    """End this process after some minutes with one line; a run that never ends would hold its place for ever."""
+
+    def over(*_: Any) -> None:
+        raise ProjectError(
+            f"not finished after {minutes:g} minutes; give it more under `resources: {{runtime: MINUTES}}` "
+            "of the run, or mend its settings"
+        )
+
+    signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
+    # compiled loops do not look at signals
+    faulthandler.dump_traceback_later(60 * minutes + GRACE, exit=True)

@@ -1,0 +1,234 @@
+"""Whatever goes wrong in a command is one line on standard error, and exit status 1."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline import cli
+from learning_dynamics.pipeline.guard import guarded
+from learning_dynamics.pipeline.stages.functions import told
+from tests.support import ROOT
+
+
+def raising(error):
+    def command():
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "line", "status"),
+    [
+        (ProjectError("f.yaml: width: must be above 0"), "error: f.yaml: width: must be above 0", 1),
+        (ProjectError("two\nlines"), "error: two lines", 1),
+        (MemoryError(), "error: does not fit into this machine's memory", 1),
+        (KeyboardInterrupt(), "error: interrupted; run the same command again", 130),
+        (KeyError("kind"), "error: KeyError: 'kind' (test_guard.py:", 1),
+        (RecursionError("maximum\ndepth"), "error: RecursionError: maximum depth (", 1),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), "error: UnicodeDecodeError: ", 1),
+        (OSError(28, "No space left on device"), "error: OSError: [Errno 28] No space left on device", 1),
+    ],
+)
+def test_any_failure_is_one_line(capsys, error, line, status):
+    assert guarded(raising(error)) == status
+    told_of = capsys.readouterr().err
+    assert told_of.startswith(line)
+    assert told_of.count("\n") == 1
+
+
+def test_the_traceback_is_there_for_who_asks(monkeypatch):
+    monkeypatch.setenv("LEARNING_DYNAMICS_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        guarded(raising(KeyError("kind")))
+
+
+def test_warnings_come_after_success_and_not_with_a_failure(capsys):
+    def warn(error=None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            for _ in range(3):
+                np.log(np.array([0.0]))
+        if error:
+            raise error
+
+    assert guarded(warn) == 0
+    assert capsys.readouterr().err.count("warning: RuntimeWarning: divide by zero") == 1
+    assert guarded(lambda: warn(ProjectError("no"))) == 1
+    assert capsys.readouterr().err == "error: no\n"
+
+
+@pytest.mark.parametrize(
+    ("fail", "reason"),
+    [
+        (lambda: np.empty((10**6, 10**7)), "does not fit into this machine's memory (Unable to allocate 72.8 TiB"),
+        (lambda: np.zeros(3)[99], "IndexError: index 99 is out of bounds"),
+        (lambda: range(3)[99], "IndexError"),
+        (lambda: int(1e300) * 1.0 * 10**400, "OverflowError"),
+        (lambda: np.linalg.inv(np.zeros((2, 2))), "LinAlgError: Singular matrix"),
+        (lambda: 1 / 0, "ZeroDivisionError"),
+        (lambda: np.empty(-1), "ValueError: negative dimensions"),
+        (lambda: np.empty(2**63 - 1), "ValueError: array is too big"),
+    ],
+)
+def test_what_a_papers_function_raises_names_its_settings(fail, reason):
+    with pytest.raises(ProjectError) as error, told("run flow", {"width": 99, "scales": list(range(1000))}):
+        fail()
+    text = str(error.value)
+    assert text.startswith("run flow: ")
+    assert reason.split(" (")[0] in text
+    assert "settings {width: 99, scales: [0, 1," in text
+    assert "\n" not in text
+    assert len(text) < 700
+
+
+def test_a_mistake_that_is_told_already_is_told_as_it_is():
+    with pytest.raises(ProjectError, match=r"^stopped at step 3$"), told("run flow", {}):
+        raise ProjectError("stopped at step 3")
+
+
+# -- in processes of their own -----------------------------------------------------------------------------------------
+
+
+def python(code, *arguments, options=(), **variables):
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), **variables}
+    return subprocess.run(
+        [sys.executable, *options, "-c", textwrap.dedent(code), *arguments],
+        env=environment, capture_output=True, text=True, errors="replace",
+    )  # fmt: skip
+
+
+def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
+    code = "from learning_dynamics.pipeline.guard import guarded; guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))"
+    ended = python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
+
+
+def test_the_configuration_is_utf8_in_any_locale():
+    code = """
+        from learning_dynamics.pipeline.config import load
+        print(load(given={"papers": ["spectral_bias"]}).papers["spectral_bias"]["title"].isascii())
+    """
+    assert python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0").returncode == 0
+
+
+@pytest.mark.parametrize("loop", ["while True: pass", "import time; time.sleep(60)", "sum(iter(int, 1))"])
+def test_what_never_ends_is_ended(loop):
+    code = f"""
+        from learning_dynamics.pipeline import guard
+        guard.GRACE = 0.5
+        def endless():
+            guard.bound_time(0.01)
+            {loop}
+        raise SystemExit(guard.guarded(endless))
+    """
+    ended = python(code)
+    assert ended.returncode == 1
+    # compiled code that does not look at signals is ended with the place where it was
+    assert "error: not finished after 0.01 minutes; give it more" in ended.stderr or "Timeout" in ended.stderr
+
+
+def test_memory_that_is_not_there_is_refused_when_asked_for():
+    code = """
+        import os
+        import numpy as np
+        from learning_dynamics.pipeline import guard
+        from learning_dynamics.pipeline.stages.functions import told
+        def large():
+            guard.bound_memory()
+            most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+            with told("run flow", {"width": most}):
+                np.ones(most // 4)
+        raise SystemExit(guard.guarded(large))
+    """
+    ended = python(code)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: run flow: does not fit into this machine's memory")
+    assert ended.stderr.count("\n") == 1
+
+
+# -- wrong command lines ----------------------------------------------------------------------------------------------
+
+RUN = ["run", "spectral_bias", "small_scale", "--out", "x.npz"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "required: stage"),
+        (["rnu"], "invalid choice"),
+        (["run"], "required"),
+        (RUN, "required: --spec"),
+        ([*RUN, "--spec", "3"], "must be a JSON object"),
+        ([*RUN, "--spec", "[]"], "must be a JSON object"),
+        ([*RUN, "--spec", "null"], "must be a JSON object"),
+        ([*RUN, "--spec", ""], "not JSON"),
+        ([*RUN, "--spec", "{"], "not JSON"),
+        ([*RUN, "--spec", "[" * 100_000], "not JSON"),
+        ([*RUN, "--spec", "{}", "--minutes", "0"], "must be a positive number"),
+        ([*RUN, "--spec", "{}", "--minutes", "nan"], "must be a positive number"),
+        ([*RUN, "--spec", "{}", "--minutes", "soon"], "must be a positive number"),
+        (["verdicts"], "required"),
+        (["new"], "required"),
+        (["check", "more"], "unrecognized"),
+    ],
+)
+def test_a_command_line_that_is_none_says_so(capsys, arguments, message):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(arguments)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def spec(**keys):
+    return json.dumps(keys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*RUN, "--spec", "{}"], "--spec: `kind` is missing"),
+        ([*RUN, "--spec", spec(kind="flow.flow")], "--spec: `settings` is missing"),
+        ([*RUN, "--spec", spec(kind="flow", settings={})], "`flow`: write topic.function"),
+        ([*RUN, "--spec", spec(kind="flwo.flow", settings={})], "did you mean `flow`"),
+        ([*RUN, "--spec", spec(kind="flow.nothing", settings={})], "no function `nothing`"),
+        ([*RUN, "--spec", spec(kind="os.system", settings={})], "`os.system`"),
+        ([*RUN, "--spec", spec(kind=3, settings={})], "error: "),
+        ([*RUN, "--spec", spec(kind="flow.linear_flow", settings=3)], "error: "),
+        ([*RUN, "--spec", spec(kind="flow.linear_flow", settings={}), "--fingerprint", "x"], "have changed since"),
+        (["run", "spectral_bais", *RUN[2:], "--spec", "{}"], "no paper `spectral_bais`"),
+        (["run", "../x", *RUN[2:], "--spec", "{}"], "no paper `../x`"),
+        (["verdicts", "nowhere.parquet"], "nowhere.parquet: no such file; run snakemake"),
+        (["verdicts", "text.txt"], "text.txt: truncated or not a parquet file"),
+        (["verdicts", "."], "error: "),
+        (["new", "Big"], "a paper's name"),
+        (["sweep", "spectral_bias", "small_scale", "--vary", "gamma"], "write SETTING=VALUE"),
+        (["sweep", "spectral_bias", "small_scale", "--vary", "gmma=1,2"], "gmma"),
+        (["sweep", "spectral_bias", "smal_scale", "--vary", "gamma=1,2"], "small_scale"),
+        (["sweep", "spectral_bias", "small_scale", "--vary", "gamma=-1,2"], "gamma"),
+        (["check", "--configfile", "nowhere.yaml"], "nowhere.yaml: no such file"),
+        (["check", "--configfile", "text.txt"], "text.txt"),
+        (
+            ["report", "--config", "text.txt", "--results", ".", "--figures", ".", "--out", "a", "--claims", "b"],
+            "error: ",
+        ),
+    ],
+)
+def test_a_command_that_cannot_be_done_is_one_line(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.txt").write_text("no table\n")
+    assert cli.main(arguments) == 1
+    written = capsys.readouterr()
+    assert written.err.startswith("error: ")
+    assert written.err.count("\n") == 1
+    assert message in written.err
+    assert not (tmp_path / "x.npz").exists()
