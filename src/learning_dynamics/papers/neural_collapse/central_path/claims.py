@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def lemma_1(features: Table, flows: Table) -> Finding:
                 ):
                     amplified = 1 + omega[..., 0] ** 2 / C
                     along.append((np.abs(loss[..., 0] / formula(quantity, omega, C) - 1) / amplified).max(axis=1))
-            given = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
+            given: dict[str, Any] = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
             checks += [
                 equal_on_every_draw(f"{quantity} of raw features, relative error", np.concatenate(at_draws), 0.0,
                                     because="rounding", **given),
@@ -283,8 +283,8 @@ def corollary_2(flows: Table, *, left: Positive) -> Finding:
             for (C, _, P, omega), (*_, distance) in zip(
                 by_size(flows, "omega", flow), by_size(flows, "features_limit", flow), strict=True
             ):
-                said = np.sqrt(C * P) / omega[:, -1, 0] if limit == "collapse" else 1.0
-                errors.append(np.abs(distance[:, -1, 0] / said - 1))
+                expected = np.sqrt(C * P) / omega[:, -1, 0] if limit == "collapse" else 1.0
+                errors.append(np.abs(distance[:, -1, 0] / expected - 1))
             checks += [
                 every_draw(f"distance of eq. 11 over $\\sqrt{{CP}}/\\omega_{{\\max}}$, less one, {flow} map",
                            np.concatenate(errors), at_most=left, because="the spread of singular values, as 1/t"),
@@ -420,7 +420,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
     def judge(said: tuple[bool, bool]) -> Judgement:
         factor, bound = said
-        given = {"relative_to": 1.0, "resolution": 1e-3}
+        given: dict[str, Any] = {"relative_to": 1.0, "resolution": 1e-3}
         checks = [
             equal_on_every_draw("renormalised features: trace over the sum, less one",
                                 ratios("trace_renormalised", features, None, factor), 0.0, tolerance=ROUNDING,

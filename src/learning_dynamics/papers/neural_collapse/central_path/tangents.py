@@ -129,7 +129,7 @@ def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[st
     means = np.einsum("pj,pc,cj->j", U, central_path.class_means(Z, classes), V)
     scatter = np.einsum("pj,ps,qs,qj->j", U, central_path.deviations(X, classes), Z, U) / (classes * examples)
     image = renormalised.printed_map(X, Z, classes)
-    h = DIFFERENCE * np.linalg.norm(X) / np.linalg.norm(image)
+    h = float(DIFFERENCE * np.linalg.norm(X) / np.linalg.norm(image))
 
     def difference(step: float) -> np.ndarray:
         ahead, behind = (central_path.snr_singular_values(X + sign * step * image, classes) for sign in (1, -1))

@@ -121,7 +121,7 @@ def trace_bound(omega: np.ndarray, classes: int) -> np.ndarray:
     return classes * np.sum(omega**-2.0, axis=-1)
 
 
-def simplex_gram(vectors: np.ndarray) -> np.ndarray:
+def simplex_gram(vectors: np.ndarray) -> float:
     """Return how far E^T E, E of shape (features, classes), is from a simplex equiangular tight frame's, relative.
 
     That is alpha (C I - 1 1^T) / (C - 1) with the alpha that fits best (Lemma 7).
@@ -130,4 +130,4 @@ def simplex_gram(vectors: np.ndarray) -> np.ndarray:
     gram = np.swapaxes(vectors, -1, -2) @ vectors
     frame = (classes * np.eye(classes) - 1) / (classes - 1)
     scale = np.sum(gram * frame) / np.sum(frame**2)
-    return np.linalg.norm(gram - scale * frame) / np.linalg.norm(gram)
+    return float(np.linalg.norm(gram - scale * frame) / np.linalg.norm(gram))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
@@ -50,7 +52,7 @@ def tangent_space(features: Table) -> Finding:
     missed = select(features, "codimension").sort_values(DRAW)
 
     def judge(flow: str) -> Judgement:
-        given = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
+        given: dict[str, Any] = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
         names = {"image": "image off the space", "idempotence": "second application", "tangent_moved": "tangents moved"}
         exact = [
             equal_on_every_draw(

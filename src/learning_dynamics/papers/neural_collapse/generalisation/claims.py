@@ -64,7 +64,7 @@ def test_collapse_slower(trainings: Sequence[Table]) -> Finding:
     return _slower_on_test(trainings, ["nc1"], falls_too=True)
 
 
-test_collapse_slower.__test__ = False  # type: ignore[attr-defined]  # a claim, not a test
+test_collapse_slower.__test__ = False  # a claim, not a test
 
 
 @claim("Appendix A.8", scope=SMALL + ", MSE", empirical=True)
