@@ -77,11 +77,6 @@ if workflow.is_main_process:
     )
 
 
-def keep_what_was_checked():
-    for outdated in HELD if workflow.is_main_process else []:
-        outdated.keep()
-
-
 onsuccess:
     keep_what_was_checked()
 

@@ -6,6 +6,7 @@ Snakemake finds it by the folder's name: ``snakemake --logger lines``. Its full 
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -104,7 +105,8 @@ class LogHandler(LogHandlerBase):
     def _status(self) -> None:
         if self.terminal and self.jobs:
             running = ", ".join(job.label for job in self.jobs.values() if job.outputs)
-            sys.stderr.write(f"\r\033[K{self.done}/{self.total}  now: {running}"[:110])
+            room = shutil.get_terminal_size().columns - 1
+            sys.stderr.write("\r\033[K" + f"{self.done}/{self.total}  now: {running}"[:room])
             sys.stderr.flush()
 
     def _print_all(self, lines: Iterable[str]) -> None:

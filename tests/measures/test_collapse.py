@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.measures import collapse
+from learning_dynamics.measures.class_moments import ClassMoments
 
 
 def simplex(classes: int, features: int, rng: np.random.Generator) -> np.ndarray:
@@ -17,11 +19,13 @@ def simplex(classes: int, features: int, rng: np.random.Generator) -> np.ndarray
     return frame @ basis.T
 
 
-def moments_of(features: np.ndarray, labels: np.ndarray, batch: int) -> collapse.ClassMoments:
-    moments = collapse.ClassMoments(np.bincount(labels), features.shape[1])
+def moments_of(features: np.ndarray, labels: np.ndarray, batch: int) -> tuple[np.ndarray, np.ndarray]:
+    """Within-class covariance and class means, accumulated in batches."""
+    moments = ClassMoments(torch.from_numpy(np.bincount(labels)), features.shape[1])
     for start in range(0, len(labels), batch):
-        moments.update(features[start : start + batch], labels[start : start + batch])
-    return moments
+        where = slice(start, start + batch)
+        moments.update(torch.from_numpy(features[where]), torch.from_numpy(labels[where]))
+    return moments.within.numpy(), moments.means.numpy()
 
 
 @settings(max_examples=25)
@@ -30,12 +34,12 @@ def test_streamed_moments_are_those_of_all_features(batch, offset, seed):
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat([0, 1, 2], [5, 20, 30]))
     features = offset + rng.standard_normal((55, 4)) + labels[:, None]
-    moments = moments_of(features, labels, batch)
+    within, means = moments_of(features, labels, batch)
     classes = [features[labels == label] for label in range(3)]
     covariances = [np.cov(own.T, bias=True) for own in classes]
-    np.testing.assert_allclose(moments.means, [own.mean(axis=0) for own in classes], rtol=1e-13)
+    np.testing.assert_allclose(means, [own.mean(axis=0) for own in classes], rtol=1e-13)
     # rounding of features around 1e3 is 1e-13; their squares' average keeps it
-    np.testing.assert_allclose(moments.within, np.mean(covariances, axis=0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(within, np.mean(covariances, axis=0), rtol=1e-9, atol=1e-12)
 
 
 def test_perfect_collapse_measures_zero():
@@ -103,11 +107,11 @@ def test_decomposition_adds_up_to_the_loss(seed, decay, noise, dead):
     if dead:
         features[:, 0] = 0
     weights, biases = rng.standard_normal((4, 6)), rng.standard_normal(4)
-    moments = moments_of(features, labels, 10)
-    terms = collapse.decomposition(moments.within, moments.means, weights, biases, decay)
+    terms = collapse.decomposition(*moments_of(features, labels, 10), np.column_stack([weights, biases]), decay)
     residual = features @ weights.T + biases - np.eye(4)[labels]
     loss = 0.5 * np.mean(np.sum(residual**2, axis=1)) + 0.5 * decay * (np.sum(weights**2) + np.sum(biases**2))
-    assert sum(terms.values()) == pytest.approx(loss, rel=1e-10)
+    parts = ("loss_nc1", "loss_nc23", "loss_ls_perp")
+    assert sum(terms[part] for part in parts) == pytest.approx(loss, rel=1e-10)
     assert min(terms.values()) >= 0
 
 
@@ -117,12 +121,29 @@ def test_deviation_vanishes_for_the_ridge_solution():
     features = rng.standard_normal((24, 5)) + labels[:, None]
     extended = np.hstack([features, np.ones((24, 1))])
     ridge = np.linalg.solve(extended.T @ extended / 24 + 0.1 * np.eye(6), extended.T @ np.eye(3)[labels] / 24).T
-    moments = moments_of(features, labels, 24)
-    terms = collapse.decomposition(moments.within, moments.means, ridge[:, :-1], ridge[:, -1], 0.1)
+    terms = collapse.decomposition(*moments_of(features, labels, 24), ridge, 0.1)
     assert terms["loss_ls_perp"] < 1e-25
 
 
-def test_nearest_mean():
-    means = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 3.0]])
-    features = np.array([[1.0, 1.0], [6.0, 0.0], [0.0, 1.6], [9.0, 9.0]])
-    assert collapse.nearest_mean(features, means).tolist() == [0, 1, 2, 1]
+def test_quantities_broadcast_over_leading_axes():
+    rng = np.random.default_rng(6)
+    means, root = rng.standard_normal((5, 4, 7)), rng.standard_normal((5, 7, 7))
+    within, classifier = root @ np.swapaxes(root, -1, -2), rng.standard_normal((5, 4, 8))
+    many = collapse.decomposition(within, means, classifier, 0.1) | {
+        "nc1": collapse.variability(within, means),
+        "angles": collapse.distance_from_maximal_angles(means),
+        "duality": collapse.self_duality(classifier[..., :-1], means),
+    }
+    for place in range(5):
+        one = collapse.decomposition(within[place], means[place], classifier[place], 0.1) | {
+            "nc1": collapse.variability(within[place], means[place]),
+            "angles": collapse.distance_from_maximal_angles(means[place]),
+            "duality": collapse.self_duality(classifier[place, :, :-1], means[place]),
+        }
+        for name, value in one.items():
+            assert many[name][place] == pytest.approx(float(value), rel=1e-12), name
+
+
+def test_rank_counts_units_that_live():
+    within = np.diag([1.0, 0.5, 0.0, 0.2])
+    assert collapse.rank_and_size(within, np.ones((3, 4)))[0] == 3

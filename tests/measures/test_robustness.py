@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from learning_dynamics.measures.robustness import crossing_distances, deepfool
+from learning_dynamics.measures.robustness import crossing_distances, decisions, deepfool
 from learning_dynamics.papers.neural_collapse.training import models as convolutional
 
 
@@ -103,12 +103,17 @@ def test_a_crossing_lies_where_the_segment_meets_the_boundary():
     others = torch.tensor([[-1.0, 0.0], [-2.0, 5.0], [3.0, 0.0]])
     # the nearest on the other side is (-1, 0) for both
     expected = torch.tensor([1.0, 2 / 3 * 10**0.5], dtype=torch.float64)
-    torch.testing.assert_close(crossing_distances(network, points, others), expected, rtol=1e-5, atol=0)
+    torch.testing.assert_close(
+        crossing_distances(network, points, others, decisions(network, others, batch=2), batch=2),
+        expected,
+        rtol=1e-5,
+        atol=0,
+    )
 
 
 def test_without_another_decision_there_is_no_crossing():
     points = torch.ones(2, 3)
-    assert torch.isinf(crossing_distances(lambda x: x, points, points)).all()
+    assert torch.isinf(crossing_distances(lambda x: x, points, points, decisions(lambda x: x, points, batch=1))).all()
 
 
 def test_no_crossing_is_nearer_than_a_linear_networks_boundary():
@@ -116,4 +121,8 @@ def test_no_crossing_is_nearer_than_a_linear_networks_boundary():
     weights = torch.randn(4, 8, generator=generator, dtype=torch.float64)
     points = images(60, 8)
     exact, _ = deepfool(lambda x: x @ weights.T, points, overshoot=0.0)
-    assert (crossing_distances(lambda x: x @ weights.T, points, points) >= exact.norm(dim=1) * (1 - 1e-5)).all()
+    decided = decisions(lambda x: x @ weights.T, points, batch=7)
+    whole = crossing_distances(lambda x: x @ weights.T, points, points, decided)
+    batched = crossing_distances(lambda x: x @ weights.T, points, points, decided, batch=7)
+    torch.testing.assert_close(batched, whole)
+    assert (whole >= exact.norm(dim=1) * (1 - 1e-5)).all()

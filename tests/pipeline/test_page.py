@@ -89,6 +89,7 @@ def made_up_page(folder):
     shown.claims, shown.observations = claims, [ours]
     topics = [Topic("made_up", "flow", "The flow", [shown]), Topic("made_up", "noise", "The noise", [], [loose])]
     chosen = [{"setting": "step", "value": [0.1] * 40, "origin": "chosen", "reason": "small", "name": "a_run, another"}]
+    chosen[0]["varied"] = "varied: 1 of 2 verdicts stay"
     papers = [
         Paper("made_up", "On made-up things", "Nobody", WORDS, WORDS, topics, [*claims, loose], [ours], chosen, shown),
         Paper("empty", "A paper without anything", "Nobody", "", "", [], [], [], [], None),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import published
-from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.config import load, read_yaml
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.stages import compare, verdicts
@@ -96,3 +98,72 @@ def test_compare_says_what_differs(tmp_path, monkeypatch, capsys):
     assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.differing(
         table, published.read()
     )
+
+
+# -- publishing the made-up paper --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def publishing(built, tmp_path):
+    workspace = built.copy(tmp_path / "project")
+    workspace.write("README.md", "# ours\n\n<!-- findings -->\nold\n<!-- end of findings -->\n\nmore\n")
+    ended = workspace.stage("publish")
+    assert ended.returncode == 0, ended.stderr
+    return workspace
+
+
+def test_publishing_writes_what_a_reader_needs(publishing):
+    folder = publishing.folder / "docs/results"
+    block = read_yaml(publishing.folder / "workflow/config/toy.yaml")
+    page = (folder / "toy.md").read_text(encoding="utf-8")
+    for name in block["figures"]:
+        assert f"](toy/{name}.png)" in page
+        assert (folder / "toy" / f"{name}.png").stat().st_size > 1000
+    for name in block["claims"]:
+        assert f"`toy.{name}`" in page
+    assert "decay" in publishing.read("docs/results/README.md")
+    readme = publishing.read("README.md")
+    assert readme.startswith("# ours\n")
+    assert readme.endswith("\nmore\n")
+    assert "old" not in readme
+    assert "docs/results/toy.md" in readme
+    assert publishing.stage("publish", "--check").returncode == 0
+
+
+def test_links_of_what_is_published_lead_somewhere(publishing):
+    for page in (publishing.folder / "docs/results").glob("*.md"):
+        for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_publishing_again_changes_nothing(publishing):
+    def state():
+        files = sorted((publishing.folder / "docs/results").rglob("*"))
+        return {file: file.read_bytes() for file in files if file.is_file()}
+
+    before = state()
+    stray = publishing.folder / "docs/results/toy/of_old.png"
+    stray.write_bytes(b"")
+    assert publishing.stage("publish").returncode == 0
+    assert state() == before
+
+
+def test_a_run_is_compared_with_what_was_published(publishing):
+    ended = publishing.stage("compare")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "as published" in ended.stdout
+
+
+def test_results_of_another_configuration_are_not_published(publishing):
+    publishing.configure("runs", "descent", "steps", value=400)
+    ended = publishing.stage("publish")
+    assert ended.returncode == 1
+    assert "make figures" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_claim_that_is_not_published_is_told(publishing):
+    publishing.configure("claims", "another", value={"kind": "decay.decay", "runs": {"run": "descent"}})
+    ended = publishing.stage("publish", "--check")
+    assert ended.returncode == 1
+    assert ended.stderr == "error: toy.another: is configured, not published; make publish\n"

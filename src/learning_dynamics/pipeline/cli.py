@@ -122,6 +122,7 @@ def parser() -> argparse.ArgumentParser:
     )
     publish.add_argument("--results", type=Path, default=Path("results"), metavar="PATH", help="the run's results")
     publish.add_argument("--figures", type=Path, default=Path("figures"), metavar="PATH", help="the run's figures")
+    publish.add_argument("--check", action="store_true", help="write nothing; exit 1 if what is published is stale")
 
     compare = stage(
         "compare",

@@ -53,7 +53,7 @@ FUNCTIONS = {
     "min",
 }
 FUNCTIONS |= {"rank", "sgn", "sign", "sin", "sinh", "softmax", "span", "sup", "tan", "tanh", "tr", "vec", "Tr", "Var"}
-LONG = 24  # characters: formulas above this may break after a relation
+LONG = 20  # characters: formulas above this may break after a relation
 PUNCTUATION = re.compile(r"[.,;:!?)\]’']+")
 
 
@@ -100,7 +100,7 @@ def unknown_commands(text: str) -> list[str]:
     found = []
     for formula in MATHS.findall(text):
         tree = _tree(formula[1:-1])
-        found += [formula] if tree is None else COMMAND.findall("".join(tree.itertext()))
+        found += [formula] if tree is None else [one for text in tree.itertext() for one in COMMAND.findall(text)]
     return found
 
 
@@ -133,9 +133,10 @@ def _tidy(node: Element) -> None:
                 joined[-1].text = (joined[-1].text or "") + (child.text or "")
             else:
                 joined.append(child)
+        for child in joined:
+            if child.tag == "mi" and child.get("mathvariant") == "normal" and len(child.text or "") > 1:
+                del child.attrib["mathvariant"]  # as names of several letters are anyway
         node[:] = joined
-    if node.tag == "mi" and node.get("mathvariant") == "normal" and len(node.text or "") > 1:
-        del node.attrib["mathvariant"]
     if node.get("mathvariant") == "bold-italic":
         del node.attrib["mathvariant"]
         node.text = "".join(_bold(letter) for letter in node.text or "")

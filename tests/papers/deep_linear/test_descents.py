@@ -7,10 +7,10 @@ import pytest
 
 from learning_dynamics.datasets.matrix_completion import low_rank
 from learning_dynamics.dynamics.matrix_factorisation import FLOOR, SMOOTHING, descend
-from learning_dynamics.papers.deep_linear import convergence_time
 from learning_dynamics.papers.deep_linear import descent as deep_descent
-from learning_dynamics.papers.deep_linear import models as deep_linear
-from learning_dynamics.papers.deep_linear.acceleration import lp_regression
+from learning_dynamics.papers.deep_linear import lp_regression
+from learning_dynamics.papers.deep_linear import networks as deep_linear
+from learning_dynamics.papers.deep_linear.convergence import convergence_time
 
 SIZE = 10
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.initialisation import descending_matrices, factors, zero_last
-from learning_dynamics.papers.tensor_networks.tensor_network import contractions, outputs
+from learning_dynamics.papers.tensor_networks.starts import descending_matrices, factors, zero_last
+from learning_dynamics.papers.tensor_networks.tensor_network import contractions, outputs, pair_contractions
 
 ARCHITECTURES = ["diagonal", "convolutional", "short_filters", "fully_connected", "decomposable", "general"]
 
@@ -109,7 +109,7 @@ def test_factors_start_at_the_coefficients_asked_for(z, imbalance, architecture)
 
 def test_zero_last_leaves_only_the_last_layer_zero():
     network = network_of("short_filters", 4, 3, seed=0)
-    *others, last = network.layers(zero_last(network, np.random.default_rng(0)))
+    *others, last = network.layers(zero_last(network, 1, seed=0)[0])
     assert not last.any()
     assert all(layer.all() for layer in others)
 
@@ -123,3 +123,27 @@ def test_descending_matrices_fulfil_the_conditions_of_theorem_6(depth):
     margins = [np.linalg.eigvalsh(W.T @ W - V @ V.T).min() for W, V in pairwise(layers)]
     assert min(margins[:-1], default=0.0) >= 0
     assert margins[-1] > 0.5
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_pair_contractions_are_the_derivative_of_contractions(depth):
+    tensor = draw(0, *range(2, 2 + depth))
+    layers = [draw(index + 1, length) for index, length in enumerate(tensor.shape)]
+    second = pair_contractions(tensor, layers)
+    step = [draw(20 + index, len(layer)) for index, layer in enumerate(layers)]
+    h = 1e-6
+    ahead, behind = (
+        np.concatenate(contractions(tensor, [v + sign * h * dv for v, dv in zip(layers, step, strict=True)]))
+        for sign in (1, -1)
+    )
+    # central differences: h**2 of third derivatives, and rounding over h
+    np.testing.assert_allclose(second @ np.concatenate(step), (ahead - behind) / (2 * h), rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("architecture", ["diagonal", "convolutional"])
+def test_factors_of_any_depth(architecture, depth):
+    z = np.array([0.5, -2.0, 0.0, 1.5])
+    network = network_of(architecture, 4, depth, seed=0)
+    state = factors(architecture, z, 0.7, depth)
+    np.testing.assert_allclose(network.coefficients(state), z, atol=1e-12)

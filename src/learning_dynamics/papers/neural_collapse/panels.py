@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from learning_dynamics.papers.neural_collapse.trainings import by_seed, zero_error_epochs
 from learning_dynamics.plotting import COLOURS, WIDTH
@@ -34,6 +34,7 @@ DATA_SETS = {
 LOSSES = {"mse": "MSE", "ce": "CE"}
 LOSS_COLOURS = {"mse": COLOURS["blue"], "ce": COLOURS["orange"]}
 DASHED = (0, (4, 2))
+PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def place_of(table: Table) -> tuple[str, str]:
@@ -115,7 +116,7 @@ def curves(
     figure, panels = training_grid(trainings, height=height, sharex=True, sharey=sharey)
     for place, axis in panels.items():
         axis.set_xscale("log")
-        axis.set_yscale("log" if scale == "log" else scale, **({"linthresh": 1e-3} if scale == "symlog" else {}))
+        axis.set_yscale(scale, **({"linthresh": 1e-3} if scale == "symlog" else {}))
         drops = True
         for table in trainings:
             if place_of(table) != place:
@@ -128,7 +129,7 @@ def curves(
                 band(axis, by_seed(table, line["quantity"], line.get("split", "train")), **drawn)
             mark_epochs(axis, table, drops=drops)
             drops = False
-        axis.xaxis.set_major_formatter(ScalarFormatter())
+        axis.xaxis.set_major_formatter(PLAIN)
         if scale == "log":
             _readable(axis)
     for axis in figure.axes:
@@ -142,7 +143,14 @@ def curves(
 def under_both_losses(quantity: str, split: str = "train", **drawn: Any) -> list[Line]:
     """Return lines of one quantity under MSE and under cross-entropy."""
     return [
-        {"quantity": quantity, "split": split, "loss": loss, "label": LOSSES[loss], "color": LOSS_COLOURS[loss], **drawn}
+        {
+            "quantity": quantity,
+            "split": split,
+            "loss": loss,
+            "label": LOSSES[loss],
+            "color": LOSS_COLOURS[loss],
+            **drawn,
+        }
         for loss in LOSSES
     ]
 
@@ -163,8 +171,7 @@ def _readable(axis: Axes) -> None:
     low, high = axis.get_ylim()
     axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
     if np.log10(high / low) < 2:
-        plain = FuncFormatter(lambda value, _: f"{value:g}")
-        axis.yaxis.set_major_formatter(plain)
-        axis.yaxis.set_minor_formatter(plain)
+        axis.yaxis.set_major_formatter(PLAIN)
+        axis.yaxis.set_minor_formatter(PLAIN)
     else:
         axis.yaxis.set_minor_formatter(NullFormatter())

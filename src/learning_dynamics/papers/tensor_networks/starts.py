@@ -64,7 +64,9 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
     raise ValueError(f"no initialisation at given coefficients for architecture {architecture!r} of {depth} layers")
 
 
-def given_coefficients(network: TensorNetwork, architecture: str, count: int, imbalance: float, seed: int) -> np.ndarray:
+def given_coefficients(
+    network: TensorNetwork, architecture: str, count: int, imbalance: float, seed: int
+) -> np.ndarray:
     """Return starts of two layers at random coefficients that all architectures share, shape (count, parameters).
 
     In the plane each of `count` equal sectors holds one, so that a figure of few can tell them apart.
@@ -83,9 +85,7 @@ def zero_last(network: TensorNetwork, count: int, seed: int) -> np.ndarray:
     """Return Gaussian directions of all layers but the last, which is zero (Remark 2), shape (count, parameters)."""
     last = network.lengths[-1]
     rngs = generators(seed, "initial_direction.zero_last", count)
-    return np.stack(
-        [np.concatenate([rng.standard_normal(sum(network.lengths[:-1])), np.zeros(last)]) for rng in rngs]
-    )
+    return np.stack([np.concatenate([rng.standard_normal(sum(network.lengths[:-1])), np.zeros(last)]) for rng in rngs])
 
 
 def descending_matrices(rng: np.random.Generator, size: int, depth: int) -> np.ndarray:

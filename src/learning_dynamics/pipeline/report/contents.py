@@ -154,7 +154,7 @@ def _paper(
         list(topics.values()),
         [row for row in rows if row["origin"] != "ours"],
         [row for row in rows if row["origin"] == "ours"],
-        _grouped(project.chosen(paper)),
+        _grouped(project.chosen(paper), found["sensitivity"], {row["claim"]: row["verdict"] for row in rows}),
         exhibits[telling] if telling else None,
     )
 
@@ -232,13 +232,16 @@ def _options(given: Mapping[str, Any]) -> str:
     return " --config " + shlex.join(f"{key}={value}" for key, value in values.items()) if values else ""
 
 
-def _grouped(rows: list[Row]) -> list[Row]:
-    """Join rows that differ only in the run or data set that uses the setting."""
+def _grouped(rows: list[Row], sensitivity: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:
+    """Join rows that differ only in the run or data set that uses the setting; say what became of varying it."""
     groups: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        key = (row["setting"], str(row["value"]), row["origin"], row["reason"])
+        tried = sensitivity[(sensitivity["run"] == row["name"]) & (sensitivity["setting"] == row["setting"])]
+        same = sum(verdicts.get(claim) == got for claim, got in zip(tried["claim"], tried["verdict"], strict=True))
+        varied = f"varied: {same} of {len(tried)} verdicts stay" if len(tried) else ""
+        key = (row["setting"], str(row["value"]), row["origin"], row["reason"], varied)
         if key in groups:
             groups[key]["name"] += f", {row['name']}"
         else:
-            groups[key] = dict(row)
+            groups[key] = row | {"varied": varied}
     return sorted(groups.values(), key=lambda row: row["setting"])

@@ -14,6 +14,7 @@ from learning_dynamics.pipeline.config import ROOT
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, counted
 from learning_dynamics.pipeline.templates import MATHS
 
+PICTURES = 3  # on the first screen of the README
 SIGNS = {"reproduced": "✓", "corrected": "✎", "contradicted": "✗", "not reproduced": "?", "untested": "–"}
 
 
@@ -45,6 +46,24 @@ def of_all(papers: Sequence[Paper], folder: Path, replicated: bool) -> str:
         lines += ["## Under other seeds", "Every verdict under every seed tried: [replication.md](replication.md)."]
         lines.append("![A matrix of claims against seeds, coloured by verdict](replication.png)")
     return _joined(lines)
+
+
+def in_short(papers: Sequence[Paper], folder: str) -> str:
+    """Return what the project's README shows first: three figures, and how many claims of each verdict; one link."""
+    told = [paper for paper in papers if paper.telling][:PICTURES]
+    claims = [claim for paper in papers for claim in paper.claims]
+    verdicts = list(counted(claims))
+    lines = []
+    if told:
+        lines += ["| " + " | ".join(_image(paper.telling, f"{folder}/") for paper in told if paper.telling) + " |"]
+        lines += ["|" + "---|" * len(told)]
+        lines += ["| " + " | ".join(_cell(paper.telling.title) for paper in told if paper.telling) + " |", ""]
+    lines += ["| claims of | " + " | ".join(verdicts) + " |", "|---|" + "---:|" * len(verdicts)]
+    for paper in papers:
+        counts = " | ".join(str(paper.counts.get(verdict, "")) for verdict in verdicts)
+        lines.append(f"| [{_cell(paper.title)}]({folder}/{paper.name}.md) | {counts} |")
+    lines += ["", f"What they say, what was found, and what turned out otherwise: [{folder}]({folder}/README.md)."]
+    return "\n".join(lines)
 
 
 def of_paper(paper: Paper, folder: Path) -> str:
@@ -103,9 +122,13 @@ def _otherwise(claim: Row, folder: Path) -> str:
     )
 
 
-def _image(figure: Exhibit) -> str:
-    alt = re.sub(r"([\[\]])", r"\\\1", maths.plain(figure.alt))
-    return f"![{alt}]({figure.paper}/{figure.name}.png)"
+def _cell(text: str) -> str:
+    return _prose(text).replace("\\|", "\\Vert ").replace("|", "\\vert ")
+
+
+def _image(figure: Exhibit, below: str = "") -> str:
+    alt = re.sub(r"([\[\]])", r"\\\1", maths.plain(figure.alt)).replace("|", "&#124;")
+    return f"![{alt}]({below}{figure.paper}/{figure.name}.png)"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -16,8 +16,9 @@ from learning_dynamics.claims import VERDICTS
 from learning_dynamics.pipeline import maths
 from learning_dynamics.pipeline.config import ROOT
 from learning_dynamics.pipeline.report.contents import Paper, Row, counted
-from learning_dynamics.pipeline.report.pictures import compressed, specification_curve
+from learning_dynamics.pipeline.report.pictures import compressed, fitted, specification_curve
 
+MOST_BYTES = 4_300_000  # of all figures; the page holds them as text, a third longer
 TELLING = 460  # CSS pixels: the width at most of a paper's most telling figure, at the page's beginning
 MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
 MOST_DIGITS = 5  # of a measurement with an interval
@@ -45,12 +46,14 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
     """
     claims = [claim for paper in papers for claim in paper.claims]
     every = [claim for paper in papers for claim in paper.every]
+    shown = [figure.png for paper in papers for topic in paper.topics for figure in topic.exhibits]
     seeds = sorted({seed for claim in every for seed in claim["seeds"]})
     return (
         _environment(folder)
         .get_template("page.html")
         .render(
             papers=papers,
+            pictures=fitted(shown, MOST_BYTES, "webp"),
             claims=claims,
             every=every,
             counts=counted(claims),
@@ -61,7 +64,7 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
             seeds=seeds,
             repeated=sum(bool(claim["seeds"]) for claim in every),
             unsettled=[claim for claim in every if len(set(claim["seeds"].values())) > 1],
-            figures=sum(len(topic.exhibits) for paper in papers for topic in paper.topics),
+            figures=len(shown),
             record=record,
         )
     )
@@ -77,8 +80,7 @@ def _environment(folder: Path) -> jinja2.Environment:
     )
     environment.globals |= {
         "curve": specification_curve,
-        "picture": compressed,
-        "telling_width": TELLING,
+        "telling": lambda png: compressed(png, "webp", 64, TELLING),
         "measured": measured,
         "shown_variants": _shown_variants,
     }
@@ -88,6 +90,7 @@ def _environment(folder: Path) -> jinja2.Environment:
         "paragraphs": maths.paragraphs,
         "number": number,
         "factor": _factor,
+        "sentence": lambda text: text[:1].upper() + text[1:].rstrip(".") + ".",
         "slug": lambda verdict: verdict.replace(" ", "-"),
         "link": lambda path: os.path.relpath(path, folder),
         "code": lambda path: os.path.relpath(ROOT / path, folder.resolve()),

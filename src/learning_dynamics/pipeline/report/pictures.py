@@ -6,6 +6,7 @@ import base64
 import io
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,35 +19,66 @@ ENLARGED = 1.15  # figures are shown a little above their printed size, at two p
 SIDES = (340, 64)  # of a specification curve, in CSS pixels
 
 
+# colours and CSS pixels of width, from fine to coarse
+GRADES: tuple[tuple[int, int | None], ...] = ((256, None), (128, None), (64, None), (32, None), (16, None), (16, 480))
+
+
 @dataclass(frozen=True)
 class Picture:
     """A compressed image and the size to show it at, in CSS pixels."""
 
     data: bytes
+    kind: str
     width: int
     height: int
 
     @property
     def uri(self) -> str:
         """The image as a data URI."""
-        return f"data:image/png;base64,{base64.b64encode(self.data).decode()}"
+        return f"data:image/{self.kind};base64,{base64.b64encode(self.data).decode()}"
 
 
-def compressed(png: Path, colours: int = 256, widest: int | None = None) -> Picture:
-    """Return a figure in a palette of its own, scaled down to at most `widest` pixels of the page at twice that."""
+def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | None = None) -> Picture:
+    """Return a figure in a palette of its own, scaled down to at most `widest` pixels of the page at twice that.
+
+    Parameters
+    ----------
+    png : path
+    kind : str
+        ``png``, or ``webp``, which is a fifth smaller.
+    colours : int
+    widest : int, optional
+    """
     with Image.open(png) as image:
         dots = float(image.info.get("dpi", (220, 220))[0])
         picture = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA")).convert("RGB")
     width, height = (round(side / dots * PIXELS_PER_INCH * ENLARGED) for side in picture.size)
     if widest is not None and 2 * widest < picture.width:
         height, width = round(height * widest / width), widest
-        picture = picture.resize(
-            (2 * widest, round(picture.height * 2 * widest / picture.width)), Image.Resampling.LANCZOS
-        )
+        size = (2 * widest, round(picture.height * 2 * widest / picture.width))
+        picture = picture.resize(size, Image.Resampling.LANCZOS)
     quantised = picture.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     buffer = io.BytesIO()
-    quantised.save(buffer, "PNG", optimize=True)
-    return Picture(buffer.getvalue(), width, height)
+    if kind == "webp":
+        quantised.convert("RGB").save(buffer, "WEBP", lossless=True, method=4, quality=80)
+    else:
+        quantised.save(buffer, "PNG", optimize=True)
+    return Picture(buffer.getvalue(), kind, width, height)
+
+
+def fitted(pngs: Sequence[Path], most: int, kind: str = "png") -> dict[Path, Picture]:
+    """Return figures compressed so that together they have at most so many bytes; the largest lose colours first."""
+    with ThreadPoolExecutor() as threads:
+        pictures = dict(zip(pngs, threads.map(lambda png: compressed(png, kind, *GRADES[0]), pngs), strict=True))
+    grades = dict.fromkeys(pngs, 0)
+    while sum(len(picture.data) for picture in pictures.values()) > most:
+        open_ = [png for png in pngs if grades[png] + 1 < len(GRADES)]
+        if not open_:
+            break
+        largest = max(open_, key=lambda png: len(pictures[png].data))
+        grades[largest] += 1
+        pictures[largest] = compressed(largest, kind, *GRADES[grades[largest]])
+    return pictures
 
 
 def specification_curve(variants: Sequence[Mapping[str, Any]]) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,23 +13,24 @@ import pandas as pd
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline import published
-from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.config import ROOT, load
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.report.contents import Paper, gather
-from learning_dynamics.pipeline.report.pictures import compressed
+from learning_dynamics.pipeline.report.pictures import compressed, fitted
 from learning_dynamics.pipeline.stages.check import stale
 from learning_dynamics.pipeline.stages.figure import read_record
 from learning_dynamics.pipeline.stages.report import found_in, seeds_in
 
-LARGEST = 5_500_000  # bytes of all figures together
-# colours and CSS pixels of width, from fine to coarse: the first that keeps within LARGEST is taken
-GRADES = ((256, None), (128, None), (64, None), (64, 640), (32, 560), (32, 440), (16, 360))
+LARGEST = 5_000_000  # bytes of all figures together
+MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
 
-def execute(results: Path, figures: Path, out: Path | None = None) -> None:
+def execute(results: Path, figures: Path, out: Path | None = None, check: bool = False) -> int:
     """Write README, a page of Markdown for each paper, claims as CSV, versions, and the figures.
+
+    With `check` nothing is written: what is published is held against the configuration, 1 if it is stale.
 
     Raises
     ------
@@ -37,6 +39,11 @@ def execute(results: Path, figures: Path, out: Path | None = None) -> None:
     """
     out = out or published.FOLDER
     project = Project(load())
+    if check:
+        wrong = published.stale(project, out)
+        for text in wrong:
+            print(f"error: {text}; make publish", file=sys.stderr)
+        return int(bool(wrong))
     refuse_what_is_stale(project, results, figures)
     found = found_in(project, results)
     papers = gather(project, found, figures, {}, seeds_in(results))
@@ -54,10 +61,13 @@ def execute(results: Path, figures: Path, out: Path | None = None) -> None:
         kept = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
         _write(made / published.VERSIONS, json.dumps({"seed": project.seed, **kept}, indent=1) + "\n")
         _put(made, out)
+    if out == published.FOLDER:
+        into_readme(ROOT / "README.md", markdown.in_short(papers, out.relative_to(ROOT).as_posix()))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"wrote {out}: {len(papers)} papers, {len(claims)} claims, {size / 1e6:.1f} MB")
     if record["dirty"]:
         print("the checkout has local changes: commit first and publish again, so that versions.json names a commit")
+    return 0
 
 
 def refuse_what_is_stale(project: Project, results: Path, figures: Path) -> None:
@@ -76,14 +86,20 @@ def refuse_what_is_stale(project: Project, results: Path, figures: Path) -> None
 def draw(papers: list[Paper], folder: Path) -> None:
     """Write every figure into ``<paper>/<figure>.png``, as fine as fits into `LARGEST` together."""
     exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
-    for colours, widest in GRADES:
-        pictures = [compressed(figure.png, colours, widest).data for figure in exhibits]
-        if sum(map(len, pictures)) <= LARGEST:
-            break
-    for figure, data in zip(exhibits, pictures, strict=True):
+    pictures = fitted([figure.png for figure in exhibits], LARGEST)
+    for figure in exhibits:
         path = folder / figure.paper / f"{figure.name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        path.write_bytes(pictures[figure.png].data)
+
+
+def into_readme(readme: Path, findings: str) -> None:
+    """Put the findings between their marks in the README; a README without marks is left alone."""
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    before, begin, rest = text.partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
+    if begin and end:
+        _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
 def repeat(results: Path, figures: Path, folder: Path) -> bool:
@@ -92,7 +108,7 @@ def repeat(results: Path, figures: Path, folder: Path) -> bool:
     if not (text.is_file() and matrix.is_file()):
         return False
     shutil.copyfile(text, folder / text.name)
-    (folder / matrix.name).write_bytes(compressed(matrix, 32).data)
+    (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
     return True
 
 

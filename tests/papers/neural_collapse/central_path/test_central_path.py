@@ -1,23 +1,16 @@
-"""The central path of neural_collapse: closed forms against their equations, runs' settings, and the figure."""
+"""The central path of neural_collapse: closed forms against their equations, and runs' settings."""
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.neural_collapse import theory
-from learning_dynamics.papers.neural_collapse.central_path.figures import TRAINING, central_path
+from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.runs import free_features, renormalised_descent
-from tests.support import claim_tables
 
-mpl.use("Agg")
-
-PAPER = "neural_collapse"
 EXAMPLES = settings(max_examples=50)
 SIZE = st.tuples(st.integers(2, 100), st.integers(2, 1000))
 CLOSED_FORMS = pytest.mark.parametrize(
@@ -87,34 +80,3 @@ def test_members_do_not_depend_on_how_many_there_are():
     few, many = (free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=seeds, condition=10.0, seed=5) for seeds in (1, 3))
     np.testing.assert_array_equal(few.series["H_C3_N6_P4"][0], many.series["H_C3_N6_P4"][0])
     assert np.abs(many.series["H_C3_N6_P4"][0] - many.series["H_C3_N6_P4"][1]).max() > 0.1
-
-
-@pytest.fixture
-def tables():
-    return claim_tables(PAPER, "described_algorithm_rate")
-
-
-def test_figure_draws_singular_values_and_their_closed_form(tables):
-    figure = central_path(tables, size=0, member=0)
-    assert len(figure.axes) == 6
-    table = tables["central_path_flows"]
-    rows = table[(table["flow"] == "orthogonal") & (table["quantity"] == "omega") & (table["classes"] == 3)]
-    first = rows[(rows["index"] == 1) & (rows["time"] > 0)]
-    solid, dashed = figure.axes[0].lines[:2]
-    np.testing.assert_array_equal(solid.get_ydata(), first["value"])
-    np.testing.assert_array_equal(dashed.get_ydata(), first["predicted"])
-    figure.clear()
-
-
-def test_figure_takes_a_training_run_if_there_is_one(tables):
-    epochs, indices = np.meshgrid([0.0, 1.0, 10.0, 100.0], [1, 2], indexing="ij")
-    values = (1 + epochs) / indices
-    tables[TRAINING] = pd.DataFrame(
-        {"seed": 0, "epoch": epochs.ravel(), "quantity": "snr", "index": indices.ravel(), "value": values.ravel()}
-    )
-    figure = central_path(tables, size=0, member=0)
-    lines = figure.axes[6].lines
-    assert len(figure.axes) == 7
-    np.testing.assert_array_equal(lines[0].get_xdata(), [0.0, 1.0, 10.0, 100.0])
-    np.testing.assert_array_equal(lines[1].get_ydata(), values[:, 1])
-    figure.clear()

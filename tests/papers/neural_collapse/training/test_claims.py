@@ -1,4 +1,4 @@
-"""Every claim on training: reproduced where collapse is as the paper tells it, refused on altered measurements.
+"""Claims on training: reproduced where collapse is as the paper tells it, and not on altered measurements.
 
 The measurements are made up, so that what a claim asks for is seen without training a network.
 """
@@ -6,184 +6,101 @@ The measurements are made up, so that what a claim asks for is seen without trai
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from learning_dynamics.claims import evaluate
 from learning_dynamics.papers.neural_collapse.collapse import claims as collapse
+from learning_dynamics.papers.neural_collapse.decomposition import claims as decomposition
+from learning_dynamics.papers.neural_collapse.generalisation import claims as generalisation
 from learning_dynamics.papers.neural_collapse.robustness import claims as robustness
-from learning_dynamics.settings import functions_of
-from tests.support import Tables, project, scaled, verdict
+from tests.papers.neural_collapse.training.made_up import made_up
 
-PAPER = "neural_collapse"
-EPOCHS = np.array([1, 3, 10, 30, 100])
-ZERO_ERROR = 10
-# value at the first epoch, and by which power of the epoch it falls
-CURVES = {
-    ("train", "nc1"): (1.0, 1.5),
-    ("test", "nc1"): (1.2, 0.5),
-    ("train", "nc4"): (1e-3, 1.0),
-    ("train", "self_duality"): (1.0, 0.5),
-    ("train", "loss_nc1"): (0.1, 0.3),
-    ("train", "loss_nc23"): (0.1, 2.0),
-    ("train", "loss_ls_perp"): (0.001, 0.5),
-    ("test", "robustness"): (0.05, -0.5),
-    ("test", "robustness_crossing"): (1.0, 0.0),
-    ("test", "error"): (0.1, 0.5),
-} | {
-    ("train", f"{name}_{vectors}"): (1.0, 0.5)
-    for name in ("equinorm", "equiangular", "maximal_angle")
-    for vectors in ("means", "classifiers")
-}
+NETWORKS = ("vgg", "resnet", "densenet")
+CASES = {
+    "nc1": (collapse.nc1, {"factor": 1.1, "level": 0.01}, "nc1", "train"),
+    "nc2_equinorm": (collapse.nc2_equinorm, {"factor": 1.1, "level": 0.5}, "equinorm_classifiers", "train"),
+    "nc3": (collapse.nc3, {"factor": 1.1, "level": 0.1}, "self_duality", "train"),
+    "nc4": (collapse.nc4, {"share": 0.001}, "nc4", "train"),
+    "deviation": (
+        decomposition.least_squares_deviation_negligible, {"share": 0.1, "reference": "all"}, "loss_ls_perp", "train",
+    ),
+    "grows": (
+        robustness.robustness_grows_after_zero_error, {"measure": "robustness_smallest"}, "robustness_smallest", "test",
+    ),
+    "accuracy": (generalisation.accuracy_after_zero_error, {}, "error", "test"),
+    "test_images": (generalisation.test_collapse_slower, {}, "nc1", "train"),
+}  # fmt: skip
 
 
-def made_up(run: str, seeds: int = 3) -> pd.DataFrame:
-    """Metrics of a training that collapses, a little differently for each seed; less so under cross-entropy."""
-    loss = run.rpartition("_")[2]
-    rows = []
-    for seed in range(seeds):
-        luck = 1 + 0.02 * seed
-        for (split, quantity), (start, power) in CURVES.items():
-            weaker = 0.8 if loss == "ce" and quantity in ("nc1", "robustness") else 1.0
-            rows += [
-                (seed, epoch, split, quantity, luck * start * float(epoch) ** (-power * weaker)) for epoch in EPOCHS
-            ]
-        rows += [(seed, epoch, "train", "error", 0.5 * (epoch < ZERO_ERROR)) for epoch in EPOCHS]
-    table = pd.DataFrame(rows, columns=["seed", "epoch", "split", "quantity", "value"])
-    table.attrs["settings"] = {"loss": loss, "epochs": 100, "drops": [0.3333, 0.6667]}
-    return table
+def trainings(loss="mse"):
+    return [made_up(network, loss) for network in NETWORKS]
 
 
-def tables_of(claim: str) -> Tables:
-    runs = project().claims(PAPER)["claims"][claim]["runs"] if claim != "five_data_sets" else ["mnist_vgg_mse"]
-    return {run: made_up(run) for run in runs}
+def held_at_its_start(tables, quantity, split, seed=None):
+    """Set a quantity to its value at the first epoch throughout, in one seed of the last table or everywhere."""
+    for table in tables if seed is None else tables[-1:]:
+        rows = (table["quantity"] == quantity) & (table["split"] == split)
+        rows &= True if seed is None else table["seed"] == seed
+        table.loc[rows, "value"] = 10 * table.loc[rows, "value"].max()
+    return tables
 
 
-def in_one_run(alter, run: str = "digits_densenet_mse"):
-    """One network that behaves otherwise is enough to refuse a claim about every network."""
-
-    def altered(tables: Tables) -> Tables:
-        alter({run: tables[run]})
-        return tables
-
-    return altered
-
-
-ALTERED = {
-    "nc1": in_one_run(scaled("nc1", 1e3, split="train", epoch=100)),
-    "nc2_equinorm": in_one_run(scaled("equinorm_classifiers", 10.0, epoch=100)),
-    "nc2_equiangular": in_one_run(scaled("equiangular_means", 10.0, epoch=100)),
-    "nc2_maximal_angle": in_one_run(scaled("maximal_angle_classifiers", 10.0, epoch=100)),
-    "nc3": in_one_run(scaled("self_duality", 10.0, epoch=100)),
-    "nc4": in_one_run(scaled("nc4", 1e3, epoch=100)),
-    "least_squares_deviation_negligible": in_one_run(scaled("loss_ls_perp", 1e3)),
-    "nc23_vanishes_first": in_one_run(scaled("loss_nc23", 1e-4, epoch=1)),
-    "mse_collapses_faster": in_one_run(scaled("nc1", 100.0, split="train", epoch=100)),
-    "mse_more_robust": in_one_run(scaled("robustness", 0.1, epoch=100)),
-    "robustness_grows_after_zero_error": in_one_run(scaled("robustness", 0.1, epoch=100)),
-    "deepfool_finds_the_boundary": in_one_run(scaled("robustness", 100.0)),
-    "test_collapse_slower": in_one_run(scaled("nc1", 0.01, split="test", epoch=100)),
-    "accuracy_after_zero_error": scaled("error", 10.0, split="test", epoch=100),
-    "five_data_sets": scaled("nc1", 100.0, split="train", epoch=100),
-}
+@pytest.mark.parametrize("case", CASES)
+def test_a_claim_holds_where_collapse_is_as_told_and_turns_where_it_is_not(case):
+    claim, settings, quantity, split = CASES[case]
+    found = evaluate(claim, {"trainings": trainings()}, settings)
+    assert found.verdict == "reproduced", found.judgement
+    assert "reproduced" not in found.rivals.values()
+    altered = held_at_its_start(trainings(), quantity, split)
+    assert evaluate(claim, {"trainings": altered}, settings).verdict == "not reproduced"
 
 
-def test_every_claim_on_training_has_an_alteration():
-    defined, configured = set(functions_of(PAPER, "claims")), project().claims(PAPER)["claims"]
-    assert defined == set(configured)
-    on_central_path = {
-        name for name in defined if any(run.startswith("central_path") for run in configured[name]["runs"])
-    }
-    assert set(ALTERED) == defined - on_central_path
+@pytest.mark.parametrize("case", ["nc1", "nc3", "deviation", "nc4"])
+def test_one_training_that_ends_high_is_enough(case):
+    claim, settings, quantity, split = CASES[case]
+    altered = held_at_its_start(trainings(), quantity, split, seed=1)
+    assert evaluate(claim, {"trainings": altered}, settings).verdict == "not reproduced"
 
 
-@pytest.mark.parametrize("claim", ALTERED)
-def test_claim_holds_where_collapse_is_as_told(claim):
-    assert verdict(PAPER, claim, tables_of(claim)) == "reproduced"
+@pytest.mark.parametrize("case", ["nc1", "nc3", "grows", "accuracy"])
+def test_a_training_that_keeps_its_errors_is_undecided_and_not_left_out(case):
+    claim, settings, *_ = CASES[case]
+    tables = trainings()
+    rows = (tables[0]["quantity"] == "error") & (tables[0]["split"] == "train") & (tables[0]["seed"] == 0)
+    tables[0].loc[rows, "value"] = 0.01
+    found = evaluate(claim, {"trainings": tables}, settings)
+    assert found.verdict == "not reproduced"
+    assert found.judgement.headline.draws == 9
+    assert found.judgement.headline.draws_undecided == 1
 
 
-@pytest.mark.parametrize("claim", ALTERED)
-def test_claim_turns_on_altered_measurements(claim):
-    assert verdict(PAPER, claim, ALTERED[claim](tables_of(claim))) == "contradicted"
+def test_a_value_that_is_missing_is_undecided():
+    tables = trainings()
+    rows = (tables[1]["quantity"] == "nc1") & (tables[1]["split"] == "train") & (tables[1]["epoch"] == 100)
+    tables[1].loc[rows, "value"] = np.nan
+    assert evaluate(collapse.nc1, {"trainings": tables}, CASES["nc1"][1]).verdict == "not reproduced"
 
 
 @pytest.mark.parametrize(
-    "claim", sorted(set(ALTERED) - {"nc4", "nc23_vanishes_first", "mse_collapses_faster", "mse_more_robust"})
+    ("claim", "settings"),
+    [(collapse.mse_collapses_faster, {}), (robustness.mse_more_robust, {"measure": "robustness_smallest"})],
 )
-def test_without_zero_error_nothing_is_decided(claim):
-    """What is claimed of the time after the last train error cannot be seen in a training that has errors."""
-    tables = tables_of(claim)
-    for table in tables.values():
-        table.loc[(table["quantity"] == "error") & (table["split"] == "train"), "value"] = 0.1
-    assert verdict(PAPER, claim, tables) == "not reproduced"
+def test_losses_are_compared_pairwise_and_can_lose(claim, settings):
+    mse, ce = trainings(), trainings("ce")
+    assert evaluate(claim, {"mse": mse, "ce": ce[::-1]}, settings).verdict == "reproduced"
+    assert evaluate(claim, {"mse": ce, "ce": mse}, settings).verdict == "not reproduced"
 
 
-@pytest.mark.parametrize(
-    ("claim", "alter"),
-    [
-        # noise at the full learning rate, gone after its first drop
-        ("least_squares_deviation_negligible", scaled("loss_ls_perp", 100.0, epoch=10)),
-        # steps that overshoot once outputs are saturated
-        ("deepfool_finds_the_boundary", scaled("robustness", 10.0, epoch=100)),
-        # a deviation that falls with the learning rate, below everything
-        ("nc23_vanishes_first", scaled("loss_ls_perp", 1e-5, epoch=100)),
-    ],
-)
-def test_what_holds_for_a_part_of_training_is_told_from_the_rest(claim, alter):
-    assert verdict(PAPER, claim, alter(tables_of(claim))) == "corrected"
+def test_a_network_without_a_partner_leaves_the_comparison_untested():
+    found = evaluate(collapse.mse_collapses_faster, {"mse": trainings(), "ce": trainings("ce")[:2]}, {})
+    assert found.verdict == "untested"
 
 
-@pytest.mark.parametrize(
-    ("claim", "quantity"),
-    [
-        ("nc1", "nc1"),
-        ("nc2_equinorm", "equinorm_means"),
-        ("nc2_equiangular", "equiangular_classifiers"),
-        ("nc2_maximal_angle", "maximal_angle_means"),
-        ("nc3", "self_duality"),
-    ],
-)
-def test_a_fall_that_comes_before_zero_error_is_told_from_one_after(claim, quantity):
-    """Collapse as far as before, nearly all of it while there are train errors."""
-    alter = scaled(quantity, 30.0 if quantity == "nc1" else 3.0, split="train", epoch=100)
-    assert verdict(PAPER, claim, in_one_run(alter)(tables_of(claim))) == "corrected"
-
-
-@pytest.mark.parametrize(
-    ("claim", "quantity", "split"),
-    [("nc1", "nc1", "train"), ("nc3", "self_duality", "train"), ("test_collapse_slower", "nc1", "test")],
-)
-def test_a_network_is_judged_by_the_median_of_its_seeds(claim, quantity, split):
-    """One seed in three that behaves otherwise turns nothing, two do."""
-    tables = tables_of(claim)
-    alter = [scaled(quantity, 1e3 if split == "train" else 1e-3, split=split, epoch=100, seed=seed) for seed in (0, 2)]
-    assert verdict(PAPER, claim, in_one_run(alter[0])(tables)) == "reproduced"
-    assert verdict(PAPER, claim, in_one_run(alter[1])(tables)) == "contradicted"
-
-
-def test_a_difference_within_its_spread_is_undecided():
-    tables = tables_of("mse_more_robust")
-    for seed, factor in enumerate((0.5, 1.0, 2.0)):
-        scaled("robustness", factor, seed=seed)({"one": tables["digits_vgg_ce"]})
-    assert verdict(PAPER, "mse_more_robust", tables) == "not reproduced"
-
-
-def test_single_seeds_are_taken_together():
-    runs = project().claims(PAPER)["claims"]["mse_more_robust"]["runs"]
-    tables = {run: made_up(run, seeds=1) for run in runs}
-    scaled("robustness", 1.1)({"one": tables["digits_vgg_ce"]})
-    outcome = robustness.mse_more_robust(tables)
-    assert outcome.samples == 6
-    assert outcome.printed.uncertainty > 0
-    assert "all trainings" in outcome.printed.criterion
-
-
-def test_the_paper_s_data_sets_are_untested_without_them():
-    found = evaluate(collapse.five_data_sets, {}, {"factor": 10.0, "share": 0.001})
-    assert found["verdict"] == "untested"
-    assert "full.yaml" in found["reason"]
-
-
-def test_losses_are_not_compared_without_both():
-    tables = {"digits_vgg_mse": made_up("digits_vgg_mse")}
-    assert verdict(PAPER, "mse_collapses_faster", tables) == "untested"
+def test_five_data_sets_leave_out_what_the_paper_names():
+    tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE for network in NETWORKS]
+    settings = {"factor": 1.1, "level": 0.1, "share": 0.001, "networks": 0.6}
+    found = evaluate(collapse.five_data_sets, {"trainings": tables}, settings)
+    assert found.verdict == "reproduced"
+    assert found.judgement.headline.draws == 13
+    assert "2 left out" in found.judgement.headline.left_out
+    assert evaluate(collapse.five_data_sets, {"trainings": tables[:3]}, settings).verdict == "untested"

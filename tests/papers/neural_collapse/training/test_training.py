@@ -5,17 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.neural_collapse import theory
-from learning_dynamics.papers.neural_collapse.epochs import at_zero_error_and_end, by_seed, zero_error_epochs
-from tests.papers.test_neural_collapse_training_claims import made_up
-from tests.support import _measured
+from learning_dynamics.papers.neural_collapse.portrait import theory
+from learning_dynamics.papers.neural_collapse.trainings import (
+    at_zero_error,
+    by_seed,
+    when_errors_end,
+    zero_error_epochs,
+)
+from tests import support
+from tests.papers.neural_collapse.training.made_up import made_up
 
 PAPER = "neural_collapse"
 
 
 @pytest.fixture(scope="module")
 def measured():
-    return _measured(PAPER, "digits_vgg_mse")
+    return support.measured(PAPER, "digits_vgg_mse")
 
 
 def test_the_three_terms_add_up_to_the_loss(measured):
@@ -39,24 +44,21 @@ def test_signal_to_noise_has_an_index_for_each_class_but_one(measured):
 def test_every_measured_epoch_and_seed_has_its_row(measured):
     epochs = set(measured["epoch"])
     assert {1, 8} <= epochs
-    for quantity in ("nc1", "nc4", "error_running", "nc1_running", "dead_features"):
+    for quantity in ("nc1", "nc4", "features", "rank", "dead_features"):
         assert by_seed(measured, quantity).shape == (len(epochs), 2)
         assert by_seed(measured, quantity).notna().all().all()
 
 
 def test_zero_error_is_the_first_epoch_without_an_error():
-    table = made_up("digits_vgg_mse")
+    table = made_up()
     assert zero_error_epochs(table).tolist() == [10, 10, 10]
-    start, end = at_zero_error_and_end(by_seed(table, "nc1"), table)
-    assert start[0] == pytest.approx(10**-1.5)
-    assert end[0] == pytest.approx(1e-3)
+    assert when_errors_end([table], "nc1")[0] == pytest.approx(10**-1.5)
 
 
 def test_a_quantity_measured_at_fewer_epochs_starts_at_the_first_after_zero_error():
-    table = made_up("digits_vgg_mse")
+    table = made_up()
     sparse = by_seed(table, "robustness", "test").loc[[1, 30, 100]]
-    start, _ = at_zero_error_and_end(sparse, table)
-    assert start[0] == pytest.approx(0.05 * 30**0.5)
+    assert at_zero_error(sparse, table)[0] == pytest.approx(0.05 * 30**0.5)
 
 
 def test_the_nearest_triangle_of_a_triangle_is_itself():

@@ -10,7 +10,7 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
 
 GAS_SENSOR_FEATURES = 128
-SCOPE = "regressions on z-scored data (by default diabetes progression, 442 × 10), small balanced starts, the best rate of a grid"
+SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
 
 
 @claim("Acceleration by depth", scope=SCOPE, empirical=True)
@@ -41,8 +41,8 @@ def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positiv
     r"""For regression with the $\ell_2$ loss depth brings no speed-up.
 
     The slide speaks of $p > 2$ only, and this is its other side: at $p = 2$ the Hessian does not change along the way,
-    and a preconditioner that grows with the weights has nothing to correct. No deeper network may be faster than depth 1
-    by more than the ratio of neighbouring rates; depth 2's speed-up is {value:.3g} over {draws} starts.
+    and a preconditioner that grows with the weights has nothing to correct. No deeper network may be faster than depth
+    1 by more than the ratio of neighbouring rates; depth 2's speed-up is {value:.3g} over {draws} starts.
     """
 
     def judge(table: Table) -> Judgement:
@@ -93,7 +93,9 @@ def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:
         if depth == 1:
             continue
         logs = mean(np.log(steps[1] / steps[depth]))
-        of_ratio = Estimate(*np.exp([logs.value, logs.lower, logs.upper]), logs.draws, "geometric mean (t of logarithms)")
+        of_ratio = Estimate(
+            *np.exp([logs.value, logs.lower, logs.upper]), logs.draws, "geometric mean (t of logarithms)"
+        )
         found.append((depth, of_ratio, _extremes(optima[1]) + _extremes(optima[depth])))
     return found
 

@@ -16,11 +16,11 @@ from learning_dynamics.tidy import Table, select, settings_of
 def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
-    Left: relative excess over the least loss against iterations, each at its best learning rate; solid: descent on
-    the layers; dashed: the end-to-end update rule; one start of several. Right: iterations to the tolerance against
-    the learning rate, for descent on the layers, median over starts where more than half get there; circles mark the
-    best rate of the median. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations, depth 2 {l4_2:.0f}; with
-    $\ell_2$ they need {l2_1:.0f} and {l2_2:.0f}. The best rates lie near the edge of stability, where a loss need not fall at
+    Left: relative excess over the least loss against iterations, each at its best learning rate; solid: descent on the
+    layers; dashed: the end-to-end update rule; one start of several. Right: iterations to the tolerance against the
+    learning rate, for descent on the layers, median over starts where more than half get there; circles mark the best
+    rate of the median. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations, depth 2 {l4_2:.0f}; with $\ell_2$
+    they need {l2_1:.0f} and {l2_2:.0f}. The best rates lie near the edge of stability, where a loss need not fall at
     every step.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")

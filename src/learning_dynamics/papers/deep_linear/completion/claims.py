@@ -10,7 +10,9 @@ from learning_dynamics.papers.deep_linear.tables import completed, of_draws
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
-SCOPE = "matrices of the size, rank and numbers of entries of the slides at default scale, Gaussian factors, plain descent"
+SCOPE = (
+    "matrices of the size, rank and numbers of entries of the slides at default scale, Gaussian factors, plain descent"
+)
 
 
 @claim("Many (5K) observations", scope=SCOPE, empirical=True)
@@ -59,8 +61,8 @@ def depth_beats_nuclear_norm_2k(
         three, two, convex = tables
         zero = np.zeros(len(of_draws(convex, "error")))
         return Judgement(
-            at_least("log10 of the convex program's error over depth 3's", difference(gain(three, convex), zero), decades,
-                     because=f"{decades:g} decades"),
+            at_least("log10 of the convex program's error over depth 3's", difference(gain(three, convex), zero),
+                     decades, because=f"{decades:g} decades"),
             at_least("log10 of the convex program's error over depth 2's", difference(gain(two, convex), zero), 0.0,
                      because="depth 2 is not worse"),
         )  # fmt: skip
@@ -166,8 +168,10 @@ def depth_lowers_effective_rank(
     def judge(tables: tuple[Table, Table, Table]) -> Judgement:
         first, second, third = ranks(tables)
         return Judgement(
-            at_least("effective rank, minimiser less depth 2", difference(first, second), 0.1, because="a visible drop"),
-            at_least("effective rank, depth 2 less depth 3", difference(second, third), 0.1, because="a visible drop"),
+            at_least("effective rank, minimiser less depth 2", difference(first, second), 0.1,
+                     because="a visible drop"),
+            at_least("effective rank, depth 2 less depth 3", difference(second, third), 0.1,
+                     because="a visible drop"),
         )  # fmt: skip
 
     rivals = {"depth lowers it with 5000 entries as well": (minimiser_many, depth_2_many, depth_3_many)}

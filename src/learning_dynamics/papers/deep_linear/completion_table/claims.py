@@ -11,8 +11,8 @@ from learning_dynamics.papers.deep_linear.tables import completed, of_draws
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table
 
-SCOPE = ("draws of 100 × 100 matrices of rank 5, the slides' setting, at one initialisation scale; medians over draws; the "
-         "slides show one draw and do not print its scale")  # fmt: skip
+SCOPE = ("draws of 100 × 100 matrices of rank 5, the slides' setting, at one initialisation scale; medians over draws; "
+         "the slides show one draw and do not print its scale")  # fmt: skip
 ROUNDED = {"nuclear_norm": 1.0, "effective_rank": 0.5}  # a difference of two rounded numbers, and one
 
 
@@ -46,8 +46,9 @@ def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     return _row("5k", 3, _of_network(deep, scale), fit, scale=scale)
 
 
-AS_ROOT = ("its root is near the printed number, but the released code of the authors takes the mean square, and as roots the "
-           "rows that accuracy sets (8e-7, 5e-6, 4e-6, 3e-5) would fail: the table would mix two definitions")  # fmt: skip
+AS_ROOT = ("its root is near the printed number, but the released code of the authors takes the mean square, and as "
+           "roots the rows that accuracy sets (8e-7, 5e-6, 4e-6, 3e-5) would fail: the table would mix two "
+           "definitions")  # fmt: skip
 
 
 @claim("Table, 2K observations, nuclear norm min", scope=SCOPE, empirical=True)
@@ -104,12 +105,12 @@ def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *,
     errors, ranks = np.log10(found["error"]), found["effective_rank"]
 
     def judge(row: Row) -> Judgement:
-        digit = float(f"{row.error:.0e}"[0])
+        digit = max(float(f"{row.error:.0e}"[0]), 1.0)
         rounding = np.log10((digit + 0.5) / digit)
         return Judgement(
             equal("log10 of the reconstruction error, median", median(errors), np.log10(row.error),
                   tolerance=max(fit, rounding), resolution=1.0,
-                  because="rounding as printed" if fit <= rounding else f"fit to {fit:g} decades: slides print no stop"),
+                  because="rounding as printed" if fit <= rounding else f"fit to {fit:g} decades: no stop is printed"),
             equal("nuclear norm less the truth's, median of differences", median(norm), row.norm - truth,
                   tolerance=ROUNDED["nuclear_norm"], resolution=3.0, because="both are printed rounded"),
             equal("effective rank, median", median(ranks), row.rank, tolerance=ROUNDED["effective_rank"],
@@ -126,6 +127,4 @@ def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *,
     told = {"error": error, "root": error**0.5, "norm": float(np.median(norm)), "rank": float(np.median(ranks)),
             "largest": float(np.max(found["error"])), **facts}  # fmt: skip
     return Finding(judge, printed, rivals, reason=reason, facts=told,
-                   scaled=lambda row, factor: Row(row.error * factor, row.norm, row.rank))  # fmt: skip
-
-
+                   scaled=lambda row, factor: Row(max(row.error * factor, 1e-300), row.norm, row.rank))  # fmt: skip

@@ -68,4 +68,5 @@ def completion_table(
 def _range(values: np.ndarray, form: str) -> str:
     """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
     low, middle, high = (format(float(each), form) for each in (np.min(values), np.median(values), np.max(values)))
+    low, middle, high = (text.replace("-0.0", "0.0") if float(text) == 0 else text for text in (low, middle, high))
     return middle if low == high else f"{middle} [{low}, {high}]"

@@ -16,7 +16,8 @@ from learning_dynamics.tidy import Table, by_draw, select, settings_of
 @claim("Classic approach: characterization of critical points", scope="squared loss, Gaussian 3 × 3 targets, depths 2, "
        "3 and 4")  # fmt: skip
 def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
-    r"""With three and more layers zero weights are a saddle that is not strict: the Hessian there has no negative direction.
+    r"""With three and more layers zero weights are a saddle that is not strict: the Hessian there has no negative
+    direction.
 
     Along the direction of fastest fall the loss drops in the order of the depth, $\varepsilon^N \sigma_1$, so that zero
     is no minimum; at two layers that is the second order, and the Hessian's smallest eigenvalue is minus the largest
@@ -50,9 +51,11 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
 
 
 @claim("From gradient flow to gradient descent, theorem", scope="squared loss, 3 × 3 targets, whitened inputs; flows "
-       "with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent at depth 3 with a step of c⁴")  # fmt: skip
+       "with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent at depth 3 with a step "
+       "of c⁴")  # fmt: skip
 def linear_rate(flows: Table, descent: Table) -> Finding:
-    r"""From balanced layers closer to the optimum than any $W$ with $\sigma_{min}(W) \le c$, the loss falls as $e^{-\Omega(c^2 \eta t)}$.
+    r"""From balanced layers closer to the optimum than any $W$ with $\sigma_{min}(W) \le c$, the loss falls as
+    $e^{-\Omega(c^2 \eta t)}$.
 
     The theorem behind the slide (Arora, Cohen, Golowich and Hu 2019) has the exponent $c^{2(N-1)/N} \eta t$ with the
     constant one, which is more for $c \le 1$ and is what is tested; imbalance is allowed up to a bound of order $c^2$.
@@ -117,9 +120,11 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
 
 
 @claim("Corollary on gradient flow", scope="squared loss with correlated inputs, log cosh, and squares with fourth "
-       "powers of the residuals' entries; 3 × 3 matrices, depth 3, starts whose loss is below that of every singular matrix")  # fmt: skip
+       "powers of the residuals' entries; 3 × 3 matrices, depth 3, starts whose loss is below that of every "
+       "singular matrix")  # fmt: skip
 def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
-    r"""If a convex loss is smaller at a balanced start than at every singular matrix, gradient flow reaches its minimum.
+    r"""If a convex loss is smaller at a balanced start than at every singular matrix, gradient flow reaches its
+    minimum.
 
     For each loss a lower bound on its value at singular matrices is known, and starts lie below that. The largest
     loss at the end is {value:.1e} of the first. From starts beyond singular matrices the flow stays
@@ -176,7 +181,9 @@ def output_dimension_one(starts: Table) -> Finding:
         arrive = every_draw("starts that meet it arrive (1) or not (0)", followed, at_least=1.0,
                             because="all of those that are followed")  # fmt: skip
         least = min((share(int(each.sum()), len(each)) for each in holds.values()), key=lambda found: found.value)
-        constant = at_least("smallest share over dimensions", least, 0.25, because="any constant below one half will do")
+        constant = at_least(
+            "smallest share over dimensions", least, 0.25, because="any constant below one half will do"
+        )
         return Judgement(checks[-1], *checks[:-1], constant, arrive)
 
     rivals = {
@@ -186,6 +193,7 @@ def output_dimension_one(starts: Table) -> Finding:
     }
     inside = np.concatenate([reached[d][holds[d]] for d in dimensions])
     outside = np.concatenate([reached[d][~holds[d]] for d in dimensions])
-    facts = {"dimension": max(dimensions), "arrived": int(np.nansum(inside)), "followed": int(np.isfinite(inside).sum()),
+    facts = {"dimension": max(dimensions), "arrived": int(np.nansum(inside)),
+             "followed": int(np.isfinite(inside).sum()),
              "others": float(np.nanmean(outside))}  # fmt: skip
     return Finding(judge, lambda d: probability(d, wide=False), rivals, facts=facts)

@@ -29,6 +29,8 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     steps = select(initialisations, "steps")
     top = steps["value"].max()
     lost_any = steps["value"].isna().any()
+    for axis in axes[1:-1]:
+        axis.sharey(axes[0])
     for axis, depth in zip(axes, depths, strict=False):
         for init, name in INITS.items():
             rows, colour = select(steps, depth=depth, init=init), COLOURS[name]
@@ -41,8 +43,6 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
         if lost_any:
             axis.axhspan(1.8 * top, 5.5 * top, color=COLOURS["grey"], alpha=0.15, lw=0)
         axis.set(xscale="log", yscale="log", title=f"depth {depth}", xlabel="deviation of $W$")
-    for axis in axes[1:-1]:
-        axis.sharey(axes[0])
     axes[0].set_ylabel("iterations")
     axes[0].legend(handlelength=1.2, fontsize=7.5)
     _guarantee_panel(axes[-1], guarantee)

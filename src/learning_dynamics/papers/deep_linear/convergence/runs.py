@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -84,8 +86,8 @@ def guarantee(
 ) -> Trajectory:
     """Descent on half the squared distance from a square target: with the assumptions, and without each.
 
-    Cases: 0 keeps both, as barely as can be: balanced, the target with its last singular value lowered to `margin`; 1 is
-    balanced but has the target's last singular value with the wrong sign; 2 is case 0 with its first layer
+    Cases: 0 keeps both, as barely as can be: balanced, the target with its last singular value lowered to `margin`; 1
+    is balanced but has the target's last singular value with the wrong sign; 2 is case 0 with its first layer
     multiplied by `rescaling` and its second divided by it.
 
     Returns
@@ -333,6 +335,6 @@ def zero_weights(
 def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) -> np.ndarray:
     """Return second derivatives by central differences of the gradient, which is odd or even around zero."""
     field = networks.flow_field(lambda W: W - target, widths)
-    count = sum(a * b for a, b in zip(widths[:-1], widths[1:], strict=True))
+    count = sum(a * b for a, b in pairwise(widths))
     moved = step * np.eye(count)
     return np.array([-(field(0.0, each) - field(0.0, -each)) / (2 * step) for each in moved])

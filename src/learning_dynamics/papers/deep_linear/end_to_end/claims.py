@@ -121,7 +121,8 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
 @claim("Implicit preconditioning", scope="3 × 4 matrices of full rank along flows of depths 2, 3 and 4 from balanced "
        "layers")  # fmt: skip
 def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
-    r"""From balanced layers the preconditioner is positive semidefinite and reinforces the directions that $W$ has taken.
+    r"""From balanced layers the preconditioner is positive semidefinite and reinforces the directions that $W$ has
+    taken.
 
     The map from gradients to velocities is built from the layers, and all its eigenvalues are
     $\sum_j \sigma_r^{2(N-j)/N} \sigma_s^{2(j-1)/N}$ for the singular values of the product, to {value:.1e} of the

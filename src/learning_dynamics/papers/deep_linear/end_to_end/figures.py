@@ -33,7 +33,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
         paths.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
         paths.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
     paths.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
-    paths.legend(fontsize=7.5)
+    paths.legend(fontsize=7.5, loc="center right", bbox_to_anchor=(1.0, 0.74))
     _distances(apart, balanced, gaussian)
     _factors(factors, balanced)
     _drifts(drift, descent, starts)
@@ -49,11 +49,11 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
             worst = worst[worst > 0]
             axis.plot(worst.index, worst, color=DEPTH_COLOURS[int(depth)], ls=style, lw=1.1)
     axis.set(yscale="log", xlabel="gradient-flow time $t$", ylabel=r"$\|W_N \cdots W_1 - W\|_F$",
-             title="layers and equation")  # fmt: skip
+             title="layers and equation", ylim=(1e-20, 30))  # fmt: skip
     others = [Line2D([], [], color=COLOURS["black"], ls=DASHED, label="unbalanced"),
               Line2D([], [], color=COLOURS["black"], ls=":", label="tolerance × 10")]  # fmt: skip
     handles = [*depth_handles(sorted(balanced["depth"].unique())), *others]
-    axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="center right")
+    axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="lower center", ncols=3)
 
 
 def _factors(axis: Axes, balanced: Table) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 
@@ -19,19 +21,20 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
     and ``other_exponent``, the same with what the law's rate without N, and with exponent 2 - 1/N, integrates to;
     ``direct``, singular values of the end-to-end dynamics; ``size``, ||product||_F. Distances of the product from
     end-to-end dynamics, in Frobenius norm: ``difference``; ``one_layer_fewer``, from those of depth N - 1;
-    ``coarser``, of the end-to-end dynamics from themselves at ten times the integrator's tolerances. Movement from the start: ``drift``, of W_{j+1}^T W_{j+1} - W_j W_j^T; ``sum_drift``, of their sum;
-    ``gram_drift``, of W_j W_j^T; ``imbalance``, the size of the differences.
-    ``eigenvalue``, of the map from gradients to velocities that the layers make, predicted from the singular values
-    of their product; ``eigenvalue_fewer``, the same predicted for a layer fewer; ``reinforced``, one minus the
-    squared cosine between that map's first eigenvector and u_1 v_1^T; ``rate_factor``, a singular value's
-    velocity over that at depth 1, where it is defined well, predicted N sigma^(2 - 2/N).
+    ``coarser``, of the end-to-end dynamics from themselves at ten times the integrator's tolerances. Movement from the
+    start: ``drift``, of W_{j+1}^T W_{j+1} - W_j W_j^T; ``sum_drift``, of their sum; ``gram_drift``, of W_j W_j^T;
+    ``imbalance``, the size of the differences. ``eigenvalue``, of the map from gradients to velocities that the layers
+    make, predicted from the singular values of their product; ``eigenvalue_fewer``, the same predicted for a layer
+    fewer; ``reinforced``, one minus the squared cosine between that map's first eigenvector and u_1 v_1^T;
+    ``rate_factor``, a singular value's velocity over that at depth 1, where it is defined well, predicted N sigma^(2 -
+    2/N).
     """
     settings, constants = trajectory.settings, trajectory.constants
     tables = []
     for member, (depth, label) in enumerate(zip(constants["depth"], constants["member"], strict=True)):
         depth = int(depth)
         widths = [settings["inputs"], *[settings["width"]] * (depth - 1), settings["outputs"]]
-        size = sum(a * b for a, b in zip(widths[:-1], widths[1:], strict=True))
+        size = sum(a * b for a, b in pairwise(widths))
         series = {name: values[member] for name, values in trajectory.series.items()}
         lost = not np.isfinite(series["direct"] + series["coarser"]).all()
         if lost:
@@ -50,9 +53,10 @@ def _of_flow(
     W, direct = networks.product(layers), series["direct"]
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     above, below = _grams(layers)
-    differences, sums = [a - b for a, b in zip(above, below, strict=True)], [
-        a + b for a, b in zip(above, below, strict=True)
-    ]
+    differences, sums = (
+        [a - b for a, b in zip(above, below, strict=True)],
+        [a + b for a, b in zip(above, below, strict=True)],
+    )
     eigenvalues, reinforced, expected, fewer = [], [], [], []
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))

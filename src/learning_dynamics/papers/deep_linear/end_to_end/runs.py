@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -105,7 +106,7 @@ def _all_flows(
 
 
 def _size(widths: list[int]) -> int:
-    return sum(rows * columns for columns, rows in zip(widths[:-1], widths[1:], strict=True))
+    return sum(rows * columns for columns, rows in pairwise(widths))
 
 
 def approximate_balance(

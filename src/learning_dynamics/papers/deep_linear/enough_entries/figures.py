@@ -20,11 +20,11 @@ from learning_dynamics.tidy import Table, select
 def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Drawn:
     r"""How many observed entries are enough: reconstruction error and nuclear norm against their number, by method.
 
-    Left and middle, one row for each initialisation scale $s$: mean square error over all entries, and nuclear norm less
-    the true one; medians over {draws} draws, bands from the smallest to the largest. Grey: the minimiser of the
-    nuclear norm. Right: the number of entries from which on a draw is recovered, to {recovered:g} of the mean
-    square entry (dashed on the left); medians and draws, by depth, and of the minimiser. Networks that did not reach
-    their training loss are left out of the medians ({lost} of {runs}).
+    Left and middle, one row for each initialisation scale $s$: mean square error over all entries, and nuclear norm
+    less the true one; medians over {draws} draws, bands from the smallest to the largest. Grey: the minimiser of the
+    nuclear norm. Right: the number of entries from which on a draw is recovered, to {recovered:g} of the mean square
+    entry (dashed on the left); medians and draws, by depth, and of the minimiser. Networks that did not reach their
+    training loss are left out of the medians ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     figure, axes = plt.subplots(len(scales), 3, figsize=(WIDTH, 2.35 * len(scales)), squeeze=False, sharex="col",

@@ -18,7 +18,8 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     """Measure completed matrices: ``error``, ``train_loss``, ``nuclear_norm``, ``effective_rank`` and the truth's."""
     constants, settings = trajectory.constants, trajectory.settings
     table = rows(_measured(trajectory), {"draw": constants["draw"]}, depth=settings["depth"], scale=constants["scale"],
-                 observed=constants["observed"][constants["count"]], converged=constants["loss"] <= settings["stop"])  # fmt: skip
+                 observed=constants["observed"][constants["count"]],
+                 converged=constants["loss"] <= settings["stop"])  # fmt: skip
     return joined(networks.columns, table)
 
 

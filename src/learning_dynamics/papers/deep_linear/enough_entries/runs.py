@@ -40,7 +40,9 @@ def networks(
     (draws, counts), size = mask.shape[:2], truth.shape[-1]
     rngs = generators(seed, "deep_linear.enough_entries", draws)
     normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
-    draw, count, scale = (each.ravel() for each in np.meshgrid(np.arange(draws), np.arange(counts), scales, indexing="ij"))
+    draw, count, scale = (
+        each.ravel() for each in np.meshgrid(np.arange(draws), np.arange(counts), scales, indexing="ij")
+    )
     deviation = (scale ** (1 / depth) / np.sqrt(size))[:, None, None]
     ended = matrix_factorisation.descend(
         [normal[draw, j] * deviation for j in range(depth)],

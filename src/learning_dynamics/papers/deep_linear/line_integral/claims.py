@@ -17,7 +17,8 @@ WHITENED = CURVES[0]
        correction="It holds from depth 3 on. At depth 2 it holds with correlated inputs or with two outputs; with one "
        "output and whitened inputs $P_W \\nabla\\ell$ is a gradient field.")  # fmt: skip
 def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
-    r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two or more.
+    r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
+    or more.
 
     Along some closed curve the integral would then not vanish. With one output,
     $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$. With whitened inputs the part

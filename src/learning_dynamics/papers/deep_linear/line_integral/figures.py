@@ -10,7 +10,8 @@ from learning_dynamics.tidy import Table, select
 
 
 def line_integral(curve: Table) -> Drawn:
-    r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on no function has it as its gradient.
+    r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on no function has it as its
+    gradient.
 
     Around an annular sector, by depth, for squared losses; each over the integral of the absolute value. Dots: draws of
     target direction and covariance; crosses: the closed form for one output and whitened inputs. At depth 1 the field

@@ -10,8 +10,8 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
 ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced layers"
-CORRECTION = ("It holds for one linear measurement $\\langle A, W \\rangle$ whose singular vectors are those of $W$; a single "
-              "entry turns the singular vectors.")  # fmt: skip
+CORRECTION = ("It holds for one linear measurement $\\langle A, W \\rangle$ whose singular vectors are those of $W$; "
+              "a single entry turns the singular vectors.")  # fmt: skip
 
 
 @claim("Theoretical example: one observed entry", scope=ONE_ENTRY, correction=CORRECTION)
@@ -37,10 +37,10 @@ def one_entry_depth_2(entry: Table, aligned: Table, *, amplification: Positive) 
     return _relation(entry, aligned, 2, amplification, {"a line": 1, "a curve with an asymptote": 3})
 
 
-def _relation(
-    entry: Table, aligned: Table, depth: int, amplification: float, families: dict[str, int]
-) -> Finding:
-    """Hold the relation at a depth: for one entry any member of the family, for an aligned measurement the one predicted."""
+def _relation(entry: Table, aligned: Table, depth: int, amplification: float, families: dict[str, int]) -> Finding:
+    """Hold the relation at a depth: for one entry any member of the family, for an aligned measurement the one
+    predicted.
+    """
     tolerance = amplification * settings_of(aligned)["rtol"]
     because = f"{amplification:g} rtol of the integrator"
     settings = settings_of(aligned)
@@ -79,11 +79,14 @@ def _misfits(table: Table, depth: int) -> np.ndarray:
 
 
 @claim("Theoretical example: one observed entry", scope=f"{ONE_ENTRY}, and one aligned measurement; depths 3 and 4")
-def one_entry_depth_3(entry: Table, aligned: Table, *, last: Fraction, flat: Positive, amplification: Positive) -> Finding:
-    r"""With one observed entry the smaller singular value has, from depth 3 on, an asymptote, however large the larger grows.
+def one_entry_depth_3(
+    entry: Table, aligned: Table, *, last: Fraction, flat: Positive, amplification: Positive
+) -> Finding:
+    r"""With one observed entry the smaller singular value has, from depth 3 on, an asymptote, however large the larger
+    grows.
 
-    Over the last factor in which $\sigma_1$ grows, $\sigma_2$ moves by a power of it whose exponent is at most {value:.1e};
-    with a measurement aligned with $W$ it follows the closed curve below
+    Over the last factor in which $\sigma_1$ grows, $\sigma_2$ moves by a power of it whose exponent is at most
+    {value:.1e}; with a measurement aligned with $W$ it follows the closed curve below
     $\sigma(0)\,(1-\rho)^{-N/(N-2)}$. For a single entry an asymptote is no mark of depth: $\sigma_2$ levels off at
     depths 1 and 2 as well (ending at {one:.2g} and {two:.2g} in the median, against {three:.2g} and {four:.2g}).
     """
@@ -129,7 +132,8 @@ def _last_exponent(table: Table, depth: int, last: float) -> np.ndarray:
 
 @claim("Theoretical example: one observed entry", origin="ours", scope=f"{ONE_ENTRY} with a positive determinant")
 def one_entry_determinant_sign(entry: Table) -> Finding:
-    r"""Balanced layers of depth two and more keep the sign of the determinant; at depth 1 one observed entry can turn it.
+    r"""Balanced layers of depth two and more keep the sign of the determinant; at depth 1 one observed entry can turn
+    it.
 
     The singular values of a balanced network move at rates that vanish with them, so that none reaches zero. At depth 1
     the observed entry alone moves, and the determinant with it, linearly: its last sign is that of

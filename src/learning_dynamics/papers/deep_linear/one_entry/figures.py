@@ -15,10 +15,10 @@ def one_entry(aligned: Table, entry: Table) -> Drawn:
     r"""One measurement of a $2 \times 2$ matrix: the smaller singular value against the larger, by depth.
 
     Top: a measurement aligned with the matrix, from a multiple of the identity; dots: gradient flow of the layers;
-    lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on. Axes are
-    linear. Bottom: one observed entry, from random balanced layers, one line for each of {draws} draws: the smaller
-    singular value levels off at every depth. At depth 1 it first touches zero in the draws whose determinant changes
-    sign (thin lines); deeper balanced layers keep the sign.
+    lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on. Axes
+    are linear. Bottom: one observed entry, from random balanced layers, one line for each of {draws} draws: the
+    smaller singular value levels off at every depth. At depth 1 it first touches zero in the draws whose determinant
+    changes sign (thin lines); deeper balanced layers keep the sign.
     """
     depths = sorted(aligned["depth"].unique())
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
@@ -36,17 +36,17 @@ def one_entry(aligned: Table, entry: Table) -> Drawn:
         if depth >= 3:
             limit = theory.limiting_singular_value(start, ratio, int(depth))
             top.axhline(limit, color=colour, ls=":", lw=1)
-            top.annotate(f"asymptote, depth {depth}", (line[-1], limit), ha="right", va="bottom", fontsize=7,
-                         color=colour, xytext=(0, 1), textcoords="offset points")  # fmt: skip
+            top.annotate("asymptote", (line[-1], limit), ha="right", va="bottom", fontsize=7, color=colour,
+                         xytext=(0, 1), textcoords="offset points")  # fmt: skip
         bottom = axes[1, place]
         for _, each in select(entry, depth=depth).groupby("seed"):
             values = [select(each, "sigma", index=index)["value"].to_numpy() for index in (1, 2)]
             turned = select(each, "determinant")["value"].iloc[-1] < 0
             bottom.plot(*values, color=colour, lw=0.7 if turned else 1.3, alpha=0.8)
         bottom.set(xscale="log", ylim=(0, None))
-    for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depth 3 and more: an asymptote")):
+    for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depths 3 and 4: asymptotes")):
         axes[0, place].set(title=title, ylim=(0, None))
-        axes[0, place].legend(fontsize=7, loc="lower right" if place < 2 else "center right")
+        axes[0, place].legend(fontsize=7, loc="lower right")
         axes[1, place].set_xlabel(r"larger singular value $\sigma_1$")
     axes[0, 0].set_ylabel("aligned measurement\n" + r"$\sigma_2$")
     axes[1, 0].set_ylabel("one observed entry\n" + r"$\sigma_2$")

@@ -15,11 +15,12 @@ CELL = ["depth", "seed"]
 
 @claim("Current theory is oblivious to depth, theorem", scope=SCOPE)
 def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Finding:
-    r"""Where measurements commute, any depth of at least two ends at the least nuclear norm, as the start tends to zero.
+    r"""Where measurements commute, any depth of at least two ends at the least nuclear norm, as the start tends to
+    zero.
 
-    The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the flow's
-    end is within {value:.1e} of it, relatively, on all of {draws} flows, and every smaller start is nearer than the one before;
-    the matrix of least Frobenius norm that fits the measurements has up to {other:.2g} times as much.
+    The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the
+    flow's end is within {value:.1e} of it, relatively, on all of {draws} flows, and every smaller start is nearer than
+    the one before; the matrix of least Frobenius norm that fits the measurements has up to {other:.2g} times as much.
     """
     scales = sorted(ends["scale"].unique())
     excess = np.array([_norms(ends, scale)[0] / _norms(ends, scale)[1] - 1 for scale in scales[::-1]])
@@ -34,7 +35,8 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
             every_draw("excess over the least norm from a smaller start, over that from the one before",
                        np.max(np.abs(excess[1:]) / np.maximum(np.abs(excess[:-1]), 1e-9), axis=0), at_most=1.0,
                        because="the limit is approached; differences of 1e-9 are the integrator's"),
-            every_draw("largest relative error of a measurement", by_draw(ends, "misfit", draw=CELL, scale=smallest)[:, 0],
+            every_draw("largest relative error of a measurement",
+                       by_draw(ends, "misfit", draw=CELL, scale=smallest)[:, 0],
                        at_most=1e-6, because="the flow has fitted them"),
         )  # fmt: skip
 
@@ -51,7 +53,8 @@ def _norms(table: Table, scale: float, quantity: str = "nuclear_norm") -> tuple[
 
 @claim("Current theory is oblivious to depth, proposition", scope=SCOPE)
 def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Finding:
-    r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally, for all $p \in (0, 1)$.
+    r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally,
+    for all $p \in (0, 1)$.
 
     The end of the flow is moved along the symmetric product of two of its eigenvectors. Measurements do not see that
     ({seen:.1e} at most), and while the matrix stays positive semidefinite its nuclear norm, the trace, stays as well;

@@ -13,16 +13,15 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(DEPTH, Column("scale", "float", "the product of the layers starts at this multiple of the identity"), SEED,
          QUANTITY, INDEX, MEASURED, PREDICTED)  # fmt: skip
-def commuting_measurements(
-    trajectory: Trajectory, *, powers: list[Positive], turn: Positive
-) -> pd.DataFrame:
+def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], turn: Positive) -> pd.DataFrame:
     """Measure the flow's end.
 
     Quantities: ``nuclear_norm``, predicted the least one that the measurements allow, and the same as
-    ``least_squares_norm``, predicted that of the least Frobenius norm; ``misfit``, the largest error of a
-    measurement, relative. ``schatten_change``, by index of `powers` p: by how much sum sigma^p changes, relatively, when
-    the end is moved by `turn` times the geometric mean of its two largest eigenvalues along the symmetric product of
-    the common eigenvectors that they belong to, which no measurement sees; ``seen``, the largest relative change of a measurement.
+    ``least_squares_norm``, predicted that of the least Frobenius norm; ``misfit``, the largest error of a measurement,
+    relative. ``schatten_change``, by index of `powers` p: by how much sum sigma^p changes, relatively, when the end is
+    moved by `turn` times the geometric mean of its two largest eigenvalues along the symmetric product of the common
+    eigenvectors that they belong to, which no measurement sees; ``seen``, the largest relative change of a
+    measurement.
     """
     constants = trajectory.constants
     found: dict[str, list] = {name: [] for name in ("norm", "misfit", "change", "seen", "least", "frobenius")}

@@ -29,8 +29,9 @@ def commuting_measurements(
     """Gradient flow on half the squared errors of commuting symmetric measurements of a matrix.
 
     Measurements share random orthonormal eigenvectors and have positive eigenvalues; what they measure is a positive
-    semidefinite matrix with the same eigenvectors, of as high a rank as there are measurements. Instances are drawn until the least nuclear norm
-    is attained with a dual slack of at least `slack`, which sets how fast the limit is approached. The product of the layers starts at `scale` times the identity, every layer at its N-th root. A flow
+    semidefinite matrix with the same eigenvectors, of as high a rank as there are measurements. Instances are drawn
+    until the least nuclear norm is attained with a dual slack of at least `slack`, which sets how fast the limit is
+    approached. The product of the layers starts at `scale` times the identity, every layer at its N-th root. A flow
     runs for horizon / scale^(1 - 2/N), in which eigenvalues leave their start.
 
     Returns
@@ -40,12 +41,17 @@ def commuting_measurements(
         size), values (measured), least (eigenvalues of the matrix of least nuclear norm, by linear programming),
         depth, scale, member (by member).
     """
-    found, constants = [], {name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")}
+    found, constants = (
+        [],
+        {name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")},
+    )
     for member, rng in enumerate(progress(generators(seed, "deep_linear.commuting_measurements", seeds), "commuting")):
         Q = haar(rng, size)
         eigenvalues, values, least = _instance(rng, size, measurements, slack)
 
-        def gradient(W: np.ndarray, Q: np.ndarray = Q, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
+        def gradient(
+            W: np.ndarray, Q: np.ndarray = Q, A: np.ndarray = eigenvalues, y: np.ndarray = values
+        ) -> np.ndarray:
             return (Q * (A.T @ (A @ np.einsum("ij,ik,kj->j", Q, W, Q) - y))) @ Q.T
 
         for depth in depths:

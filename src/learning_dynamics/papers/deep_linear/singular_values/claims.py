@@ -9,17 +9,18 @@ from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select
 
 
-@claim("Dynamics of singular values; implicit bias towards low rank", scope="completion of matrices of the slides' size "
-       "at default scale, scaled identity layers, one scale", empirical=True)  # fmt: skip
+@claim("Dynamics of singular values; implicit bias towards low rank", scope="completion of matrices of the slides' "
+       "size at default scale, scaled identity layers, one scale", empirical=True)  # fmt: skip
 def depth_separates_singular_values(
     depth_1: Table, depth_2: Table, depth_3: Table, *, risen: Fraction, begun: Fraction
 ) -> Finding:
-    r"""Depth leads to larger gaps between singular values: the deeper the network, the more they rise one after another.
+    r"""Depth leads to larger gaps between singular values: the deeper the network, the more they rise one after
+    another.
 
-    A singular value has risen when it passes {risen:g} of what it ends at, and is rising between {begun:g} and one minus
-    that. Separation is the time from the first to the last of the leading ones (as many as the matrix's rank), over the
-    median time that a rise takes: zero when all rise together. It is {one:.2g}, {two:.2g} and {three:.2g} at depths 1,
-    2 and 3, in the median of {draws} draws.
+    A singular value has risen when it passes {risen:g} of what it ends at, and is rising between {begun:g} and one
+    minus that. Separation is the time from the first to the last of the leading ones (as many as the matrix's rank),
+    over the median time that a rise takes: zero when all rise together. It is {one:.2g}, {two:.2g} and {three:.2g} at
+    depths 1, 2 and 3, in the median of {draws} draws.
     """
     found = {number: _separations(table, risen, begun)
              for number, table in enumerate((depth_1, depth_2, depth_3), start=1)}  # fmt: skip

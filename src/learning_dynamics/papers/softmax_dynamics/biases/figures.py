@@ -135,13 +135,13 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     order.set(ylabel="share of pairs, of draws", title="primacy bias")
     aligned.set(ylabel="share of draws", title="alignment")
     apart.set_title("the most frequent class apart")
-    ratio.set(ylabel="share of draws", title="singular values while rare classes are learned")
+    ratio.set(ylabel="share of draws", title="while rare classes are learned")
     for axis in (order, aligned, ratio):
         axis.set_ylim(-0.03, 1.05)
         axis.yaxis.set_major_formatter(PercentFormatter(1.0))
     for axis in (order, aligned, apart, ratio):
         axis.set_xscale("log")
-        axis.legend(loc="best", fontsize=7.5, handlelength=1.2)
+        axis.legend(loc="center left" if axis is aligned else "best", fontsize=7.5, handlelength=1.2)
     for axis in (apart, ratio):
         axis.set_xlabel("initial scale")
     alt = (

@@ -46,6 +46,8 @@ def compression_map(
     top.supxlabel("initial scale and dimension", fontsize=9.5)
     bar = top.colorbar(image, ax=[left, right], aspect=20, pad=0.01, extend="max")
     bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    bar.set_label("share of seeds")
+    left.set_ylabel("class sizes")
     panels = bottom.subplots(1, 3, sharey=True, width_ratios=[1.5, 1.0, 1.0])
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
     for shift, control in zip((-0.22, 0.0, 0.22), CONTROLS, strict=True):
@@ -70,7 +72,8 @@ def compression_map(
     panels[0].axvline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
     panels[0].set(xlim=(-0.02, 1.02), xlabel="share of seeds that compress")
     panels[0].xaxis.set_major_formatter(PercentFormatter(1.0))
-    panels[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize=8, handletextpad=0.1)
+    handles, labels = panels[0].get_legend_handles_labels()
+    bottom.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, handletextpad=0.1)
     panels[1].set(xlabel="depth of their falls", xlim=(0, None))
     panels[2].axvline(0.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
     panels[2].set(xlabel="net change")

@@ -24,8 +24,8 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
 
 
-@claim("Section 3.3, warm-up", scope=f"{TREATED}; Gaussian and balanced starts", empirical=True)
-def phases_warmup(grid: Table, *, factor: Positive, typical: Fraction) -> Finding:
+@claim("Section 3.3, warm-up", scope=f"{TREATED}, of which those with near-uniform predictions count", empirical=True)
+def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fraction) -> Finding:
     """At first the features and the weights of the frequent classes separate from the others'.
 
     Separation is the distance of the most frequent class's mean from that of the others, in units of the spread
@@ -33,9 +33,10 @@ def phases_warmup(grid: Table, *, factor: Positive, typical: Fraction) -> Findin
     of the features grows {value:.2g}-fold, that of the weights {weights:.2g}-fold. That the eigenvectors of both spaces
     align meanwhile is a claim of its own.
     """
+    kept = members(grid, skewed=True)["scale"].to_numpy() <= small
 
     def grown(quantity: str, places: tuple[int, int]) -> np.ndarray:
-        before, after = (values(grid, quantity, place, skewed=True) for place in places)
+        before, after = (values(grid, quantity, place, skewed=True)[kept] for place in places)
         return after / before
 
     def judge(places: tuple[int, int]) -> Judgement:
@@ -46,6 +47,7 @@ def phases_warmup(grid: Table, *, factor: Positive, typical: Fraction) -> Findin
                 median(features),
                 factor,
                 because="what counts as separating",
+                left_out={NOT_UNIFORM: int((~kept).sum())},
             ),
             share_of_draws(
                 "draws in which the weights separate",

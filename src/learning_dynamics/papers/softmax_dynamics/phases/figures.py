@@ -156,6 +156,7 @@ def phases(
             axis.spines[:].set_visible(False)
         bar = figure.colorbar(image, ax=axes[row], aspect=12, pad=0.01)
         bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        bar.set_label("share of seeds")
         axes[row, 0].set_ylabel(name)
     for axis, title in zip(axes[0], tables, strict=True):
         axis.set_title(title)

@@ -6,11 +6,22 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, at_least, at_most, claim, equal
+from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.papers.spectral_bias.noise import theory
+from learning_dynamics.papers.spectral_bias.noise.rates import (
+    as_derived,
+    dimensions_of,
+    increase,
+    listed,
+    power_name,
+    rate_of,
+    sign_of,
+    signs_of,
+    statistic,
+)
 from learning_dynamics.settings import Count, Positive
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Table, settings_of
 
 
 @claim(
@@ -33,22 +44,22 @@ def noise_low_rank(
     {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the same, carried by ever rarer
     paths. For $d = 1$ both directions shrink at the rate one half.
     """
-    lows, highs = _signs(exponents, 2)
+    lows, highs = signs_of(exponents, 2)
     end = float(plane["time"].max())
-    grown = _statistic(plane, "sigma_1", "share above 1", end)
+    grown = statistic(plane, "sigma_1", "share above 1", end)
 
     def judge(reading: Mapping[str, list[int]]) -> Judgement:
         # the dimension farthest from the pictures first: there the two readings differ most
         signs = dict.fromkeys(reading["second decays"], -1) | dict.fromkeys(reading["second grows"], 1)
         return Judgement(
-            *(_sign(exponents, "exponent", 2, inputs, signs[inputs]) for inputs in sorted(signs, reverse=True)),
-            *(_sign(exponents, "exponent", 1, inputs, 1) for inputs in reading["first grows"]),
-            *(_sign(exponents, "angle", 0, inputs, -1) for inputs in _dimensions(exponents) if inputs > 1),
-            *(_sign(exponents, "exponent", 1, inputs, -1) for inputs in collapsing),
-            *(_exact(exponents, "exponent", 1, inputs) for inputs in reading["first grows at its rate"]),
+            *(sign_of(exponents, "exponent", 2, inputs, signs[inputs]) for inputs in sorted(signs, reverse=True)),
+            *(sign_of(exponents, "exponent", 1, inputs, 1) for inputs in reading["first grows"]),
+            *(sign_of(exponents, "angle", 0, inputs, -1) for inputs in dimensions_of(exponents) if inputs > 1),
+            *(sign_of(exponents, "exponent", 1, inputs, -1) for inputs in collapsing),
+            *(as_derived(exponents, "exponent", 1, inputs) for inputs in reading["first grows at its rate"]),
         )
 
-    several = [inputs for inputs in _dimensions(exponents) if inputs > 1]
+    several = [inputs for inputs in dimensions_of(exponents) if inputs > 1]
     right = {
         "second decays": decaying,
         "second grows": growing,
@@ -66,9 +77,9 @@ def noise_low_rank(
         },
         reason="the paper's pictures are of two dimensions, and of three paths",
         facts={
-            "decay": _listed(lows),
-            "grow": _listed(highs),
-            "open": _listed([inputs for inputs in several if inputs not in (*lows, *highs)]),
+            "decay": listed(lows),
+            "grow": listed(highs),
+            "open": listed([inputs for inputs in several if inputs not in (*lows, *highs)]),
             "end": end,
             "grown": grown.value,
         },
@@ -87,7 +98,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     for name, table in (("plane", plane), ("five", five)):
         settings = settings_of(table)
         root = float(np.sqrt(settings["inputs"]))
-        hidden, output = (_statistic(table, quantity, "mean", at) for quantity in ("hidden_norm", "output_norm"))
+        hidden, output = (statistic(table, quantity, "mean", at) for quantity in ("hidden_norm", "output_norm"))
         steps = np.full(round(at / settings["step"]), settings["step"])
         moments = theory.euler_second_moments(settings["inputs"], steps)
         bias = abs(moments[0][-1] + root * moments[1][-1] - np.exp(root * at))
@@ -138,18 +149,18 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for $|W|^{2\alpha}$, is positive for $\alpha > {gap:.3f}$ only; from $d = 6$
     on it is for all.
     """
-    _, highs = _signs(exponents, 1)
-    dimensions = [inputs for inputs in _dimensions(exponents) if inputs >= 5]
+    _, highs = signs_of(exponents, 1)
+    dimensions = [inputs for inputs in dimensions_of(exponents) if inputs >= 5]
     early, late = between
 
     def judge(change: float) -> Judgement:
         first = dimensions[0]
-        checks = [_exact(exponents, "exponent", 1, inputs, change) for inputs in dimensions]
-        signs = [_sign(exponents, "exponent", 1, inputs, 1) for inputs in dimensions]
+        checks = [as_derived(exponents, "exponent", 1, inputs, change) for inputs in dimensions]
+        signs = [sign_of(exponents, "exponent", 1, inputs, 1) for inputs in dimensions]
         growing = [
             at_least(
-                f"growth of the mean of {_power_name(quantity)} from time {early:g} to {late:g}, d = {first}",
-                _increase(five, quantity, early, late),
+                f"growth of the mean of {power_name(quantity)} from time {early:g} to {late:g}, d = {first}",
+                increase(five, quantity, early, late),
                 0.0,
                 because="growing",
             )
@@ -162,7 +173,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
         judge,
         0.0,
         rivals={"no growth, as in the plane": -theory.largest_lyapunov_exponent(dimensions[0]), "a tenth faster": 0.1},
-        facts={"positive": _listed(highs), "gap": float(1 - 2 * 5.0 / (root + 1) ** 2)},
+        facts={"positive": listed(highs), "gap": float(1 - 2 * 5.0 / (root + 1) ** 2)},
         scaled=lambda change, factor: change + (factor - 1) * theory.largest_lyapunov_exponent(dimensions[0]),
     )
 
@@ -196,17 +207,17 @@ def proposition_4_1_c(
     """
     settings = settings_of(plane)
     times = sorted(plane["time"].unique())
-    means = {time: _statistic(plane, "commutator", "mean", time) for time in times}
+    means = {time: statistic(plane, "commutator", "mean", time) for time in times}
     # the latest time at which the mean is known to the precision, beyond the start
     at = max((time for time in times[1:] if means[time].uncertainty < precision), default=times[1])
     mean, bias = means[at], settings["step"]
     early = times[len(times) // 4]
-    square = _statistic(plane, "commutator_squared", "mean", early)
+    square = statistic(plane, "commutator_squared", "mean", early)
     exact_square = float(theory.commutator_second_moment(settings["inputs"], np.array([early]))[0])
     # the slowest part of the approach to the limit falls as exp(-t)
     limit = theory.commutator_mean_limit()
-    lows, highs = _signs(exponents, 0, "commutator")
-    several = [inputs for inputs in _dimensions(exponents) if inputs > 1]
+    lows, highs = signs_of(exponents, 0, "commutator")
+    several = [inputs for inputs in dimensions_of(exponents) if inputs > 1]
 
     def judge(reading: tuple[float, str, list[int]]) -> Judgement:
         predicted, second, rising = reading
@@ -228,9 +239,9 @@ def proposition_4_1_c(
                 resolution=0.5 * exact_square,
                 because="standard errors, and the scheme's bias",
             ),
-            _exact(exponents, "commutator", 0, 2),
-            *(_sign(exponents, "commutator", 0, inputs, 1) for inputs in rising),
-            *(_sign(exponents, "angle", 0, inputs, -1) for inputs in several),
+            as_derived(exponents, "commutator", 0, 2),
+            *(sign_of(exponents, "commutator", 0, inputs, 1) for inputs in rising),
+            *(sign_of(exponents, "angle", 0, inputs, -1) for inputs in several),
         )
 
     return Finding(
@@ -246,86 +257,10 @@ def proposition_4_1_c(
         scaled=lambda reading, factor: (reading[0] * factor, *reading[1:]),
         facts={
             "limit": limit,
-            "typical": _estimate(exponents, "commutator", 0, 2)[0].value,
+            "typical": rate_of(exponents, "commutator", 0, 2)[0].value,
             "at": early,
-            "falling": _listed(lows),
-            "rising": _listed(highs),
-            "open": _listed([inputs for inputs in several if inputs not in (*lows, *highs)]),
+            "falling": listed(lows),
+            "rising": listed(highs),
+            "open": listed([inputs for inputs in several if inputs not in (*lows, *highs)]),
         },
     )
-
-
-def _dimensions(exponents: Table) -> list[int]:
-    return sorted(int(inputs) for inputs in exponents["inputs"].unique())
-
-
-def _estimate(exponents: Table, quantity: str, index: int, inputs: int) -> tuple[Estimate, float]:
-    """Return a growth rate with its interval, and its prediction."""
-    row = select(exponents, quantity, index=index, inputs=inputs).iloc[0]
-    found = Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), "mean over paths (t)")
-    return found, float(row["predicted"])
-
-
-def _signs(exponents: Table, index: int, quantity: str = "exponent") -> tuple[list[int], list[int]]:
-    """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
-    found = {
-        inputs: _estimate(exponents, quantity, index, inputs)[0] for inputs in _dimensions(exponents) if inputs > 1
-    }
-    lows = [inputs for inputs, estimate in found.items() if estimate.upper < 0]
-    return lows, [inputs for inputs, estimate in found.items() if estimate.lower > 0]
-
-
-def _named(quantity: str, index: int, inputs: int) -> str:
-    names = {"commutator": "commutators", "angle": "the angle between rows and $a$"}
-    what = names.get(quantity, rf"$\sigma_{index}(W)$")
-    return f"almost sure growth rate of {what}, d = {inputs}"
-
-
-def _sign(exponents: Table, quantity: str, index: int, inputs: int, sign: int) -> Check:
-    estimate, _ = _estimate(exponents, quantity, index, inputs)
-    compare = at_least if sign > 0 else at_most
-    return compare(_named(quantity, index, inputs), estimate, 0.0, because="grows" if sign > 0 else "decays")
-
-
-def _exact(exponents: Table, quantity: str, index: int, inputs: int, change: float = 0.0) -> Check:
-    estimate, predicted = _estimate(exponents, quantity, index, inputs)
-    # twice the 95 % half-width, for many dimensions are judged at once; and a tenth of what extrapolation took away
-    scheme = abs(_estimate(exponents, "scheme", 0, inputs)[0].value)
-    return equal(
-        _named(quantity, index, inputs),
-        estimate,
-        predicted + change,
-        tolerance=estimate.uncertainty + 0.1 * scheme,
-        resolution=0.1,
-        because="four standard errors, and the scheme's next order",
-    )
-
-
-def _statistic(table: Table, quantity: str, name: str, at: float) -> Estimate:
-    """Return an ensemble statistic at the recorded time nearest to `at`."""
-    rows = select(table, quantity, statistic=name)
-    row = rows.loc[(rows["time"] - at).abs().idxmin()]
-    return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), f"{name} over paths")
-
-
-def _increase(table: Table, quantity: str, early: float, late: float) -> Estimate:
-    """Return the growth of a mean between two times, the intervals' widths added."""
-    first, second = (_statistic(table, quantity, "mean", time) for time in (early, late))
-    value, half = second.value - first.value, first.uncertainty + second.uncertainty
-    return Estimate(value, value - half, value + half, second.draws, "difference of means (normal)")
-
-
-def _power_name(quantity: str) -> str:
-    layer, _, power = quantity.split("_")
-    return f"$|W|^{{{power}}}$" if layer == "hidden" else rf"$|a|^{{{power}}} + |\bar a|^{{{power}}}$"
-
-
-def _listed(numbers: list[int]) -> str:
-    """Return whole numbers as a person would write them, runs as ranges; a dash for none."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs) or "none"

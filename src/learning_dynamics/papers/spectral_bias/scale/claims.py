@@ -13,7 +13,7 @@ from learning_dynamics.tidy import Table, by_draw
 
 @claim(
     "Section 3.2, the convergence rate O(1/(γt))",
-    scope="one output, Gaussian data, d > n, scales from 1 to 1e-16",
+    scope="one output, well-conditioned data, d > n, scales from 1 to 1e-16",
     origin="ours",
 )
 def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
@@ -68,7 +68,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
 
 @claim(
     "Sections 3.1 and 3.2, the rich limit",
-    scope="Gaussian data, d > n, three outputs, scales from 1 to 1e-8",
+    scope="well-conditioned data, d > n, three outputs, scales from 1 to 1e-8",
     correction="Ψ_γ ~ ½ ln(1/γ) ‖β‖_*: half of what is printed, for the printed potential and the corrected one alike",
 )
 def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
@@ -130,7 +130,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     )
 
 
-@claim("Section 3.1, scalar regression", scope="one output, Gaussian data, d > n, scales from 1 to 1e-16")
+@claim("Section 3.1, scalar regression", scope="one output, well-conditioned data, d > n, scales from 1 to 1e-16")
 def column_alignment(flow: Table, *, largest: Positive) -> Finding:
     r"""With one output, as $\gamma \to 0$ all columns of $W_1$ align with $\beta$; the layer is close to rank one for
     $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of $|\beta_*|$ the structure disappears.

@@ -72,8 +72,9 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     gamma = by_draw(vector, "parameters", column="gamma")
     excess = by_draw(vector, "parameters") - by_draw(vector, "nuclear_norm")
     inputs = vector.loc[vector["quantity"] == "sigma_w1", "index"].max()
-    floor = 1e-12
-    norms.plot(gamma.ravel(), np.maximum(excess, floor).ravel(), ".", color=COLOURS["blue"], ms=4)
+    # what the remaining residual hides is no excess
+    seen = excess > 3 * by_draw(vector, "distance_bound") * by_draw(vector, "nuclear_norm")
+    norms.plot(gamma[seen], excess[seen], ".", color=COLOURS["blue"], ms=4)
     norms.plot(np.sort(gamma[0]), inputs * np.sort(gamma[0]), "--", color=COLOURS["black"], lw=1.0)
     norms.set(
         xscale="log",

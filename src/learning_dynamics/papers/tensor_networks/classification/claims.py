@@ -24,7 +24,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     r"""Under the exponential loss, if the loss falls below one at some time and $X^T r$ converges in direction, to
     $u$, then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
 
-    Followed to $\log\log t = {reached:.0f}$, where the layers' directions solve the singular-vector equations to
+    Followed to a $\log\log t$ of {reached:.0f}, where the layers' directions solve the singular-vector equations to
     {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are
     held to the same bound as networks with structure. Over the second half of $\log\log t$ the direction of $X^T r$
     turns by at most {turned:.2g} degrees.
@@ -91,7 +91,9 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
         gap = f"gap_{predicted}"
         return Judgement(
             stationarity,
-            vanishes(rf"two layers: gap to the largest ${NAMES[predicted]}$ margin", [two], gap, slack, network=ORTHOGONAL),
+            vanishes(
+                rf"two layers: gap to the largest ${NAMES[predicted]}$ margin", [two], gap, slack, network=ORTHOGONAL
+            ),
             vanishes("two layers: distance from the top singular value", [two], "top", slack, network=ORTHOGONAL),
             loss_vanishes(tables, slack, network=ORTHOGONAL),
         )
@@ -195,9 +197,9 @@ def _architecture(two: Table, three: Table, network: str, norm: str, slack: floa
 
 @claim(
     "Remark 2",
-    scope="random separable points, two and three layers, six architectures; a diagonal network started opposed",
+    scope="random separable points, three decomposable architectures; a diagonal network started opposed",
 )
-def remark_2(two: Table, three: Table, opposed: Table, *, slack: Positive) -> Finding:
+def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     r"""Some condition on the initialisation is needed for the loss to vanish, and any one layer may be the one that
     starts small: orthogonally decomposable networks bring the loss to zero also where the first layer takes the
     last one's part.
@@ -205,7 +207,7 @@ def remark_2(two: Table, three: Table, opposed: Table, *, slack: Positive) -> Fi
     Two diagonal layers whose products have the wrong sign in every entry shrink towards the saddle at zero and stay:
     the least loss over their {stuck} draws is {floor:.3g}, above the {zero:.0f} of the zero network.
     """
-    tables = [two, three]
+    tables = [first_zero]
     last = select(opposed, "loss", time=opposed["time"].max())["value"].to_numpy()
 
     def judge(predicted: np.ndarray) -> Judgement:
@@ -284,7 +286,12 @@ def log_time_exponents(settling: Table, three: Table, *, tolerance: Positive) ->
             )
         )
 
-    layers = np.concatenate([np.full(len(last_values([table], "exponent", **where)), depth) for (table, where), depth in zip(rows, (2, 3), strict=True)])
+    layers = np.concatenate(
+        [
+            np.full(len(last_values([table], "exponent", **where)), depth)
+            for (table, where), depth in zip(rows, (2, 3), strict=True)
+        ]
+    )
     return Finding(
         judge,
         theory,

@@ -19,15 +19,15 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     r"""How slowly classifiers forget where they started.
 
     Top: angle between the classifier and its max-margin direction on the paper's two points, against $\log(1 + t)$, one
-    line for each start. Circles: where two million steps of gradient descent end. Dotted: the power of $\log t$ that theory
-    gives. At $t = 10^{60}$ some angles are still {left:.2g} degrees. Bottom: all random draws of two-layer networks,
-    by the relative gap of their margin, in the norm of each architecture (colours) and in the $\ell_2$ norm (grey), against
-    $\log\log t$, up to $\log t = \exp($ {reached:.0f} $)$. Dotted: the bound that claims use. The slowest draws are those
-    whose inactive singular values nearly tie with the active ones.
+    line for each start. Circles: where two million steps of gradient descent end. Dotted: the power of $\log t$ that
+    theory gives. At $t = 10^{60}$ some angles are still {left:.2g} degrees. Bottom: all random draws of two-layer
+    networks, by the relative gap of their margin, in the norm of each architecture (colours) and in the $\ell_2$ norm
+    (grey), against $\log\log t$, up to $\log t = \exp($ {reached:.0f} $)$. Dotted: the bound that claims use. The
+    slowest draws are those whose inactive singular values nearly tie with the active ones.
     """
     scales = sorted(settling["scale"].unique())
-    figure = plt.figure(figsize=(WIDTH, 5.6))
-    upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.05])
+    figure = plt.figure(figsize=(WIDTH, 6.0))
+    upper, lower = np.ravel(figure.subfigures(2, 1, height_ratios=[1.0, 1.05]))
     last = descent[descent["time"] == descent["time"].max()]
     end = np.log1p(last["time"].iloc[0] * settings_of(descent)["step"])
     far = 60 * np.log(10)
@@ -44,7 +44,10 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
             points = select(last, "angle", scale=scale, network=network)["value"]
             axis.loglog(np.full(len(points), end), points, "o", ms=4, mfc="none", mec=colour, zorder=4)
             rows = select(settling, "exponent", scale=scale, network=network, sigma=settling["sigma"].max())
-            top = 4 * select(settling, "angle", scale=scale, network=network, sigma=settling["sigma"].max())["value"].max()
+            top = (
+                4
+                * select(settling, "angle", scale=scale, network=network, sigma=settling["sigma"].max())["value"].max()
+            )
             final = float(np.expm1(settling["sigma"].max()))
             ends = np.array([final / 1e3, final])
             axis.loglog(ends, top * (ends / final) ** -rows["predicted"].median(), ":", color=colour, lw=1.2)
@@ -64,7 +67,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         axis.axhline(slowest([two], slack), ls=":", color=COLOURS["black"], lw=1.0)
         axis.set_ylim(1e-7, 2)
         axis.set_xscale("symlog", linthresh=10)
-        axis.set_title(f"random points, {NETWORKS[network][1]}")
+        axis.set_title(f"random: {NETWORKS[network][1]}")
         axis.set_xlabel(r"$\log(1 + \log(1 + t))$")
     panels[0].set_ylabel("relative gap of the margin")
     handles = network_handles(SHOWN)
@@ -74,10 +77,10 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         Line2D([], [], ls=":", lw=1.2, color=grey, label="predicted power; bound"),
         Line2D([], [], lw=0.9, color="#BBBBBB", label=r"$\ell_2$ margin"),
     ]
-    lower.legend(handles=handles, loc="outside lower center", ncols=6, columnspacing=1.0, handlelength=1.6)
+    lower.legend(handles=handles, loc="outside lower center", ncols=3)
     return Drawn(
         figure,
         {"left": left, "reached": float(two["sigma"].max())},
-        alt="Top: angles that fall along straight lines in double logarithmic axes. Bottom: gaps of margins that fall below a "
-        "bound on every draw, while those of the wrong norm stay.",
+        alt="Top: angles that fall along lines in double logarithmic axes. Bottom: gaps of margins that fall below "
+        "a bound on every draw, while those of the wrong norm stay.",
     )

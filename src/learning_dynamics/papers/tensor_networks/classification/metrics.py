@@ -68,9 +68,12 @@ def _measured(
             labels = {"network": architecture, "depth": depth, "scale": scales[position]}
             tables.append(
                 rows(
-                    found, {"sigma": trajectory.time[1:]},
-                    seed=seeds[position], direction=directions[position], **labels,
-                )  # fmt: skip
+                    found,
+                    {"sigma": trajectory.time[1:]},
+                    seed=seeds[position],
+                    direction=directions[position],
+                    **labels,
+                )
             )
     return joined(DECLARED, *tables)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import integrate
@@ -12,7 +14,7 @@ from learning_dynamics.papers.tensor_networks.starts import given_coefficients, 
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Literal, Positive, Seed
+from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -86,7 +88,14 @@ def from_coefficients(
 
 
 def from_opposed_layers(
-    data: Arrays, *, scales: list[Positive], horizon: Positive, records: Count, rtol: Positive, atol: Positive, seed: Seed
+    data: Arrays,
+    *,
+    scales: list[Positive],
+    horizon: Positive,
+    records: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
 ) -> Trajectory:
     """Follow two diagonal layers on one point from second layers that are the first's with every sign wrong (Remark 2).
 

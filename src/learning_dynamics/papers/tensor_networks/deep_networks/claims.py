@@ -60,7 +60,9 @@ def theorem_6_convergence(identity: Table, descending: Table, gaussian: Table) -
     )
 
 
-@claim("Theorem 6.2", scope="random data; random layers within the conditions of 6.1, and the identity; two to four layers")
+@claim(
+    "Theorem 6.2", scope="random data; random layers within the conditions of 6.1, and the identity; two to four layers"
+)
 def theorem_6_bias(identity: Table, descending: Table, *, order: Positive) -> Finding:
     r"""If the loss tends to zero, then as $\alpha \to 0$ the limit of a deep fully connected network tends to the
     interpolator of least $\ell_2$ norm, whatever the depth.
@@ -87,7 +89,7 @@ def theorem_6_bias(identity: Table, descending: Table, *, order: Positive) -> Fi
     return Finding(judge, "distance", rivals={r"the least $\ell_1$ norm": "distance_l1"})
 
 
-def _bias(table: Table, order: float):  # type: ignore[no-untyped-def]
+def _bias(table: Table, order: float):
     """Return the judge of a limit that the flows tend to as alpha falls: by the power, and by the last distance."""
 
     def judge(predicted: str) -> Judgement:

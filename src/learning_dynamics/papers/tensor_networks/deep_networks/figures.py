@@ -13,9 +13,10 @@ from learning_dynamics.tidy import Table, select
 def small_scales(descending: Table, gaussian: Table) -> Drawn:
     r"""Limits of deep fully connected networks as the initial scale falls.
 
-    Distance from the interpolator of least $\ell_2$ norm (Theorem 6.2), distance of the matrices from rank one, (88), and
-    misalignment of adjacent singular vectors, (93). One line for each draw: solid from layers within the conditions of
-    Theorem 6.1, dashed from Gaussian ones. Dotted: powers of $\alpha$; grey: those that (88) and (93) print.
+    Distance from the interpolator of least $\ell_2$ norm (Theorem 6.2), distance of the matrices from rank one, (88),
+    and misalignment of adjacent singular vectors, (93). One line for each draw: solid from layers within the
+    conditions of Theorem 6.1, dashed from Gaussian ones. Dotted: powers of $\alpha$; grey: those that (88) and (93)
+    print.
     """
     depths = sorted(descending["depth"].unique())
     colours = dict(zip(depths, sequence(len(depths)), strict=True))
@@ -36,11 +37,12 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
         level = rows[rows["scale"] == scales[1]]["value"].median()
         for power, colour in zip(powers, (COLOURS["black"], COLOURS["grey"]), strict=True):
             if power:
-                axis.loglog(scales, 3 * level * (scales / scales[1]) ** power, ":", color=colour, lw=1.4)
-                axis.text(scales[0], 3 * level * (scales[0] / scales[1]) ** power, rf"$\alpha^{power}$", color=colour,
-                          ha="left", va="bottom", fontsize=8)  # fmt: skip
+                guide = 12 * level * (scales / scales[1]) ** power
+                axis.loglog(scales, guide, ":", color=colour, lw=1.6)
+                axis.text(1.08 * scales[1], guide[1] * (1.6 if colour == COLOURS["black"] else 0.4),
+                          rf"$\alpha^{power}$", color=colour, va="center", fontsize=9)  # fmt: skip
         axis.set_xlabel(r"initial scale $\alpha$")
-        axis.set_title(label, fontsize=9)
+        axis.set_ylabel(label)
     handles = [Line2D([], [], color=colours[n], label=f"$L = {n}$") for n in depths]
     grey = COLOURS["grey"]
     handles += [

@@ -28,9 +28,9 @@ DECLARED = (
 def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
     """Measure where deep fully connected networks end (Theorem 6).
 
-    Quantities: ``distance``, |beta - beta_*| / |beta_*| from the interpolator of least l2 norm, and ``distance_l1``, from
-    that of least l1 norm; ``residual``, the largest |f(x_i) - y_i| relative to the largest |y_i|; ``rank_one``, the
-    largest distance of a matrix from its best approximation of rank one; ``misaligned``, the largest
+    Quantities: ``distance``, |beta - beta_*| / |beta_*| from the interpolator of least l2 norm, and ``distance_l1``,
+    from that of least l1 norm; ``residual``, the largest |f(x_i) - y_i| relative to the largest |y_i|; ``rank_one``,
+    the largest distance of a matrix from its best approximation of rank one; ``misaligned``, the largest
     1 - (v_l^T u_(l+1))^2 of adjacent top singular vectors; ``bound``, the smallest excess of the right side of (93)
     over it, in units of alpha^2 G_l / s_(l+1)^2.
     """
@@ -46,7 +46,7 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
         found: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
         for norm, name in (("l2", "distance"), ("l1", "distance_l1")):
             found[name] = np.array(
-                [[relative_distance(each, least[member][norm]) for each in beta[member]] for member in range(len(X))]  # type: ignore[index]
+                [[relative_distance(each, least[member][norm]) for each in beta[member]] for member in range(len(X))]
             )
         layered = np.array(
             [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks import tensor_network
@@ -9,7 +11,7 @@ from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
 from learning_dynamics.papers.tensor_networks.starts import descending_matrices
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Literal, Positive, Seed
+from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -51,7 +53,9 @@ def deep_regression(
             else:
                 start = rng.standard_normal(sum(network.lengths)) / np.sqrt(inputs)
             starts.append(start)
-            found.append([flow_limit(network, X[member], y[member], scale * start, residual, rtol, atol) for scale in scales])
+            found.append(
+                [flow_limit(network, X[member], y[member], scale * start, residual, rtol, atol) for scale in scales]
+            )
         series[f"flow_{depth}"] = np.array(found)
         constants[f"start_{depth}"] = np.stack(starts)
     undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)

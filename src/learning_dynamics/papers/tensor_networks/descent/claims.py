@@ -180,7 +180,9 @@ def _spreads(table: Table, scale: float) -> np.ndarray:
 
 
 @claim(
-    "section 6, classification", scope="the paper's two points; four starts, three networks, three scales", empirical=True
+    "section 6, classification",
+    scope="the paper's two points; four starts, three networks, three scales",
+    empirical=True,
 )
 def finite_loss_remembers_initialisation(classification: Table, *, degrees: Positive) -> Finding:
     r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients.
@@ -242,5 +244,3 @@ def final_loss(classification: Table, *, order: Positive) -> Finding:
         rivals={"a loss of 1e-6 or below": printed / 10},
         facts={"least": float(losses.min()), "growth": float(np.max(np.abs(growth / losses - 1)))},
     )
-
-

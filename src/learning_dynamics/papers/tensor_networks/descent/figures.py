@@ -22,12 +22,12 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
     Every network starts at the same four coefficients $\alpha^2 \bar z_j$ (black dots, one line style each). Lines:
-    gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts. Stars: the points of
-    least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes to the point of least
-    norm in its own norm (the spread of its limits is at most {small:.2g}), from the large one the start decides
-    (at least {large:.2g}).
+    gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts. Stars: the points
+    of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes to the point
+    of least norm in its own norm (the spread of its limits is at most {small:.2g}), from the large one the start
+    decides (at least {large:.2g}).
     """
-    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 3.9))
+    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 4.5))
     for axis, scale in zip(np.atleast_1d(axes), scales, strict=True):
         _regression_panel(axis, regression, scale)
     figure.legend(handles=_handles(classification=False), loc="outside lower center", ncols=4)
@@ -35,8 +35,8 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     return Drawn(
         figure,
         {"small": max(spread[0]), "large": min(spread[-1])},
-        alt="Two panels in the plane of coefficients. Left, small scale: all trajectories of a network end at one point on "
-        "the line of minima. Right, large scale: they end all along it.",
+        alt="Two panels in the plane of coefficients. Left, small scale: trajectories of a network end at one point "
+        "on the line of minima. Right, large scale: they end all along it.",
     )
 
 
@@ -44,8 +44,8 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
     First panel as in figure 1. Other panels: two separable points under the exponential loss, from the same starts, for
-    two million steps; end markers as in figure 1; dashed rays are the max-margin directions of each architecture's norm.
-    Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to the rays range from
+    two million steps; end markers as in figure 1; dashed rays are the max-margin directions of each architecture's
+    norm. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to the rays range from
     {nearest:.2g} to {farthest:.2g} degrees, more from a large scale.
     """
     scales = sorted(select(classification, "limit")["scale"].unique())
@@ -62,8 +62,8 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     return Drawn(
         figure,
         {"least": losses.min(), "largest": losses.max(), "nearest": angles.min(), "farthest": angles.max()},
-        alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of their "
-        "max-margin directions, closest where the initial scale is small.",
+        alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
+        "their max-margin directions, closest where the initial scale is small.",
     )
 
 
@@ -184,7 +184,9 @@ def limit_accuracy(steps: Table) -> Drawn:
         axis.minorticks_off()
     axes[0, 0].set_ylabel("distance from Theorem 5")
     handles = [
-        Line2D([], [], ls="", marker=SHAPES[name][0], ms=5, mfc="none", color=NETWORKS[name][0], label=NETWORKS[name][1])
+        Line2D(
+            [], [], ls="", marker=SHAPES[name][0], ms=5, mfc="none", color=NETWORKS[name][0], label=NETWORKS[name][1]
+        )
         for name in SHOWN
     ]
     grey = COLOURS["grey"]

@@ -83,7 +83,9 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
         labels = {"network": architecture, "scale": starts["scale"]}
         tables.append(rows(found, {"direction": starts["direction"], "time": trajectory.time}, **labels))
         tables.append(rows(last, {"direction": starts["direction"], "time": end}, **labels))
-        tables.append(rows({"reference": reference[None]}, {"time": end}, network=architecture, scale=0.0, direction=-1))
+        tables.append(
+            rows({"reference": reference[None]}, {"time": end}, network=architecture, scale=0.0, direction=-1)
+        )
     return joined(DESCENT, *tables)
 
 
@@ -124,7 +126,9 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
             name: network.coefficients(
                 np.array(
                     [
-                        np.concatenate(one_point.one_point_limit(tensor, y[0], scale, *network.layers(each), power=power))
+                        np.concatenate(
+                            one_point.one_point_limit(tensor, y[0], scale, *network.layers(each), power=power)
+                        )
                         for scale, each in zip(starts["scale"], directions, strict=True)
                     ]
                 )

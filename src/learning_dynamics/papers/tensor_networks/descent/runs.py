@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from learning_dynamics.dynamics.multilinear_descent import descend
@@ -10,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
 from learning_dynamics.papers.tensor_networks.starts import given_coefficients, within_condition
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Literal, Positive, Seed
+from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 

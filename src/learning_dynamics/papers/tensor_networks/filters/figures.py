@@ -20,9 +20,9 @@ def filters(run: Table) -> Drawn:
 
     Rows are data points $x$ with label $y$. First column: their spectrum $|Fx|$, relative to its largest entry. Others,
     by filter length $k_1$: $y x$ scaled to unit length (grey), the direction of $\beta$ at
-    $\log\log t = {reached:.0f}$ (dots), and Corollary 4's limit for lengths 1 and 2 (line). Printed: the angle between
-    $\beta$ and $y x$. Length 1 keeps the data point; length 2 passes low or high frequencies, by the sign of the
-    autocorrelation; full length leaves the largest frequency, which may be a conjugate pair.
+    a $\log\log t$ of {reached:.0f} (dots), and Corollary 4's limit for lengths 1 and 2 (line). Printed: the angle
+    between $\beta$ and $y x$. Length 1 keeps the data point; length 2 passes low or high frequencies, by the sign of
+    the autocorrelation; full length leaves the largest frequency, which may be a conjugate pair.
     """
     table = run[run["length"] > 0]
     lengths, members = sorted(table["length"].unique()), sorted(table["seed"].unique())
@@ -52,6 +52,8 @@ def filters(run: Table) -> Drawn:
             axis.text(0.97, 0.97, rf"${angle:.0f}^\circ$", transform=axis.transAxes, ha="right", va="top", fontsize=8)
             if column > 1:
                 axis.tick_params(labelleft=False)
+            else:
+                axis.set_ylabel(r"$\beta_j / \|\beta\|$", labelpad=0)
     for axis, title in zip(axes[0], ["spectrum", *(rf"$k_1 = {length}$" for length in lengths)], strict=True):
         axis.set_title(title)
     for axis, label in zip(axes[-1], ["frequency", *(["entry"] * len(lengths))], strict=True):
@@ -60,15 +62,17 @@ def filters(run: Table) -> Drawn:
         axis.tick_params(labelbottom=False)
     handles = [
         Rectangle((0, 0), 1, 1, color=PALE, label=r"$y x / \|x\|$"),
-        Line2D([], [], ls="", marker="o", ms=3.5, color=NETWORKS["convolutional"][0], label=r"flow, $\beta / \|\beta\|$"),
+        Line2D(
+            [], [], ls="", marker="o", ms=3.5, color=NETWORKS["convolutional"][0], label=r"flow, $\beta / \|\beta\|$"
+        ),
         Line2D([], [], color=COLOURS["black"], lw=1.0, label="Corollary 4"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return Drawn(
         figure,
         {"reached": float(run["sigma"].max())},
-        alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction lie on "
-        "the lines that Corollary 4 predicts.",
+        alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction lie "
+        "on the lines that Corollary 4 predicts.",
     )
 
 

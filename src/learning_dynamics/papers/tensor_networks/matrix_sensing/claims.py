@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, equal_on_every_draw
@@ -20,7 +23,7 @@ RIVALS = {
 }
 
 
-def _limits(table: Table, prediction: str, name: str, factor: float = 1.0, **where: object) -> Check:
+def _limits(table: Table, prediction: str, name: str, factor: float = 1.0, **where: Any) -> Check:
     return equal_on_every_draw(
         name,
         by_draw(table, "entry", draw=DRAW, **where),
@@ -66,10 +69,12 @@ def corollary_7(eigen: Table) -> Finding:
     scope="the same sensors in the basis they are given in; three layers; three floating-point formats",
     origin="ours",
 )
-def corollary_7_generic_basis(generic: Table, rounding: Table, *, start: Positive, tolerance: Positive, least: Positive) -> Finding:
-    r"""Followed in a generic basis, the limit of Corollary 7 is reached at any scale with two layers, and at scales that
-    are not small with three; from a small scale with three layers rounding leaves the matrices that commute with the
-    sensors, and the flow ends elsewhere: the departure is proportional to the unit roundoff of the format.
+def corollary_7_generic_basis(
+    generic: Table, rounding: Table, *, start: Positive, tolerance: Positive, least: Positive
+) -> Finding:
+    r"""Followed in a generic basis, the limit of Corollary 7 is reached at any scale with two layers, and at scales
+    that are not small with three; from a small scale with three layers rounding leaves the matrices that commute with
+    the sensors, and the flow ends elsewhere: the departure is proportional to the unit roundoff of the format.
 
     Layers stay functions of the sensors only as long as they commute exactly; near the saddle at zero what does not
     commute grows faster than what does. With three layers and the smallest scale, {broken} of {tried} flows in double
@@ -77,7 +82,7 @@ def corollary_7_generic_basis(generic: Table, rounding: Table, *, start: Positiv
     given to double precision; formed anew in extended precision, they delay the departure in proportion.
     """
     formats = [name for name in BITS if name in set(rounding["precision"])]
-    pairs = list(zip(formats, formats[1:], strict=False))
+    pairs = list(pairwise(formats))
     smallest = rounding["scale"].min()
     # while the departure is small it grows linearly, and formats differ by what rounding started it with
     shifts, expected = [], []
@@ -111,7 +116,9 @@ def corollary_7_generic_basis(generic: Table, rounding: Table, *, start: Positiv
         ]
         flat = _limits(generic, limit, "two layers, any scale: error of the limit", depth=2)
         scales = [scale for scale in sorted(generic["scale"].unique()) if scale >= least]
-        rest = _limits(generic, limit, "the most layers, scales of order one: error of the limit", depth=deep, scale=scales)
+        rest = _limits(
+            generic, limit, "the most layers, scales of order one: error of the limit", depth=deep, scale=scales
+        )
         return Judgement(checks[-1], *checks[:-1], flat, rest)
 
     bits = np.array(expected)

@@ -17,9 +17,10 @@ from learning_dynamics.tidy import Table
 def fig2(contraction: Table) -> Drawn:
     r"""A linear tensor network of three layers contracts its data tensor one axis at a time.
 
-    Each row is one stage: $v_1$ takes inner products along the first axis of $M(x)$ (downwards) and leaves a matrix, $v_2$
-    along its first axis and leaves a vector, $v_3$ leaves the output $f(x)$. Every entry is drawn, slices of the third
-    axis one behind the other and apart; colours are the entries of a random example, each array relative to its largest.
+    Each row is one stage: $v_1$ takes inner products along the first axis of $M(x)$ (downwards) and leaves a matrix,
+    $v_2$ along its first axis and leaves a vector, $v_3$ leaves the output $f(x)$. Every entry is drawn, slices of
+    the third axis one behind the other and apart; colours are the entries of a random example, each array relative to
+    its largest.
     """
     arrays = {name: _array(rows) for name, rows in contraction.groupby("array")}
     stages = len(arrays) // 2
@@ -28,7 +29,11 @@ def fig2(contraction: Table) -> Drawn:
     for stage, axis in enumerate(axes):
         tensor, vector, left = arrays[f"tensor_{stage}"], arrays[f"vector_{stage + 1}"], arrays[f"tensor_{stage + 1}"]
         reach = 0.0
-        for array, name, sign in ((tensor, names[stage], r"$\circ$"), (vector, rf"$v_{stage + 1}$", "$=$"), (left, names[stage + 1], "")):
+        for array, name, sign in (
+            (tensor, names[stage], r"$\circ$"),
+            (vector, rf"$v_{stage + 1}$", "$=$"),
+            (left, names[stage + 1], ""),
+        ):
             width, height = _draw(axis, array, reach)
             shape = r" \times ".join(str(length) for length in array.shape) or "1"
             axis.text(reach + width / 2, height / 2 + 0.3, f"{name},  ${shape}$", ha="center", va="bottom", fontsize=9)
@@ -38,14 +43,21 @@ def fig2(contraction: Table) -> Drawn:
             reach += 0.9
         axis.set_xlim(-0.6, 21.5)
         axis.set_ylim(-3.9 + 0.7 * stage, 4.6 - 0.7 * stage)
-        axis.set_aspect("equal")
+        axis.set_aspect("equal", anchor="W")
         axis.set_axis_off()
-    figure.colorbar(ScalarMappable(Normalize(-1, 1), "RdBu_r"), ax=axes, shrink=0.5, pad=0.01, ticks=[-1, 0, 1], label="entry / largest")
+    figure.colorbar(
+        ScalarMappable(Normalize(-1, 1), "RdBu_r"),
+        ax=axes,
+        shrink=0.5,
+        pad=0.01,
+        ticks=[-1, 0, 1],
+        label="entry / largest",
+    )
     return Drawn(
         figure,
         {},
-        alt="Three rows: a block of five by four by three entries times a vector gives a matrix, the matrix times a vector "
-        "gives a vector, and the vector times a vector gives one number.",
+        alt="Three rows: a block of five by four by three entries times a vector gives a matrix, the matrix times a "
+        "vector gives a vector, and the vector times a vector gives one number.",
     )
 
 
@@ -61,7 +73,7 @@ def _array(rows: Table) -> np.ndarray:
 
 
 def _draw(axis: Axes, array: np.ndarray, left: float) -> tuple[float, float]:
-    """Draw an array of order three or less around height zero, the first axis downwards; return its width and height."""
+    """Draw an array of order three or less around height zero, the first axis downwards; return width, height."""
     cube = np.asarray(array).reshape(*array.shape, *([1] * (3 - array.ndim)))
     rows, columns, slices = cube.shape
     gap = (columns + 0.4) if slices > 1 else 0.0  # slices stand apart, so that none hides another

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import integrate
@@ -9,7 +11,7 @@ from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Literal, Natural, Positive, Seed
+from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select
 
 DRAW = ["network", "depth", "seed", "start_margin"]
-CORRECTION = r"The denominator is $1 + c\, \mathcal L(0)\, t$: that is what $\dot{\mathcal L} \leq -c\, \mathcal L^2$ gives."
+CORRECTION = (
+    r"The denominator is $1 + c\, \mathcal L(0)\, t$: that is what $\dot{\mathcal L} \leq -c\, \mathcal L^2$ gives."
+)
 
 
 @claim(
@@ -50,7 +53,7 @@ def section_e_1_1(losses: Table) -> Finding:
 def _bounded(tables: Sequence[Table], constant: str) -> Finding:
     measured, time, constants = [], [], []
     for table in tables:
-        where = {"depth": sorted(select(table, constant)["depth"].unique())}
+        where: dict[str, Any] = {"depth": sorted(select(table, constant)["depth"].unique())}
         log_loss = by_draw(table, "log_loss", draw=DRAW, **where)
         measured.append(log_loss)
         time.append(np.expm1(by_draw(table, "log_loss", draw=DRAW, column="log_time", **where)))
@@ -87,7 +90,7 @@ def _bounded(tables: Sequence[Table], constant: str) -> Finding:
     )
 
 
-def _slowest(table: Table, quantity: str, **where: object) -> np.ndarray:
+def _slowest(table: Table, quantity: str, **where: Any) -> np.ndarray:
     """Return the smallest speed over time, one a draw; draws whose loss is at once within rounding have none."""
     speeds = by_draw(table, quantity, draw=["network", "depth", "seed", "scale"], **where)
     return np.fmin.reduce(speeds, axis=1)
@@ -136,13 +139,15 @@ def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
     return _rate(_slowest(losses, "speed_one"), 1.0, 1.0, tolerance)
 
 
-@claim("appendix H.1", scope="fully connected networks from the identity; one or two random points; two and three layers")
+@claim(
+    "appendix H.1", scope="fully connected networks from the identity; one or two random points; two and three layers"
+)
 def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     r"""Under the conditions of Theorem 6.1 the squared loss falls at least as fast as
     $\exp(-\alpha^{2L-2} \lambda^{L-1} \sigma_{\min}(X)^2 t)$.
 
-    The bound holds, and its own inequalities give twice its rate, because $\mathcal L$ is half of $\|r\|^2$: the slowest
-    of {draws} losses falls {closest:.4f} times as fast as with that factor.
+    The bound holds, and its own inequalities give twice its rate, because $\mathcal L$ is half of $\|r\|^2$: the
+    slowest of {draws} losses falls {closest:.4f} times as fast as with that factor.
     """
     speeds = np.concatenate([_slowest(table, "speed", network="fully_connected") for table in losses])
     return _rate(speeds, 0.5, 1.0, tolerance)

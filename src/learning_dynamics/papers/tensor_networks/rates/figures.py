@@ -15,8 +15,8 @@ def loss_bounds(losses: Table) -> Drawn:
     r"""The loss of classification beside its bounds, from starts of different loss.
 
     Two diagonal layers on single points; one line for each of {draws} draws, divided by the printed bound
-    $\mathcal L(0) / (1 + c t)$ (orange) and by $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$ (blue). A bound holds where its
-    line stays below one (dotted). From starts with a loss below one the printed one does not.
+    $\mathcal L(0) / (1 + c t)$ (orange) and by $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$ (blue). A bound holds
+    where its line stays below one (dotted). From starts with a loss below one the printed one does not.
     """
     rows = select(losses, "log_loss", network="diagonal", depth=2)
     constants = select(losses, "constant", network="diagonal", depth=2).set_index(["seed", "start_margin"])["value"]
@@ -42,5 +42,5 @@ def loss_bounds(losses: Table) -> Drawn:
     return Drawn(
         figure,
         {"draws": rows["seed"].nunique()},
-        alt="Three panels; from a start with small loss the ratio to the printed bound rises above one, and comes back only late.",
+        alt="Three panels; from a start with small loss the ratio to the printed bound rises far above one.",
     )

@@ -76,9 +76,9 @@ def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
 def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
     """Measure how fast the squared loss falls.
 
-    Quantities, by time: ``speed``, log(L(0) / L(t)) divided by time in units of the bound's constant, predicted at least
-    one by (62) (and (73), the same for two layers and one point), half of which H.1 prints; ``speed_one``, for two
-    layers and one point, relative to the rate of (73) itself; empty once the loss is within rounding.
+    Quantities, by time: ``speed``, log(L(0) / L(t)) divided by time in units of the bound's constant, predicted at
+    least one by (62) (and (73), the same for two layers and one point), half of which H.1 prints; ``speed_one``, for
+    two layers and one point, relative to the rate of (73) itself; empty once the loss is within rounding.
     """
     X, settings = trajectory.constants["X"], trajectory.settings
     times = trajectory.time[1:]
@@ -93,6 +93,7 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
             found = {"speed": np.swapaxes(speed, 1, 2)}
             if depth == 2 and X.shape[1] == 1 and architecture != "fully_connected":
                 network = network_of(architecture, X.shape[-1], depth, settings["seed"])
+                assert network.S is not None
                 smallest = np.linalg.svd(network.S, compute_uv=False)[-1]
                 units = [
                     matrix_constant(2, 1.0, 1.0) * smallest**2 * (x[0] @ x[0])
@@ -103,5 +104,3 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
             axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
             tables.append(rows(found, axes, network=architecture, depth=depth))
     return joined(SQUARED, *tables)
-
-

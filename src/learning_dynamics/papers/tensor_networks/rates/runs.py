@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import integrate
@@ -12,7 +14,7 @@ from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
 from learning_dynamics.papers.tensor_networks.starts import factors
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.settings import Count, Literal, Positive, Real, Seed
+from learning_dynamics.settings import Count, Positive, Real, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -118,7 +120,7 @@ def _residuals(
         smallest = float(np.linalg.svd(network.S, compute_uv=False)[-1])
     rate = 2 * matrix_constant(depth, scale, 1.0) * smallest**2 * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
     tensors = network.data_tensor(X)
-    states = integrate(squared_loss_field(tensors, y, network), scale * start, times / rate, rtol=rtol, atol=atol).states
+    states = integrate(
+        squared_loss_field(tensors, y, network), scale * start, times / rate, rtol=rtol, atol=atol
+    ).states
     return network.coefficients(states) @ X.T - y
-
-

@@ -72,8 +72,8 @@ def theorem_4(flow: Table) -> Finding:
 
 @claim("Corollary 5", scope="the paper's point with equal weights, random data with random weights; two to four layers")
 def corollary_5(flows: Sequence[Table]) -> Finding:
-    r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$, no
-    entry of $\bar w$ zero, tend to the global minimum that minimises $Q_{L, \alpha, \bar w}$.
+    r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$,
+    no entry of $\bar w$ zero, tend to the global minimum that minimises $Q_{L, \alpha, \bar w}$.
 
     The largest error of {draws} limits is {value:.1e}.
     """
@@ -110,7 +110,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
 
     Each limit is compared with the weighted solutions. From the second smallest scale to the smallest the distance
     from the weighted $\ell_1$ solution falls at depth three and more by a factor of {fall:.2g} on the median draw; at
-    depth two the approach is like $1 / \log(1/\alpha)$ or faster, and the distance there is at most {two:.2g}.
+    depth two an entry that vanishes does so like $\alpha^{2 (1 - s)}$, with $s$ its column's correlation with the
+    residual relative to the active ones', and the distance there is at most {two:.2g}.
     """
     scales = sorted(select(ends, "coefficient")["scale"].unique())
     small, large = scales[0], scales[-1]
@@ -157,7 +158,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     )
 
 
-def _fall(distance, quantity: str, small: float, scales: list[float]) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _fall(distance, quantity: str, small: float, scales: list[float]) -> np.ndarray:
     middle = min(scales, key=lambda scale: abs(np.log(scale)))
     return distance(quantity, small, depth=2) / distance(quantity, middle, depth=2)
 

@@ -14,10 +14,10 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     r"""Limits of diagonal networks of several depths, between the solutions of least $\ell_1$ and least $\ell_2$ norm.
 
     Left: the first coefficient at the limit against the initial scale, on the paper's point. Lines: the minimiser of
-    $Q$ (Corollary 5); circles: gradient flow; crosses: gradient descent; dotted: the solutions of least norm. The deeper
-    the network, the sharper the change from one to the other. Right: random data and random weights, relative distance of
-    the flow's limit from the solutions of least weighted $\ell_1$ (solid) and weighted $\ell_2$ norm (dashed), median of
-    {draws} draws. Limits agree with the minimiser of $Q$ to {error:.1e}, where the flow is stopped.
+    $Q$ (Corollary 5); circles: gradient flow; crosses: gradient descent; dotted: the solutions of least norm. The
+    deeper the network, the sharper the change from one to the other. Right: random data and random weights, relative
+    distance of the flow's limit from the solutions of least weighted $\ell_1$ (solid) and weighted $\ell_2$ norm
+    (dashed), median of {draws} draws. Limits agree with the minimiser of $Q$ to {error:.1e}, where the flow is stopped.
     """
     depths = sorted(select(flow, "coefficient")["depth"].unique())
     colours = dict(zip(depths, sequence(len(depths)), strict=True))
@@ -54,8 +54,8 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     return Drawn(
         figure,
         {"draws": random["seed"].nunique(), "error": float((error["value"] - error["predicted"]).abs().max())},
-        alt="Left: curves of one coefficient that rise from the least l1 norm to the least l2 norm as the initial scale grows. "
-        "Right: distances from both solutions that fall towards the two ends.",
+        alt="Left: curves of a coefficient that rise from the least l1 norm to the least l2 norm as the initial scale "
+        "grows. Right: distances from both solutions that fall towards the two ends.",
     )
 
 
@@ -71,8 +71,8 @@ def even_data(flow: Table) -> Drawn:
     r"""Corollary 6 as printed and corrected: distance of the flow's limit from the minimiser of $Q$.
 
     Even random data of {size} entries, full-length convolutional networks; one line for each of {draws} draws. Orange:
-    $Q(F z)$, as printed. Blue: $Q(d^{-(L-1)/2} F z)$. The printed formula is right in both limits of the scale, and wrong
-    between.
+    $Q(F z)$, as printed. Blue: $Q(d^{-(L-1)/2} F z)$. The printed formula is right in both limits of the scale, of
+    which the small one is reached slowly by two layers, and wrong between.
     """
     depths = sorted(select(flow, "coefficient")["depth"].unique())
     figure, axes = plt.subplots(1, len(depths), figsize=(WIDTH, 2.8), sharey=True, squeeze=False)
@@ -93,6 +93,6 @@ def even_data(flow: Table) -> Drawn:
     return Drawn(
         figure,
         {"draws": flow["seed"].nunique(), "size": size},
-        alt="Distances of the printed formula that rise to a maximum at intermediate scales, and of the corrected one that stay "
-        "at the integrator's error.",
+        alt="Distances of the printed formula that rise to a maximum at intermediate scales, and of the corrected one "
+        "that stay at the integrator's error.",
     )

@@ -32,7 +32,7 @@ FUNCTIONS = (
     MEASURED,
     PREDICTED,
 )
-PLOTTED = 121
+PLOTTED = 61
 
 
 @columns(*LIMITS)
@@ -43,7 +43,7 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
     without the factor of the data tensor's singular values, as Corollary 6 is printed (convolutional networks);
     ``other_depth``, ``other_scale``, predicted for a layer more, or for twice the scale; ``weighted_l1``,
     ``weighted_l2``, ``plain_l1``, ``plain_l2``, predicted by the solutions of least norm, with the weights of Remark 4
-    or without; ``curve``, the first predicted coefficient (no run) for the first data set on a fine grid of scales.
+    or without; of a single data set ``curve``, the first predicted coefficient (no run), on a fine grid of scales.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
@@ -55,10 +55,12 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
         predicted: dict[str, list] = {}
         for member, eta in enumerate(etas):
-            for name, found in _predictions(network, X[member], y[member], eta, scales, depth, even).items():
-                predicted.setdefault(name, []).append(found)
+            for name, each in _predictions(network, X[member], y[member], eta, scales, depth, even).items():
+                predicted.setdefault(name, []).append(each)
         found = {name: (beta, np.array(each)) for name, each in predicted.items()}
         tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
+        if len(X) > 1:
+            continue
         grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
         features, back = _singular_features(network, X[0], even)
         curve = np.array([(back @ norm_like.norm_like_minimiser(features, y[0], etas[0], s, depth))[0] for s in grid])

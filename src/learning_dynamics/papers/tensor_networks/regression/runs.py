@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from scipy.integrate import solve_ivp
 
@@ -11,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Literal, Positive, Seed
+from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -43,7 +45,10 @@ def interpolation(
         eta, starts = _starts(model, network, weights, len(X), seed)
         series[f"flow_{depth}"] = np.stack(
             [
-                [flow_limit(model, X[member], y[member], scale * starts[member], residual, rtol, atol) for scale in scales]
+                [
+                    flow_limit(model, X[member], y[member], scale * starts[member], residual, rtol, atol)
+                    for scale in scales
+                ]
                 for member in progress(range(len(X)), f"depth {depth}")
             ]
         )
@@ -83,9 +88,7 @@ def interpolation_by_descent(
     return Trajectory(np.array(scales), series, constants)
 
 
-def _starts(
-    model: TensorNetwork, network: str, weights: str, count: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _starts(model: TensorNetwork, network: str, weights: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights eta, shape (count, m), and the directions of all layers, shape (count, parameters)."""
     assert model.S is not None
     eta, starts = [], []
@@ -116,7 +119,9 @@ def _descended(
     return run.final_states[0]
 
 
-def depth_functions(*, depths: list[Count], records: Count, last: Positive, rtol: Positive, atol: Positive) -> Trajectory:
+def depth_functions(
+    *, depths: list[Count], records: Count, last: Positive, rtol: Positive, atol: Positive
+) -> Trajectory:
     """Integrate p' = p**(L-2) q, q' = p**(L-1) from (1, 0), both ways in time, until |q| passes `last` (Lemma 5.1).
 
     Returns

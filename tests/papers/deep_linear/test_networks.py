@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning_dynamics.papers.deep_linear import models as deep_linear
+from learning_dynamics.papers.deep_linear import networks as deep_linear
 
 WIDTHS = [4, 5, 3]
 

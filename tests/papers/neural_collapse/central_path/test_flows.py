@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.neural_collapse import theory
+from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-from learning_dynamics.papers.neural_collapse.central_path import renormalised
+from learning_dynamics.papers.neural_collapse.central_path import theory
 
 CLASSES, EXAMPLES, FEATURES = 4, 8, 6
 MAPS = pytest.mark.parametrize("name", ["orthogonal", "printed"])

@@ -1,0 +1,87 @@
+"""Growth rates and statistics of the noise-driven process, as claims judge them and name them."""
+
+from __future__ import annotations
+
+from learning_dynamics.claims import Check, at_least, at_most, equal
+from learning_dynamics.evidence import Estimate
+from learning_dynamics.tidy import Table, select
+
+
+def dimensions_of(exponents: Table) -> list[int]:
+    """Return the dimensions that rates were measured in, ascending."""
+    return sorted(int(inputs) for inputs in exponents["inputs"].unique())
+
+
+def rate_of(exponents: Table, quantity: str, index: int, inputs: int) -> tuple[Estimate, float]:
+    """Return a growth rate with its interval, and its prediction."""
+    row = select(exponents, quantity, index=index, inputs=inputs).iloc[0]
+    found = Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), "mean over paths (t)")
+    return found, float(row["predicted"])
+
+
+def signs_of(exponents: Table, index: int, quantity: str = "exponent") -> tuple[list[int], list[int]]:
+    """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
+    found = {
+        inputs: rate_of(exponents, quantity, index, inputs)[0] for inputs in dimensions_of(exponents) if inputs > 1
+    }
+    lows = [inputs for inputs, estimate in found.items() if estimate.upper < 0]
+    return lows, [inputs for inputs, estimate in found.items() if estimate.lower > 0]
+
+
+def _named(quantity: str, index: int, inputs: int) -> str:
+    names = {"commutator": "commutators", "angle": "the angle between rows and $a$"}
+    what = names.get(quantity, rf"$\sigma_{index}(W)$")
+    return f"almost sure growth rate of {what}, d = {inputs}"
+
+
+def sign_of(exponents: Table, quantity: str, index: int, inputs: int, sign: int) -> Check:
+    """Check that a rate lies above zero, or below."""
+    estimate, _ = rate_of(exponents, quantity, index, inputs)
+    compare = at_least if sign > 0 else at_most
+    return compare(_named(quantity, index, inputs), estimate, 0.0, because="grows" if sign > 0 else "decays")
+
+
+def as_derived(exponents: Table, quantity: str, index: int, inputs: int, change: float = 0.0) -> Check:
+    """Check that a rate is the one that was derived, or differs from it by `change`."""
+    estimate, predicted = rate_of(exponents, quantity, index, inputs)
+    # twice the 95 % half-width, for many dimensions are judged at once; and a tenth of what extrapolation took away
+    scheme = abs(rate_of(exponents, "scheme", 0, inputs)[0].value)
+    return equal(
+        _named(quantity, index, inputs),
+        estimate,
+        predicted + change,
+        tolerance=estimate.uncertainty + 0.1 * scheme,
+        resolution=0.1,
+        because="four standard errors, and the scheme's next order",
+    )
+
+
+def statistic(table: Table, quantity: str, name: str, at: float) -> Estimate:
+    """Return an ensemble statistic at the recorded time nearest to `at`."""
+    rows = select(table, quantity, statistic=name)
+    row = rows.loc[(rows["time"] - at).abs().idxmin()]
+    return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), f"{name} over paths")
+
+
+def increase(table: Table, quantity: str, early: float, late: float) -> Estimate:
+    """Return the growth of a mean between two times, the intervals' widths added."""
+    first, second = (statistic(table, quantity, "mean", time) for time in (early, late))
+    value, half = second.value - first.value, first.uncertainty + second.uncertainty
+    return Estimate(value, value - half, value + half, second.draws, "difference of means (normal)")
+
+
+def power_name(quantity: str) -> str:
+    """Return the moment that a quantity is the mean of, as TeX."""
+    layer, _, power = quantity.split("_")
+    return f"$|W|^{{{power}}}$" if layer == "hidden" else rf"$|a|^{{{power}}} + |\bar a|^{{{power}}}$"
+
+
+def listed(numbers: list[int]) -> str:
+    """Return whole numbers as a person would write them, runs as ranges; a dash for none."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs) or "none"

@@ -1,0 +1,258 @@
+"""The steps of the proofs about the flow's limit: Lemmas 3.2, C.3, C.4, C.6 and C.10; and balanced layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.papers.spectral_bias import theory
+from learning_dynamics.papers.spectral_bias.integration import gathered, local_errors, worst
+from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, by_draw, settings_of
+
+STEPS_BY_RTOL = "the integrator's steps times its rtol"
+LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
+
+
+@claim("Lemma 3.2", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow")
+def lemma_3_2(flows: Sequence[Table]) -> Finding:
+    r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
+
+    Held against all eigenvalues of the imbalance at all recorded times; a check with meaning wherever the error
+    allowed is far below $2\gamma$ itself. The largest error in {draws} draws is {value:.1e} of $|Z_1^\top Z_1|$.
+    """
+    measured = [by_draw(table, "imbalance", phase="flow") for table in flows]
+    printed = [by_draw(table, "imbalance", column="predicted", phase="flow") for table in flows]
+    sizes = [by_draw(table, "scale", phase="flow").max(axis=1) for table in flows]
+    tolerance = local_errors(*flows)
+
+    def judge(predicted: Predictions) -> Judgement:
+        errors = relative_errors(measured, predicted, sizes)
+        name = r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to $|Z_1^\top Z_1|$"
+        return Judgement(every_draw(name, errors, at_most=tolerance, because=STEPS_BY_RTOL, predicted=0.0))
+
+    return Finding(
+        judge,
+        printed,
+        rivals={
+            r"$\gamma I$ in place of $2\gamma I$": multiplied(printed, 0.5),
+            "balanced layers, an imbalance of zero": multiplied(printed, 0.0),
+        },
+        scaled=multiplied,
+    )
+
+
+@claim("Lemma C.3", scope="d > n: Gaussian and ill-conditioned data, large and small scale, along the flow")
+def lemma_c_3(flows: Sequence[Table]) -> Finding:
+    r"""From $I_\gamma$ the columns of $\alpha = Z_1^{-\top} Z_2$ stay in the span of the data, the rows of $X$.
+
+    The lemma is about the limit; its proof, and the measurement, are about all times. The error of $Z_1$ is multiplied
+    by its condition number when it is inverted, and so is the error allowed. The largest part outside, of $|\alpha|$,
+    is {value:.1e} in {draws} draws.
+    """
+    outside = worst(flows, "alpha_outside", phase="flow")
+    tolerance = local_errors(*flows) * worst(flows, "condition", phase="flow")
+    missed = []
+    for table in flows:
+        inputs = by_draw(table, "sigma_w1", phase="limit").shape[1]
+        samples = int(by_draw(table, "samples", phase="draw")[0, 0])
+        missed.append(np.full(table["seed"].nunique(), np.sqrt(max(inputs - samples, 0) / inputs)))
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        name = r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$"
+        errors = np.abs(outside - predicted)
+        because = "steps times rtol times the condition number of $Z_1$"
+        return Judgement(every_draw(name, errors, at_most=tolerance, because=because, predicted=0.0))
+
+    return Finding(
+        judge,
+        np.zeros(len(outside)),
+        rivals={
+            "directions at random, which leave the span by $\\sqrt{1 - n/d}$": np.concatenate(missed),
+            "a thousandth of that": 1e-3 * np.concatenate(missed),
+        },
+    )
+
+
+@claim("Lemma C.4 and Proposition C.5", scope="limits of flows from rows of one length, and of unequal lengths")
+def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> Finding:
+    r"""At the limit of the flow the gradient of a potential of $Z_1$ has to be $Z_1 - Z_1^{-\top} D$, with $D$ the
+    imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no multiple of the identity none
+    does, and the proof breaks.
+
+    A gradient has a symmetric derivative. The field's derivative is symmetric to rounding where $D$ is isotropic, and
+    by {least:.2g} of its size at least asymmetric where it is not. (The lemma prints $D Z_1^{-\top}$; condition (P2)
+    gives $Z_1^{-\top} D$.) The breaking is no mere lack of proof: from rows of unequal lengths the flow does not end
+    at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
+    """
+    isotropic, anisotropic = gathered(equal, "curl", phase="limit"), by_draw(unequal, "curl", phase="limit")[:, 0]
+
+    def judge(with_potential: tuple[np.ndarray, np.ndarray]) -> Judgement:
+        yes, no = with_potential
+        because = "rounding, over inverses"
+        return Judgement(
+            every_draw(
+                "asymmetry of the derivative where a potential exists, relative to its size",
+                yes,
+                at_most=1e-12,
+                because=because,
+            ),
+            every_draw(
+                "asymmetry of the derivative where none exists",
+                no,
+                at_least=visible,
+                because="far above rounding",
+            ),
+            every_draw(
+                "drift of the imbalance from $D$, relative to $|Z_1^\\top Z_1|$",
+                worst([unequal], "imbalance"),
+                at_most=local_errors(unequal),
+                because=STEPS_BY_RTOL,
+            ),
+        )
+
+    return Finding(
+        judge,
+        (isotropic, anisotropic),
+        rivals={
+            "a potential whatever the imbalance": (np.concatenate([isotropic, anisotropic]), anisotropic),
+            "no potential whatever the imbalance": (isotropic, np.concatenate([isotropic, anisotropic])),
+        },
+        facts={
+            "away": float(np.nanmedian(by_draw(unequal, "distance", phase="limit"))),
+            "least": float(np.nanmin(anisotropic)),
+        },
+    )
+
+
+@claim(
+    "Lemma C.6, (C.13)",
+    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow",
+    correction="d|Y − Xβ|²/dt ≤ −4γ λ_min(XXᵀ) |Y − Xβ|²: the residual itself decays at that rate, twice the printed",
+)
+def lemma_c_6(flows: Sequence[Table]) -> Finding:
+    r"""From $I_\gamma$, for $R = X^\top(Y - X\beta)$:
+    $\frac{d}{dt}|R|^2 \leq -2\gamma\lambda_{\min}(X^\top X)|R|^2$, with the smallest eigenvalue that is not zero.
+
+    The speed is computed from the state by the chain rule, in units of $\gamma\lambda_{\min}$. The proof takes
+    $\mathrm{tr}(ABC) \geq \lambda_{\min}(A)\lambda_{\min}(B)\mathrm{tr}(C)$ for three positive semidefinite matrices,
+    which is false: the trace may be negative. So it is here, in {growing} of {draws} draws: $|R|^2$ grows for a while,
+    at up to {fastest:.2g} of these units. The lemma's conclusion stands, by another quantity: the residual obeys
+    $\frac{d}{dt}|Y - X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$
+    by the imbalance, which falls at {slowest:.3g} units at least.
+    """
+    rates = {name: gathered(flows, name, phase="draw") for name in ("gradient_rate", "residual_rate")}
+    names = {"gradient_rate": "$|R|^2$", "residual_rate": "$|Y - X\\beta|^2$"}
+    spread = gathered(flows, "inverse_condition", phase="draw") ** -2
+
+    def judge(predicted: tuple[str, np.ndarray]) -> Judgement:
+        quantity, least = predicted
+        return Judgement(
+            every_draw(
+                f"slowest relative decay of {names[quantity]}, in units of $\\gamma\\lambda_{{\\min}}$",
+                rates[quantity],
+                at_least=least * (1 - 1e-6),
+                because="to the rounding of a small residual",
+            )
+        )
+
+    one = np.ones(len(spread))
+    return Finding(
+        judge,
+        ("gradient_rate", 2 * one),
+        corrected=("residual_rate", 4 * one),
+        rivals={
+            "the residual twice as fast": ("residual_rate", 8 * one),
+            r"the residual with $\lambda_{\max}$ in place of $\lambda_{\min}$": ("residual_rate", 4 * spread),
+        },
+        reason="the inequality for the trace of three matrices is false, and the rate fails with it at small scales",
+        facts={
+            "growing": int((rates["gradient_rate"] < 0).sum()),
+            "fastest": float(max(-np.nanmin(rates["gradient_rate"]), 0.0)),
+            "slowest": float(np.nanmin(rates["residual_rate"])),
+        },
+    )
+
+
+@claim("Lemma C.10", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow")
+def lemma_c_10(flows: Sequence[Table]) -> Finding:
+    r"""From $I_\gamma$, at all times, $\sigma_i(Z_1)^2 = \gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$ and
+    $\sigma_i(Z_2)^2 = -\gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$.
+
+    Each layer is held against the measured spectrum of $\beta$ at the same time; $Z_1$ and $W_1 = Z_1 P$ share their
+    singular values, as do $Z_2$ and $W_2$.
+    """
+    tolerance = local_errors(*flows)
+    hidden = [by_draw(table, "sigma_w1", phase="flow") for table in flows]
+    outer = [by_draw(table, "sigma_w2", phase="flow") for table in flows]
+    second = [by_draw(table, "sigma_w2", phase="flow", column="predicted") for table in flows]
+    beta = [_by_time(table, "sigma_beta") for table in flows]
+    largest = [found.max(axis=1) for found in hidden]
+
+    def law(change: float) -> Predictions:
+        found = []
+        for table, sigma in zip(flows, beta, strict=True):
+            inputs = int(by_draw(table, "sigma_w1", phase="limit").shape[1])
+            predicted = theory.hidden_singular_values(sigma, change * settings_of(table)["gamma"], inputs)
+            found.append(predicted.reshape(len(predicted), -1))
+        return found
+
+    def judge(predicted: Predictions) -> Judgement:
+        return Judgement(
+            every_draw(
+                r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",
+                relative_errors(hidden, predicted),
+                at_most=tolerance,
+                because=STEPS_BY_RTOL,
+                predicted=0.0,
+            ),
+            every_draw(
+                r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
+                relative_errors(outer, second, largest),
+                at_most=tolerance,
+                because=STEPS_BY_RTOL,
+                predicted=0.0,
+            ),
+        )
+
+    return Finding(
+        judge,
+        law(1.0),
+        rivals={"balanced layers": law(0.0), r"$2\gamma$ in place of $\gamma$": law(2.0)},
+        scaled=multiplied,
+    )
+
+
+@claim("Section 2, balanced initialisation", scope="Gaussian data, d > n, balanced Gaussian layers, two scales")
+def balanced_start(flows: Sequence[Table]) -> Finding:
+    r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times,
+    whatever the scale.
+
+    The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {value:.1e} of $\sigma_1$. A rank that depends on
+    the scale takes an imbalance.
+    """
+    hidden = [_by_time(table, "sigma_w1") for table in flows]
+    outputs = [by_draw(table, "sigma_w2", phase="limit").shape[1] for table in flows]
+
+    def judge(fewer: int) -> Judgement:
+        beyond = [
+            (sigma[..., count - fewer] / sigma[..., 0]).max(axis=1)
+            for sigma, count in zip(hidden, outputs, strict=True)
+        ]
+        name = r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow"
+        because = "the square root of an error of steps times rtol"
+        return Judgement(
+            every_draw(name, np.concatenate(beyond), at_most=np.sqrt(local_errors(*flows)), because=because)
+        )
+
+    return Finding(judge, 0, rivals={"rank at most $k - 1$": 1})
+
+
+def _by_time(table: Table, quantity: str) -> np.ndarray:
+    """Return singular values along the flow, shape (draws, times, entries)."""
+    flat = by_draw(table, quantity, phase="flow")
+    entries = by_draw(table, quantity, phase="limit").shape[1]
+    return flat.reshape(len(flat), -1, entries)

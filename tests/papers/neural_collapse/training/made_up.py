@@ -1,0 +1,55 @@
+"""Metrics of trainings that were never run: every quantity a power of the epoch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+EPOCHS = np.array([1, 3, 10, 30, 100])
+ZERO_ERROR = 10
+# value at the first epoch, and by which power of the epoch it falls
+CURVES = {
+    ("train", "nc1"): (1.0, 1.5),
+    ("test", "nc1"): (1.2, 0.5),
+    ("train", "nc4"): (1e-3, 2.0),
+    ("test", "nc4"): (1e-2, 0.5),
+    ("train", "self_duality"): (1.0, 0.75),
+    ("test", "self_duality"): (1.1, 0.3),
+    ("train", "loss"): (0.2, 0.5),
+    ("train", "loss_nc1"): (0.1, 0.3),
+    ("train", "loss_nc1_decay"): (0.05, 0.3),
+    ("train", "loss_nc23"): (0.1, 2.0),
+    ("train", "loss_ls_perp"): (0.05, 0.8),
+    ("train", "loss_ls_perp_decay"): (0.001, 0.8),
+    ("test", "robustness"): (0.05, -0.5),
+    ("test", "robustness_crossing"): (0.3, 0.0),
+    ("test", "robustness_smallest"): (0.05, -0.3),
+    ("test", "error"): (0.1, 0.5),
+    ("train", "features"): (64.0, 0.0),
+    ("train", "rank"): (64.0, 0.0),
+    ("train", "dead_features"): (0.0, 0.0),
+}
+CURVES |= {
+    (split, f"{name}_{vectors}"): (0.5, power)
+    for name in ("equinorm", "equiangular", "maximal_angle")
+    for split, vectors, power in (("train", "means", 0.8), ("train", "classifiers", 0.8), ("test", "means", 0.3))
+}
+
+
+def made_up(network: str = "vgg", loss: str = "mse", *, data: str = "digits", seeds: int = 3) -> pd.DataFrame:
+    """A training that collapses, a little differently for each seed; less so under cross-entropy."""
+    rows = []
+    for seed in range(seeds):
+        luck = 1 + 0.02 * seed
+        for (split, quantity), (start, power) in CURVES.items():
+            weaker = 0.7 if loss == "ce" and quantity in ("nc1", "robustness_smallest", "robustness") else 1.0
+            value = start * luck * EPOCHS.astype(float) ** (-power * weaker)
+            rows += [(data, seed, epoch, split, quantity, one) for epoch, one in zip(EPOCHS, value, strict=True)]
+        rows += [(data, seed, epoch, "train", "error", 0.1 * (epoch < ZERO_ERROR)) for epoch in EPOCHS]
+    table = pd.DataFrame(rows, columns=["data", "seed", "epoch", "split", "quantity", "value"])
+    table = table.assign(index=0, label=-1, example=-1)
+    table.attrs["settings"] = {
+        "network": network, "loss": loss, "learning_rate": 0.05, "weight_decay": 5e-3, "momentum": 0.9, "batch": 64,
+        "epochs": 100, "drops": [0.3333, 0.6667], "seeds": seeds,
+    }  # fmt: skip
+    return table

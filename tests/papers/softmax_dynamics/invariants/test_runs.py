@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.softmax_dynamics.invariants import metrics, runs
+
+SETTINGS = {
+    "counts": [2, 1], "dimension": 2, "inputs": 4, "correlations": [0.0, 0.5], "scale": 0.3, "seeds": 3, "start": 0.1,
+    "horizon": 20.0, "points": 8, "rtol": 1e-10, "atol": 1e-14,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def departure():
+    trajectory = runs.linear_inputs(**SETTINGS, seed=2)
+    trajectory.settings = SETTINGS
+    table = metrics.linear_inputs(trajectory)
+    return table.groupby(["correlation", "seed"])["value"].max()
+
+
+def test_linear_features_on_orthonormal_inputs_move_as_free_ones(departure):
+    # two integrations of some hundred steps at rtol
+    assert (departure.loc[0.0] < 1e-7).all()
+
+
+def test_correlated_inputs_leave_the_reduction(departure):
+    assert (departure.loc[0.5] > 0.05).all()
+
+
+def test_both_flows_start_together():
+    trajectory = runs.linear_inputs(**SETTINGS, seed=2)
+    np.testing.assert_allclose(trajectory.series["linear"][:, 0], trajectory.series["free"][:, 0], atol=1e-15)

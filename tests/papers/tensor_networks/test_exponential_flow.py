@@ -1,0 +1,59 @@
+"""The flow in doubly logarithmic time against the flow in time, and far beyond it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow, residual_directions
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, norm_of
+from learning_dynamics.papers.tensor_networks.tensor_network import contractions
+
+X = np.array([[1.0, 2.0], [0.0, -3.0]])
+Y = np.array([1.0, -1.0])
+
+
+@pytest.mark.parametrize(("architecture", "depth"), [("diagonal", 2), ("convolutional", 2), ("fully_connected", 3)])
+def test_logarithmic_time_is_time(architecture, depth):
+    network = network_of(architecture, 2, depth, seed=0)
+    start = 0.6 + 0.1 * np.random.default_rng(0).standard_normal(sum(network.lengths))
+    tensors = network.data_tensor(X)
+
+    def field(_t, state):
+        weights = Y * np.exp(-Y * (X @ network.coefficients(state)))
+        return np.concatenate(contractions(np.tensordot(weights, tensors, axes=1), network.layers(state)))
+
+    direct = solve_ivp(field, (0, np.expm1(5.0)), start, method="DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
+    sigma = np.log1p(5.0)
+    states = exponential_flow(network, X, Y, start, np.array([0.0, sigma]), sharpness=1e12, rtol=1e-10, atol=1e-12)
+    # LSODA's global error here is below 100 local tolerances; the cut exponent's, 36 / sharpness
+    np.testing.assert_allclose(states[-1] * 6.0 ** (1 / depth), direct, rtol=1e-7)
+
+
+@pytest.mark.parametrize("sharpness", [1e4, 1e5])
+def test_the_limit_does_not_depend_on_the_cut_of_the_exponent(sharpness):
+    network = network_of("diagonal", 2, 2, seed=0)
+    start = np.array([1.0, 1.0, 0.0, 0.0])
+    states = exponential_flow(network, X, Y, start, np.array([0.0, 50.0]), sharpness=sharpness, rtol=1e-8, atol=1e-14)
+    beta = network.coefficients(states[-1])
+    best = minimum_norm(X, Y, "l1", classification=True)
+    gap = 1 - np.min(Y * (X @ beta)) * norm_of(best, "l1") / norm_of(beta, "l1")
+    # margins of support vectors differ by a logarithm over the sharpness
+    assert abs(gap) < 20 / sharpness
+    pushed = residual_directions(network, X, Y, np.array([50.0]), states[-1:], sharpness)
+    np.testing.assert_allclose(np.linalg.norm(pushed), 1.0, rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", [7, 11])
+def test_draws_that_once_stopped_the_integrator_get_through(seed):
+    from learning_dynamics.papers.tensor_networks import points
+    from learning_dynamics.papers.tensor_networks.classification.runs import from_random_layers
+
+    data = points.separable(samples=2, inputs=4, margin=0.5, seeds=4, seed=seed)
+    run = from_random_layers(
+        data, networks=["diagonal", "general"], depth=3, scale=1.0, zero="last", last=100.0, records=5, sharpness=1e5,
+        rtol=1e-8, atol=1e-14, seed=seed,
+    )  # fmt: skip
+    assert not run.undecided.any()
