@@ -47,7 +47,7 @@ lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	ruff format --check .
 	snakefmt --check Snakefile workflow
 	mypy
-	snakemake --lint
+	$(VENV)/bin/python .ci/lint_workflow
 
 publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
 	python -m learning_dynamics publish

@@ -18,6 +18,7 @@ from learning_dynamics.pipeline.freshness import check_clock, expected_outputs, 
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import REQUESTS
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
+from learning_dynamics.pipeline.targets import check_targets
 
 try:
     CONFIGURATION = load([Path(file) for file in workflow.configfiles], config, ROOT)
@@ -71,12 +72,9 @@ if workflow.is_main_process:
         check_clock(EXPECTED)
     except ProjectError as error:
         sys.exit(f"error: {error}")
-    HELD = make_again_what_is_outdated(EXPECTED)
-
-
-def keep_what_was_checked():
-    for outdated in HELD if workflow.is_main_process else []:
-        outdated.keep()
+    HELD = make_again_what_is_outdated(
+        EXPECTED, lambda targets: check_targets(targets, EXPECTED, [RESULTS, FIGURES, *REPLICATES], project.papers)
+    )
 
 
 onsuccess:

@@ -27,6 +27,10 @@ if OWNER:
     os.environ[SHARED] = tempfile.mkdtemp(prefix="learning-dynamics-tests-")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "fault(fault, promise): what is done to the pipeline, and what it promises then")
+
+
 def pytest_sessionfinish() -> None:
     if OWNER:
         shutil.rmtree(os.environ[SHARED], ignore_errors=True)

@@ -92,7 +92,7 @@ def joined(declared: Sequence[Column], *tables: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[column.name for column in declared]]
 
 
-def select(table: pd.DataFrame, quantity: str | None = None, **where: Any) -> pd.DataFrame:
+def select(table: pd.DataFrame, quantity: str | list[str] | None = None, **where: Any) -> pd.DataFrame:
     """Return the rows of a quantity in which columns have the given value, or one of those listed.
 
     Raises
@@ -109,7 +109,7 @@ def select(table: pd.DataFrame, quantity: str | None = None, **where: Any) -> pd
         listed = isinstance(wanted, list | tuple | np.ndarray)
         chosen &= (table[column].isin(wanted) if listed else table[column] == wanted).to_numpy()
     if not chosen.any():
-        known = near(quantity, table["quantity"].unique()) if quantity is not None else ""
+        known = near(quantity, table["quantity"].unique()) if isinstance(quantity, str) else ""
         raise ProjectError(f"no rows where {', '.join(f'{key} is {value!r}' for key, value in where.items())}{known}")
     return table[chosen]
 

@@ -103,7 +103,12 @@ def test_a_crossing_lies_where_the_segment_meets_the_boundary():
     others = torch.tensor([[-1.0, 0.0], [-2.0, 5.0], [3.0, 0.0]])
     # the nearest on the other side is (-1, 0) for both
     expected = torch.tensor([1.0, 2 / 3 * 10**0.5], dtype=torch.float64)
-    torch.testing.assert_close(crossing_distances(network, points, others, decisions(network, others, batch=2), batch=2), expected, rtol=1e-5, atol=0)
+    torch.testing.assert_close(
+        crossing_distances(network, points, others, decisions(network, others, batch=2), batch=2),
+        expected,
+        rtol=1e-5,
+        atol=0,
+    )
 
 
 def test_without_another_decision_there_is_no_crossing():

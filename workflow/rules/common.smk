@@ -94,3 +94,33 @@ def words():
     from learning_dynamics.pipeline.report.words import digest_of_words
 
     return digest_of_words(project)
+
+
+def rate_sweeps():
+    """The configured sweeps over learning rates: a run's name, and the names of its members."""
+    sweeps = project.sweeps("neural_collapse") if "neural_collapse" in project.papers else {}
+    return {name.removesuffix("_rates"): members for name, members in sweeps.items() if name.endswith("_rates")}
+
+
+def networks():
+    """Settings of the first run that trains each network, by the run's name."""
+    told_apart_by = ("network", "stages", "width", "bottleneck", "hidden", "precision", "compiled")
+    found = {}
+    for name in project.runs("neural_collapse") if "neural_collapse" in project.papers else []:
+        spec = project.run("neural_collapse", name)
+        if spec["kind"] == "training.training":
+            network = compact([spec["settings"].get(key) for key in told_apart_by])
+            found.setdefault(network, (name, spec["settings"]))
+    return dict(found.values())
+
+
+def seeds_shown():
+    """The verdicts under other seeds, if they are there: no input, for the page waits for nobody to repeat a paper."""
+    path = Path(RESULTS, "replication.parquet")
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:20] if path.is_file() else None
+
+
+def keep_what_was_checked():
+    """Write down which outputs were found to be as they should, for the next start."""
+    for outdated in HELD if workflow.is_main_process else []:
+        outdated.keep()

@@ -1,22 +1,4 @@
 # What the generic stages do not cover: the learning rates that a sweep chooses, Table 1 as a table, throughput.
-def rate_sweeps():
-    """The configured sweeps over learning rates: a run's name, and the names of its members."""
-    sweeps = project.sweeps("neural_collapse") if "neural_collapse" in project.papers else {}
-    return {name.removesuffix("_rates"): members for name, members in sweeps.items() if name.endswith("_rates")}
-
-
-def networks():
-    """Settings of the first run that trains each network, by the run's name."""
-    told_apart_by = ("network", "stages", "width", "bottleneck", "hidden", "precision", "compiled")
-    found = {}
-    for name in project.runs("neural_collapse") if "neural_collapse" in project.papers else []:
-        spec = project.run("neural_collapse", name)
-        if spec["kind"] == "training.training":
-            network = compact([spec["settings"].get(key) for key in told_apart_by])
-            found.setdefault(network, (name, spec["settings"]))
-    return dict(found.values())
-
-
 rule learning_rates:
     """For each swept run the learning rate with the best test error at the end, as a configuration to lay over."""
     input:

@@ -2,12 +2,6 @@
 from learning_dynamics.pipeline.report.captions import Captions
 
 
-def seeds_shown():
-    """The verdicts under other seeds, if they are there: no input, for the page waits for nobody to repeat a paper."""
-    path = Path(RESULTS, "replication.parquet")
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:20] if path.is_file() else None
-
-
 rule page:
     """The page to read, and all papers' claims in one table."""
     input:
@@ -29,8 +23,8 @@ rule page:
         config=compact({"files": [str(file) for file in workflow.configfiles], "given": config}),
         words=words(),
         seeds=seeds_shown(),
-        results=RESULTS,
-        figures=FIGURES,
+        results=lambda wc: RESULTS,
+        figures=lambda wc: FIGURES,
     shell:
         "cat > {output.config} <<'CONFIGURATION'\n{params.config}\nCONFIGURATION\n"
         "python -m learning_dynamics report --config {output.config} --results {params.results}"

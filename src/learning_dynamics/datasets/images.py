@@ -1,4 +1,4 @@
-"""Labelled images: balanced subsets, padding, standardisation; handwritten digits, a sample of MNIST, synthetic images."""
+"""Labelled images: balanced subsets, padding, standardisation; digits, a sample of MNIST, synthetic images."""
 
 from __future__ import annotations
 

@@ -27,11 +27,10 @@ class ClassMoments:
     """
 
     def __init__(self, counts: Tensor, features: int) -> None:
-        double = {"dtype": torch.float64, "device": counts.device}
         self._weights = 1.0 / (counts.double() * len(counts))
-        self._seen = torch.zeros(len(counts), **double)
-        self.means = torch.zeros(len(counts), features, **double)
-        self.within = torch.zeros(features, features, **double)
+        self._seen = torch.zeros(len(counts), dtype=torch.float64, device=counts.device)
+        self.means = torch.zeros(len(counts), features, dtype=torch.float64, device=counts.device)
+        self.within = torch.zeros(features, features, dtype=torch.float64, device=counts.device)
 
     def update(self, features: Tensor, labels: Tensor) -> None:
         """Add a batch: features, shape (examples, P), and their labels, on the same device.

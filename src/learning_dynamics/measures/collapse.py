@@ -102,9 +102,7 @@ def least_squares_classifier(within: np.ndarray, means: np.ndarray, decay: float
     return np.swapaxes(solved, -1, -2) / means.shape[-2]
 
 
-def decomposition(
-    within: np.ndarray, means: np.ndarray, classifier: np.ndarray, decay: float
-) -> dict[str, np.ndarray]:
+def decomposition(within: np.ndarray, means: np.ndarray, classifier: np.ndarray, decay: float) -> dict[str, np.ndarray]:
     """Return the three terms of the MSE loss (Han, Papyan, Donoho 2022, theorems 1 and 2), and what decay adds to each.
 
     Parameters

@@ -42,8 +42,7 @@ def deepfool(
     """
     if len(images) > batch:
         parts = [deepfool(network, part, overshoot=overshoot, iterations=iterations) for part in images.split(batch)]
-        perturbations, fooled = zip(*parts, strict=True)
-        return torch.cat(perturbations), torch.cat(fooled)
+        return torch.cat([moved for moved, _ in parts]), torch.cat([fooled for _, fooled in parts])
     perturbations = torch.zeros_like(images)
     with torch.no_grad():
         decided = network(images).argmax(dim=1)

@@ -88,7 +88,12 @@ def load_trajectory(path: str | Path, fingerprint: str | None = None) -> tuple[T
         return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
     none = ProjectError(f"{path}: holds no trajectory; delete it and run snakemake again")
-    if np.ndim(arrays.get("time")) != 1 or not group("series/") or not isinstance(record.get("settings"), dict):
+    if (
+        "time" not in arrays
+        or arrays["time"].ndim != 1
+        or not group("series/")
+        or not isinstance(record.get("settings"), dict)
+    ):
         raise none
     try:
         trajectory = Trajectory(

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -117,13 +118,22 @@ class Outdated(set[str]):
                 partial.write_text(json.dumps(self.known), encoding="utf-8")
 
 
-def make_again_what_is_outdated(expected: Mapping[str, str]) -> list[Outdated]:
-    """Let Snakemake make outputs again that do not carry their fingerprint; return what was found, once it plans."""
+def make_again_what_is_outdated(
+    expected: Mapping[str, str], check_targets: Callable[[Iterable[str]], None]
+) -> list[Outdated]:
+    """Let Snakemake make outputs again that do not carry their fingerprint; return what was found, once it plans.
+
+    Before it plans, the paths that a person asked for are given to `check_targets`.
+    """
     from snakemake.dag import DAG
 
     begin, found = DAG.__init__, []
 
     def init(self: Any, *arguments: Any, **options: Any) -> None:
+        try:
+            check_targets(options.get("targetfiles") or ())
+        except ProjectError as error:
+            sys.exit(f"error: {error}")
         begin(self, *arguments, **options)
         self.forcefiles = Outdated(self.forcefiles, expected)
         found.append(self.forcefiles)

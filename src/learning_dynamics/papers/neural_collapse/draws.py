@@ -49,9 +49,7 @@ def times_of(table: Table) -> np.ndarray:
 
 def over_sizes(table: Table, quantity: str, flow: str | None, reduce: Callable[..., np.ndarray]) -> np.ndarray:
     """Return ``reduce(values, classes, examples, features)``, a number for each draw, over all sizes."""
-    return np.concatenate(
-        [np.asarray(reduce(values, *size)) for *size, values in by_size(table, quantity, flow)]
-    )
+    return np.concatenate([np.asarray(reduce(values, *size)) for *size, values in by_size(table, quantity, flow)])
 
 
 def largest_relative_error(table: Table, quantity: str, flow: str, predicted: Formula) -> np.ndarray:
@@ -77,5 +75,3 @@ def decades_back(table: Table, count: int) -> list[int]:
     """Return the places of the last recorded time and of those nearest to whole decades before it, latest first."""
     times = times_of(table)
     return [int(np.argmin(np.abs(times - times[-1] / 10.0**back))) for back in range(count)]
-
-

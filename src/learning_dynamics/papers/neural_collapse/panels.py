@@ -143,7 +143,14 @@ def curves(
 def under_both_losses(quantity: str, split: str = "train", **drawn: Any) -> list[Line]:
     """Return lines of one quantity under MSE and under cross-entropy."""
     return [
-        {"quantity": quantity, "split": split, "loss": loss, "label": LOSSES[loss], "color": LOSS_COLOURS[loss], **drawn}
+        {
+            "quantity": quantity,
+            "split": split,
+            "loss": loss,
+            "label": LOSSES[loss],
+            "color": LOSS_COLOURS[loss],
+            **drawn,
+        }
         for loss in LOSSES
     ]
 

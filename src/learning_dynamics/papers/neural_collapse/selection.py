@@ -22,7 +22,9 @@ def best_rate(tables: Sequence[Table]) -> Optimum:
     A training that diverged counts as untrained, and keeps the rate before it off the grid's edge.
     """
     # in descending order, the first of equals is the larger
-    errors = {-settings_of(table)["learning_rate"]: float(at_the_end([table], "error", "test").mean()) for table in tables}
+    errors = {
+        -settings_of(table)["learning_rate"]: float(at_the_end([table], "error", "test").mean()) for table in tables
+    }
     found = optimum(list(errors), list(errors.values()))
     return Optimum(tuple(-rate for rate in found.grid), -found.at, found.value, found.at_edge)
 

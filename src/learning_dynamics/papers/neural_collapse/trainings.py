@@ -18,7 +18,8 @@ Draws = np.ndarray  # one number for each training: those of the first table, th
 
 def by_seed(table: Table, quantity: str, split: str = "train") -> pd.DataFrame:
     """Return a scalar quantity with the epochs at which it was measured as rows and seeds as columns."""
-    return select(table, quantity, split=split, index=0).pivot(index="epoch", columns="seed", values="value")
+    rows = select(table, quantity, split=split, index=0)
+    return rows.set_index(["epoch", "seed"])["value"].unstack("seed")  # noqa: PD010 - a value each, nan ones kept
 
 
 def zero_error_epochs(table: Table) -> pd.Series:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks import tensor_network
@@ -33,3 +35,11 @@ def network_of(architecture: str, inputs: int, depth: int, seed: int) -> TensorN
     if architecture == "general":
         return TensorNetwork(rng.standard_normal((inputs, *range(inputs, inputs + depth))))
     raise ValueError(f"no architecture {architecture!r}")
+
+
+def two_layer_networks(
+    names: Sequence[str], lengths: Sequence[int], inputs: int, seed: int
+) -> dict[str, TensorNetwork]:
+    """Return two-layer networks by name, and convolutional ones with filters of given lengths as ``filter_<k>``."""
+    found = {name: network_of(name, inputs, 2, seed) for name in names}
+    return found | {f"filter_{k}": tensor_network.convolutional(inputs, [k, inputs]) for k in lengths}

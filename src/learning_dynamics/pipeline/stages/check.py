@@ -25,7 +25,8 @@ def execute(files: Sequence[Path]) -> int:
 def stale(project: Project, results: Path, figures: Path | None = None) -> tuple[int, list[str]]:
     """Return how many outputs there are, and what is wrong with those that the configuration did not make."""
     expected = expected_outputs(project, str(results), None if figures is None else str(figures))
-    wrong, checked = [], 0
+    wrong: list[str] = []
+    checked = 0
     for path, fingerprint in expected.items():
         if Path(path).exists():
             checked += 1

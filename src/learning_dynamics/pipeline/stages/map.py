@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.files import replacing
@@ -25,6 +26,7 @@ from learning_dynamics.plotting import WIDTH, style
 from learning_dynamics.tidy import select
 
 REDUCTIONS = ("last", "first", "largest", "smallest")
+MOST_CONTOURS = 4
 GRAMMAR = "write COLUMN=VALUE, for example phase=limit"
 
 
@@ -143,9 +145,12 @@ def heat_map(found: pd.DataFrame, x: str, y: str, quantity: str) -> Figure:
         predicted = found.pivot_table(index=y, columns=x, values="predicted", dropna=False).to_numpy()
         low, high = np.nanmin(predicted), np.nanmax(predicted)
         if high > low:
-            ticks = [tick for tick in bar.get_ticks() if low < tick < high] or 4
-            drawn = axis.contour(across, up, predicted, levels=ticks, colors="white", linewidths=0.9)
-            axis.clabel(drawn, fontsize=6)
+            ticks = [tick for tick in bar.get_ticks() if low < tick < high]
+            levels = ticks[:: -(-len(ticks) // MOST_CONTOURS)] if ticks else MOST_CONTOURS
+            drawn = axis.contour(across, up, predicted, levels=levels, colors="white", linewidths=0.9)
+            drawn.set_path_effects([withStroke(linewidth=2.2, foreground="black")])
+            for label in axis.clabel(drawn, fontsize=6):
+                label.set_path_effects([withStroke(linewidth=1.5, foreground="black")])
     axis.set(xlabel=x, ylabel=y, xscale=_scale(across), yscale=_scale(up))
     return figure
 

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from learning_dynamics.papers.neural_collapse.portrait import theory
-from learning_dynamics.papers.neural_collapse.trainings import at_zero_error, by_seed, when_errors_end, zero_error_epochs
+from learning_dynamics.papers.neural_collapse.trainings import (
+    at_zero_error,
+    by_seed,
+    when_errors_end,
+    zero_error_epochs,
+)
 from tests import support
 from tests.papers.neural_collapse.training.made_up import made_up
 

@@ -105,7 +105,7 @@ def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *,
     errors, ranks = np.log10(found["error"]), found["effective_rank"]
 
     def judge(row: Row) -> Judgement:
-        digit = float(f"{row.error:.0e}"[0])
+        digit = max(float(f"{row.error:.0e}"[0]), 1.0)
         rounding = np.log10((digit + 0.5) / digit)
         return Judgement(
             equal("log10 of the reconstruction error, median", median(errors), np.log10(row.error),
@@ -127,4 +127,4 @@ def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *,
     told = {"error": error, "root": error**0.5, "norm": float(np.median(norm)), "rank": float(np.median(ranks)),
             "largest": float(np.max(found["error"])), **facts}  # fmt: skip
     return Finding(judge, printed, rivals, reason=reason, facts=told,
-                   scaled=lambda row, factor: Row(row.error * factor, row.norm, row.rank))  # fmt: skip
+                   scaled=lambda row, factor: Row(max(row.error * factor, 1e-300), row.norm, row.rank))  # fmt: skip

@@ -29,14 +29,12 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         "depth 3": thresholds(select(depth_3, scale=scale), recovered),
     }
 
-    def judge(order: tuple[str, str, str]) -> Judgement:
-        most, middle, least = (np.log2(needed[name]) for name in order)
+    def judge(methods: tuple[str, str, str]) -> Judgement:
+        most, middle, least = (np.log2(needed[name]) for name in methods)
         return Judgement(
-            at_least("log2 of the threshold, most demanding method over least demanding", mean(most - least), 0.1,
+            at_least("log2 of the threshold, convex program over depth 3", mean(most - least), 0.1,
                      because="beyond ties on the grid of numbers of entries"),
-            at_least("log2 of the threshold, first method over second", mean(most - middle), 0.0,
-                     because="depth 2 needs no more than the convex program"),
-            at_least("log2 of the threshold, second method over third", mean(middle - least), 0.0,
+            at_least("log2 of the threshold, depth 2 over depth 3", mean(middle - least), 0.0,
                      because="depth 3 needs no more than depth 2"),
             every_draw("threshold of the convex program", needed["convex"], at_most=float(convex["observed"].max()),
                        because="sufficiently many entries are within the grid"),

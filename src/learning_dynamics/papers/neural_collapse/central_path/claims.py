@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,9 +71,7 @@ def _along(flows: Table, flow: str, dynamics: Dynamics) -> Check:
 
 def _speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
     errors = []
-    for (C, N, _, speed), (*_, omega) in zip(
-        by_size(features, "speed", flow), by_size(features, "omega"), strict=True
-    ):
+    for (C, N, _, speed), (*_, omega) in zip(by_size(features, "speed", flow), by_size(features, "omega"), strict=True):
         errors.append(np.abs(speed / dynamics.speed(omega, C, N) - 1).max(axis=(1, 2)))
     return equal_on_every_draw(
         f"$d\\omega_j/dt$ on fresh draws, {flow} map, relative error", np.concatenate(errors), 0.0, relative_to=1.0,
@@ -110,7 +108,7 @@ def lemma_1(features: Table, flows: Table) -> Finding:
                 ):
                     amplified = 1 + omega[..., 0] ** 2 / C
                     along.append((np.abs(loss[..., 0] / formula(quantity, omega, C) - 1) / amplified).max(axis=1))
-            given = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
+            given: dict[str, Any] = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
             checks += [
                 equal_on_every_draw(f"{quantity} of raw features, relative error", np.concatenate(at_draws), 0.0,
                                     because="rounding", **given),
@@ -144,13 +142,12 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     r"""Under continually renormalised gradient flow, on the central path from zero global mean, the SNR singular values
     obey $\dot\omega = \omega / (N(C + \omega^2)^2)$: $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$.
 
-    To check by hand, write a row of the features in aligned coordinates as $\omega y + n$, with $y$ a row of labels and
-    $n$ deviations from class means. The same row of $-\nabla L$ is $\alpha y - \beta n$ with
-    $\alpha = \omega / (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal projection removes $\beta n$, which
-    is normal to the manifold, and leaves $\dot\omega = \alpha$: the paper's equation. The printed map subtracts
-    $-\beta(\omega y + n)$ instead, which also restores $n$ but carries the means along:
-    $\dot\omega = \alpha + \beta\omega = \alpha(1 + \omega^2/C)$, faster by a factor that grows without bound (on fresh draws
-    by up to {faster:.3g}).
+    To check by hand, write a row of the features in aligned coordinates as $\omega y + n$, with $y$ a row of labels
+    and $n$ deviations from class means. The same row of $-\nabla L$ is $\alpha y - \beta n$ with $\alpha = \omega /
+    (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal projection removes $\beta n$, which is normal to
+    the manifold, and leaves $\dot\omega = \alpha$: the paper's equation. The printed map subtracts $-\beta(\omega y +
+    n)$ instead, which also restores $n$ but carries the means along: $\dot\omega = \alpha + \beta\omega = \alpha(1 +
+    \omega^2/C)$, faster by a factor that grows without bound (on fresh draws by up to {faster:.3g}).
     """
 
     def judge(pairs: Sequence[tuple[str, Dynamics]]) -> Judgement:
@@ -177,7 +174,9 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     )  # fmt: skip
 
 
-def _asymptote_checks(flows: Table, flow: str, dynamics: Dynamics, next_order: Callable[..., np.ndarray]) -> list[Check]:
+def _asymptote_checks(
+    flows: Table, flow: str, dynamics: Dynamics, next_order: Callable[..., np.ndarray]
+) -> list[Check]:
     """Hold the ratio to an asymptote at the last time, and the exponent over the last decade, to their next order."""
     times = times_of(flows)
     last, before = decades_back(flows, 2)
@@ -205,7 +204,9 @@ def _algorithm_next_order(omega: np.ndarray, C: int) -> np.ndarray:
     return 2 * C * np.log(omega) / omega**2
 
 
-@claim("Corollary 1 (1)", scope="singular values that follow equation 9: the flow of the orthogonal projection, " + FLOWS)
+@claim(
+    "Corollary 1 (1)", scope="singular values that follow equation 9: the flow of the orthogonal projection, " + FLOWS
+)
 def corollary_1_growth(flows: Table) -> Finding:
     r"""Singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
 
@@ -226,8 +227,9 @@ def corollary_1_equality(flows: Table, *, left: Positive) -> Finding:
     r"""The non-zero SNR singular values become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
     Every $\omega$ runs on the same curve, late ones behind by a fixed time, so that what is left of
-    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ under either equation: over the last decade by a factor that the next
-    order leaves within a tenth of 10. The limit itself is judged by that law and by what is left at the last time.
+    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ under either equation: over the last decade by a factor that the
+    next order leaves within a tenth of 10. The limit itself is judged by that law and by what is left at the last
+    time.
     """
     times = times_of(flows)
     last, before = decades_back(flows, 2)
@@ -257,8 +259,8 @@ def corollary_1_equality(flows: Table, *, left: Positive) -> Finding:
 
 @claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + FLOWS)
 def corollary_2(flows: Table, *, left: Positive) -> Finding:
-    r"""$\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the renormalised features tend to its copies for every example,
-    and neural collapse follows on the renormalised features.
+    r"""$\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the renormalised features tend to its copies for every
+    example, and neural collapse follows on the renormalised features.
 
     Equation 10: what is left is the spread of the singular values. Equation 11: the deviations never move and only
     $\omega_{\max}$ grows, so that the distance is $\sqrt{CP}/\omega_{\max}$. The norms and angles of class means, the
@@ -281,8 +283,8 @@ def corollary_2(flows: Table, *, left: Positive) -> Finding:
             for (C, _, P, omega), (*_, distance) in zip(
                 by_size(flows, "omega", flow), by_size(flows, "features_limit", flow), strict=True
             ):
-                said = np.sqrt(C * P) / omega[:, -1, 0] if limit == "collapse" else 1.0
-                errors.append(np.abs(distance[:, -1, 0] / said - 1))
+                expected = np.sqrt(C * P) / omega[:, -1, 0] if limit == "collapse" else 1.0
+                errors.append(np.abs(distance[:, -1, 0] / expected - 1))
             checks += [
                 every_draw(f"distance of eq. 11 over $\\sqrt{{CP}}/\\omega_{{\\max}}$, less one, {flow} map",
                            np.concatenate(errors), at_most=left, because="the spread of singular values, as 1/t"),
@@ -388,10 +390,10 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
     The last line of the derivation drops a factor $C$, without consequence for the limit. A line before it takes the
     pseudo-inverse of a product for the product of inverses in reverse order, which holds where the class means span an
-    invariant subspace of $\Sigma_W$. With class means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by Schur's
-    complement. On raw features the trace is up to {raw:.3g} times $C\sum_j1/\omega_j^2$, at the end of training
-    {network:.3g} times in the median network. So NC1 follows on the renormalised features, where it is proved; on others
-    it asks that $\Sigma_W$ be well conditioned too.
+    invariant subspace of $\Sigma_W$. With class means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by
+    Schur's complement. On raw features the trace is up to {raw:.3g} times $C\sum_j1/\omega_j^2$, at the end of
+    training {network:.3g} times in the median network. So NC1 follows on the renormalised features, where it is
+    proved; on others it asks that $\Sigma_W$ be well conditioned too.
     """
 
     def ratios(quantity: str, table: Table, flow: str | None, factor: bool) -> np.ndarray:
@@ -418,7 +420,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
     def judge(said: tuple[bool, bool]) -> Judgement:
         factor, bound = said
-        given = {"relative_to": 1.0, "resolution": 1e-3}
+        given: dict[str, Any] = {"relative_to": 1.0, "resolution": 1e-3}
         checks = [
             equal_on_every_draw("renormalised features: trace over the sum, less one",
                                 ratios("trace_renormalised", features, None, factor), 0.0, tolerance=ROUNDING,
@@ -453,14 +455,17 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
 @claim("Section 3.2, footnote 12", scope="small networks of three families on 8 x 8 digits, last epoch", empirical=True)
 def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
-    r"""The within-class covariance of last-layer features keeps full rank in training, so that $\Sigma_W^{-1/2}$ exists.
+    r"""The within-class covariance of last-layer features keeps full rank in training, so that $\Sigma_W^{-1/2}$
+    exists.
 
-    Rank counts directions whose variance is above the square of float32's rounding times the features' mean square. What
-    lacks are dead units, in the median training {dead:.2g} of all.
+    Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
+    What lacks are dead units, in the median training {dead:.2g} of all.
     """
     rank, count = at_the_end(trainings, "rank"), at_the_end(trainings, "features")
-    means = over_trainings(trainings, lambda table: by_draw(table, "snr", draw=["seed", "epoch"]).shape[1] * np.ones(
-        table["seed"].nunique()))
+    means = over_trainings(
+        trainings,
+        lambda table: by_draw(table, "snr", draw=["seed", "epoch"]).shape[1] * np.ones(table["seed"].nunique()),
+    )
 
     def judge(said: str) -> Judgement:
         expected = count if said == "full" else means

@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
@@ -27,21 +26,22 @@ def central_path(
 ) -> Drawn:
     r"""Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
 
-    Top left: SNR singular values $\omega$ under Riemannian gradient flow (coloured), Proposition 2's closed form on top
-    (black dots) and its asymptote $(4t/N)^{1/4}$ (grey). Top middle: the same start under the tangent map that the
+    Top left: SNR singular values $\omega$ under Riemannian gradient flow (coloured), Proposition 2's closed form on
+    top (black dots) and its asymptote $(4t/N)^{1/4}$ (grey). Top middle: the same start under the tangent map that the
     paper prints (coloured), and the algorithm that it describes, gradient descent with renormalisation (circles);
     black dots are the solution of $\dot\omega = \omega/(CN(C + \omega^2))$, grey its asymptote $(2t/(CN))^{1/2}$, thin
-    dotted lines what Proposition 2 gives. Top right: measured $\dot\omega$ on fresh draws of several sizes, in units of
-    the paper's formula: one for the orthogonal projection, $1 + \omega^2/C$ (line) for the printed map and for one step of
-    the algorithm.
+    dotted lines what Proposition 2 gives. Top right: measured $\dot\omega$ on fresh draws of several sizes, in units
+    of the paper's formula: one for the orthogonal projection, $1 + \omega^2/C$ (line) for the printed map and for one
+    step of the algorithm.
 
     Second row. Left: $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ under both flows. Middle: the loss and its two
     parts, and Lemma 1 from the singular values (black dots), under Riemannian gradient flow. Right: distance of
-    $\mathrm{SNR}/\omega_{\max}$ from $U_0V_0^\top$ (eq. 10) and of the renormalised features from its copies (eq. 11), which
-    falls as $1/\omega$; colours as on the left.
+    $\mathrm{SNR}/\omega_{\max}$ from $U_0V_0^\top$ (eq. 10) and of the renormalised features from its copies (eq. 11),
+    which falls as $1/\omega$; colours as on the left.
 
-    Last row: the SNR singular values of the last-layer features of a network in training, on the epochs at which it was
-    measured. A network is neither on the central path nor renormalised; no agreement with either closed form is claimed.
+    Last row: the SNR singular values of the last-layer features of a network in training, on the epochs at which it
+    was measured. A network is neither on the central path nor renormalised; no agreement with either closed form is
+    claimed.
     """
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)

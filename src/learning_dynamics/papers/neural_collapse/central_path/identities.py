@@ -21,7 +21,7 @@ def moments(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def least_squares(H: np.ndarray, classes: int, decay: float) -> np.ndarray:
-    """Return the extended classifier that minimises the loss, by an orthogonal-triangular solver, without covariances."""
+    """Return the extended classifier that minimises the loss, by a least-squares solver, without covariances."""
     samples, size = H.shape[1], len(H) + 1
     rows = np.vstack([central_path.extended(H).T, np.sqrt(samples * decay) * np.eye(size)])
     labels = np.vstack([central_path.one_hot(classes, samples // classes).T, np.zeros((size, classes))])
@@ -86,9 +86,7 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
 
     Altered: the classifier of H kept for A H.
     """
-    first, second = (
-        collapse.least_squares_classifier(*moments(each, classes), decay=0.0) for each in (H, A @ H)
-    )
+    first, second = (collapse.least_squares_classifier(*moments(each, classes), decay=0.0) for each in (H, A @ H))
     scores, moved = first @ central_path.extended(H), second @ central_path.extended(A @ H)
     before = central_path.extended_loss(first, H, 0.0)
     return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from learning_dynamics.errors import DivergenceError, ProjectError
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
+from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed

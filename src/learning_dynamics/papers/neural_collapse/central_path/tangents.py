@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
+from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 
 Numbers = dict[str, np.ndarray | np.floating | float]
 
@@ -73,7 +73,8 @@ def adjoint_gaps(X: np.ndarray, classes: int) -> Numbers:
 
 
 def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    """Return d omega_j / dt by central differences, shape (classes - 1,), for both flows and one step of the descent.
+    """Return d omega_j / dt by central differences at two steps, extrapolated, shape (classes - 1,), for both flows
+    and one step of the descent.
 
     The flows move the features along their velocity; the descent takes a plain gradient step of size h forwards
     and backwards and renormalises.
@@ -84,8 +85,11 @@ def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     measured = {}
     for name, move in moves.items():
         h = DIFFERENCE / np.max(np.linalg.norm(move, axis=0) / np.linalg.norm(X, axis=0))
-        ahead, behind = (central_path.snr_singular_values(X + sign * h * move, classes) for sign in (1, -1))
-        measured[name] = (ahead - behind) / (2 * h)
+        slopes = []
+        for step in (h, 2 * h):
+            ahead, behind = (central_path.snr_singular_values(X + sign * step * move, classes) for sign in (1, -1))
+            slopes.append((ahead - behind) / (2 * step))
+        measured[name] = (4 * slopes[0] - slopes[1]) / 3
     return measured
 
 
@@ -114,8 +118,9 @@ def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.
 def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     """Return d omega_j along the printed map's image of Z, and what Lemma 3 says of it, shape (classes - 1,).
 
-    Keys: ``measured``, by central differences at two steps, extrapolated; ``lemma_3``, (y_j / N - omega_j C x_j) . dx_j in aligned coordinates;
-    ``without_shrinking``, its first product alone, which is the slope along the orthogonal projection.
+    Keys: ``measured``, by central differences at two steps, extrapolated; ``lemma_3``, (y_j / N - omega_j C x_j) .
+    dx_j in aligned coordinates; ``without_shrinking``, its first product alone, which is the slope along the
+    orthogonal projection.
     """
     Z = central_path.centred(Z)
     U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(X, classes), full_matrices=False)
@@ -124,7 +129,7 @@ def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[st
     means = np.einsum("pj,pc,cj->j", U, central_path.class_means(Z, classes), V)
     scatter = np.einsum("pj,ps,qs,qj->j", U, central_path.deviations(X, classes), Z, U) / (classes * examples)
     image = renormalised.printed_map(X, Z, classes)
-    h = DIFFERENCE * np.linalg.norm(X) / np.linalg.norm(image)
+    h = float(DIFFERENCE * np.linalg.norm(X) / np.linalg.norm(image))
 
     def difference(step: float) -> np.ndarray:
         ahead, behind = (central_path.snr_singular_values(X + sign * step * image, classes) for sign in (1, -1))

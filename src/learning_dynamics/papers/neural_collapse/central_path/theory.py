@@ -114,14 +114,14 @@ def algorithm_asymptote(time: np.ndarray, classes: int, examples: int) -> np.nda
 def trace_bound(omega: np.ndarray, classes: int) -> np.ndarray:
     """Return C sum_j 1 / omega_j**2, the least that tr(pinv(Sigma_B) Sigma_W) can be over the last axis.
 
-    With class means U S V^T the trace is C tr(S^-2 U^T Sigma_W U), while C sum_j 1 / omega_j**2 is
-    C tr(S^-1 (U^T Sigma_W^-1 U)^-1 S^-1). By Schur's complement U^T Sigma_W U >= (U^T Sigma_W^-1 U)^-1, with equality if
-    and only if the class means span an invariant subspace of Sigma_W, as where Sigma_W is the identity.
+    With class means U S V^T the trace is C tr(S^-2 U^T Sigma_W U), while C sum_j 1 / omega_j**2 is C tr(S^-1 (U^T
+    Sigma_W^-1 U)^-1 S^-1). By Schur's complement U^T Sigma_W U >= (U^T Sigma_W^-1 U)^-1, with equality if and only if
+    the class means span an invariant subspace of Sigma_W, as where Sigma_W is the identity.
     """
     return classes * np.sum(omega**-2.0, axis=-1)
 
 
-def simplex_gram(vectors: np.ndarray) -> np.ndarray:
+def simplex_gram(vectors: np.ndarray) -> float:
     """Return how far E^T E, E of shape (features, classes), is from a simplex equiangular tight frame's, relative.
 
     That is alpha (C I - 1 1^T) / (C - 1) with the alpha that fits best (Lemma 7).
@@ -130,4 +130,4 @@ def simplex_gram(vectors: np.ndarray) -> np.ndarray:
     gram = np.swapaxes(vectors, -1, -2) @ vectors
     frame = (classes * np.eye(classes) - 1) / (classes - 1)
     scale = np.sum(gram * frame) / np.sum(frame**2)
-    return np.linalg.norm(gram - scale * frame) / np.linalg.norm(gram)
+    return float(np.linalg.norm(gram - scale * frame) / np.linalg.norm(gram))

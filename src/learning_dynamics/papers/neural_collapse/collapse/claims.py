@@ -101,8 +101,8 @@ def nc2_equinorm(trainings: Sequence[Table], *, factor: Positive, level: Positiv
 def nc2_equiangular(trainings: Sequence[Table], *, factor: Positive, level: Positive) -> Finding:
     r"""Under MSE, the angles between class means, and between classifiers, become equal.
 
-    The class means' cosines end with a standard deviation of {end:.2g} in the median training, {over_all:.3g} times less
-    than at the first recorded epoch.
+    The class means' cosines end with a standard deviation of {end:.2g} in the median training, {over_all:.3g} times
+    less than at the first recorded epoch.
     """
     return _limit(trainings, ["equiangular_means", "equiangular_classifiers"], factor, level)
 
@@ -150,8 +150,8 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Finding:
 def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table]) -> Finding:
     r"""Variability tends to collapse faster under MSE than under cross-entropy.
 
-    The logarithm of the ratio of both NC1 at the last epoch, for the same network and seed, must lie above zero in the mean
-    over trainings; the two losses have the same epochs, weight decay and schedule. Equal weight decay is not
+    The logarithm of the ratio of both NC1 at the last epoch, for the same network and seed, must lie above zero in the
+    mean over trainings; the two losses have the same epochs, weight decay and schedule. Equal weight decay is not
     equally strong: the losses' gradients differ in size.
     """
     first, second = paired(mse, ce)
@@ -172,8 +172,8 @@ def nc2_not_slower(trainings: Sequence[Table], *, factor: Positive) -> Finding:
     r"""NC2 does not happen more slowly than NC1 and NC3.
 
     A quantity has arrived at the first recorded epoch at which it has made nine tenths of its way to the last, on a
-    logarithmic scale. NC2 is the last to arrive of the spreads of norms and angles of class means; NC1 and NC3 the later of
-    both. Not more slowly is: not later by more than the factor, in the mean of logarithms over trainings.
+    logarithmic scale. NC2 is the last to arrive of the spreads of norms and angles of class means; NC1 and NC3 the
+    later of both. Not more slowly is: not later by more than the factor, in the mean of logarithms over trainings.
     """
 
     def arrival(table: Table, *quantities: str) -> np.ndarray:
@@ -205,8 +205,8 @@ def nc2_not_slower(trainings: Sequence[Table], *, factor: Positive) -> Finding:
 def five_data_sets(
     trainings: Sequence[Table], *, factor: Positive, level: Positive, share: Fraction, networks: Fraction
 ) -> Finding:
-    r"""Neural collapse occurs under MSE on the paper's five data sets and three networks: NC1 falls and ends low, norms,
-    angles and self-duality fall, and decisions become those of the nearest class mean.
+    r"""Neural collapse occurs under MSE on the paper's five data sets and three networks: NC1 falls and ends low,
+    norms, angles and self-duality fall, and decisions become those of the nearest class mean.
 
     Appendix A.7 names ResNet and DenseNet on STL10 as exceptions: they are left out. The runs belong to the full-scale
     configuration, which downloads the data sets and needs a GPU.

@@ -16,8 +16,8 @@ def fig3(trainings: Sequence[Table]) -> Drawn:
     """Norms of class means and of classifiers along training.
 
     Standard deviation over mean, over classes, of the norms of the centred class means (solid) and of the classifiers
-    (dashed), under MSE as in the paper and under cross-entropy beside it. Lines: geometric mean over seeds; bands: their
-    range; vertical, red: zero train error, median over seeds; dotted: the learning rate drops tenfold. {recipe}
+    (dashed), under MSE as in the paper and under cross-entropy beside it. Lines: geometric mean over seeds; bands:
+    their range; vertical, red: zero train error, median over seeds; dotted: the learning rate drops tenfold. {recipe}
     """
     return _means_and_classifiers(trainings, "equinorm", "std / mean of norms")
 
@@ -25,17 +25,17 @@ def fig3(trainings: Sequence[Table]) -> Drawn:
 def fig4(trainings: Sequence[Table]) -> Drawn:
     """Equality of angles between class means, and between classifiers, along training.
 
-    Standard deviation, over pairs of classes, of the cosines between centred class means (solid) and between classifiers
-    (dashed), under both losses. Lines, bands and verticals as in figure 3. {recipe}
+    Standard deviation, over pairs of classes, of the cosines between centred class means (solid) and between
+    classifiers (dashed), under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
     return _means_and_classifiers(trainings, "equiangular", "std of cosines")
 
 
 def fig5(trainings: Sequence[Table]) -> Drawn:
-    """Distance of angles from the largest that C vectors can all have, along training.
+    r"""Distance of angles from the largest that C vectors can all have, along training.
 
-    Mean over pairs of classes of $|\\cos + 1/(C-1)|$, for centred class means (solid) and for classifiers (dashed), under
-    both losses. Lines, bands and verticals as in figure 3. {recipe}
+    Mean over pairs of classes of $|\cos + 1/(C-1)|$, for centred class means (solid) and for classifiers (dashed),
+    under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
     return _means_and_classifiers(trainings, "maximal_angle", r"mean $|\cos + 1/(C-1)|$")
 
@@ -43,8 +43,8 @@ def fig5(trainings: Sequence[Table]) -> Drawn:
 def fig6(trainings: Sequence[Table]) -> Drawn:
     r"""Distance of classifiers from class means, up to scale, along training.
 
-    $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms, under
-    both losses. Lines, bands and verticals as in figure 3. {recipe}
+    $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms,
+    under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
     figure, _ = curves(trainings, under_both_losses("self_duality"), ylabel="self-duality distance")
     return _drawn(figure, trainings, "self_duality", "The squared distance of classifiers from class means")
@@ -63,9 +63,9 @@ def fig7(trainings: Sequence[Table]) -> Drawn:
 def fig8(trainings: Sequence[Table]) -> Drawn:
     """Share of images for which network and nearest class mean differ, along training.
 
-    On train images as in the paper (solid) and on test images (dashed), under both losses; class means are those of train
-    images. The vertical axis is linear below a thousandth. Lines: mean over seeds; bands: their range; verticals as in
-    figure 3. {recipe}
+    On train images as in the paper (solid) and on test images (dashed), under both losses; class means are those of
+    train images. The vertical axis is linear below a thousandth. Lines: mean over seeds; bands: their range; verticals
+    as in figure 3. {recipe}
     """
     lines = [
         {**line, "label": f"{line['label']}, {split}", "ls": "-" if split == "train" else DASHED}
@@ -83,8 +83,8 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     r"""Within-class variability along training under MSE and under cross-entropy.
 
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds; bands: their range;
-    vertical, red: zero train error under MSE (solid) and cross-entropy (dashed); dotted: the learning rate drops tenfold.
-    {recipe}
+    vertical, red: zero train error under MSE (solid) and cross-entropy (dashed); dotted: the learning rate drops
+    tenfold. {recipe}
     """
     trainings = [*mse, *ce]
     figure, _ = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)

@@ -120,11 +120,11 @@ def least_squares_deviation_negligible(
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$.
 
-    Judged at the last epoch of every training. Of $L_{LS}$ a share of {decay_share:.2g} (median over trainings) is weight
-    decay, which no classifier avoids; against what is left of it, the squared errors of predictions, $L_{LS}^\perp$
-    without its own decay has a share of {data_share:.2g} (largest {data_worst:.2g}). At its worst recorded epoch between
-    the end of train errors and the first drop of the learning rate, where gradient noise keeps the last layer away
-    from the optimum, the share of the whole is {noisy:.2g}.
+    Judged at the last epoch of every training. Of $L_{LS}$ a share of {decay_share:.2g} (median over trainings) is
+    weight decay, which no classifier avoids; against what is left of it, the squared errors of predictions,
+    $L_{LS}^\perp$ without its own decay has a share of {data_share:.2g} (largest {data_worst:.2g}). At its worst
+    recorded epoch between the end of train errors and the first drop of the learning rate, where gradient noise keeps
+    the last layer away from the optimum, the share of the whole is {noisy:.2g}.
     """
 
     def part(of_data: bool) -> np.ndarray:
@@ -152,8 +152,8 @@ def least_squares_deviation_negligible(
         name = "$L_{LS}^\\perp / L_{LS}$ at the last epoch" + (", without decay" if reference == "data" else "")
         return Judgement(every_draw(name, values, at_most=share, because="a tenth: what a figure shows as negligible"))
 
-    decayed = over_trainings(trainings, lambda table: (
-        by_seed(table, "loss_nc1_decay") / (by_seed(table, "loss_nc1") + by_seed(table, "loss_nc23"))).iloc[-1])  # fmt: skip
+    least = at_the_end(trainings, "loss_nc1") + at_the_end(trainings, "loss_nc23")
+    decayed = at_the_end(trainings, "loss_nc1_decay") / least
     facts = {
         "decay_share": float(np.median(decayed)),
         "data_share": float(np.median(ratios["data"])),
@@ -170,9 +170,10 @@ def nc23_vanishes_first(
 ) -> Finding:
     r"""Of the three terms of the loss, $L_{NC2/3}$ diminishes fastest.
 
-    A term's fall is its value at the first recorded epoch over its value at the last; the advantage of $L_{NC2/3}$ is its
-    fall over the larger of the other two. Weight decay keeps $L_{NC1}$ from zero, and $L_{LS}^\perp$, gradient noise, falls
-    with the learning rate. Without the parts of weight decay the advantage is a factor {data:.2g} (geometric mean).
+    A term's fall is its value at the first recorded epoch over its value at the last; the advantage of $L_{NC2/3}$ is
+    its fall over the larger of the other two. Weight decay keeps $L_{NC1}$ from zero, and $L_{LS}^\perp$, gradient
+    noise, falls with the learning rate. Without the parts of weight decay the advantage is a factor {data:.2g}
+    (geometric mean).
     """
 
     def advantage(table: Table, parts: str, until: str, first: str) -> np.ndarray:

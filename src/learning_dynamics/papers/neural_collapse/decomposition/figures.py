@@ -30,12 +30,12 @@ TERMS = {
 def fig2(trainings: Sequence[Table]) -> Drawn:
     r"""The terms that the MSE loss decomposes into, along training.
 
-    The loss, weight decay included (grey), is $L_{NC1} + L_{NC2/3} + L_{LS}^\perp$ to rounding: within-class variability,
-    distance of class means and least-squares classifiers from the simplex, and what the actual classifier
-    loses against the least-squares one (solid). Dashed: the first and the last without the part that weight decay adds to
-    them, which is squared error alone; decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds; bands: their
-    range; vertical, red: the first measured epoch without a train error, median over seeds; dotted: the learning rate
-    drops tenfold. {recipe}
+    The loss, weight decay included (grey), is $L_{NC1} + L_{NC2/3} + L_{LS}^\perp$ to rounding: within-class
+    variability, distance of class means and least-squares classifiers from the simplex, and what the actual classifier
+    loses against the least-squares one (solid). Dashed: the first and the last without the part that weight decay adds
+    to them, which is squared error alone; decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds; bands:
+    their range; vertical, red: the first measured epoch without a train error, median over seeds; dotted: the learning
+    rate drops tenfold. {recipe}
     """
     figure, panels = training_grid(trainings, height=2.6, sharex=True, sharey=True)
     shares = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
@@ -42,18 +44,20 @@ def tangent_space(features: Table) -> Finding:
     $Z - \frac12(XCZ^\top + ZCX^\top)X$ is a projection onto it.
 
     Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, every solution is the
-    velocity of such a curve, and the equation's rank is $P(P+1)/2$, as many as the manifold has constraints. The printed
-    map takes everything into that space, leaves what lies there alone, and applied twice does what it does once; so
-    does the orthogonal projection: a space has many projections onto it, which differ in what they discard.
+    velocity of such a curve, and the equation's rank is $P(P+1)/2$, as many as the manifold has constraints. The
+    printed map takes everything into that space, leaves what lies there alone, and applied twice does what it does
+    once; so does the orthogonal projection: a space has many projections onto it, which differ in what they discard.
     Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it.
     """
     missed = select(features, "codimension").sort_values(DRAW)
 
     def judge(flow: str) -> Judgement:
-        given = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
+        given: dict[str, Any] = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
         names = {"image": "image off the space", "idempotence": "second application", "tangent_moved": "tangents moved"}
         exact = [
-            equal_on_every_draw(said, largest(features, name, flow=flow) if flow else np.ones(len(missed)), 0.0, **given)
+            equal_on_every_draw(
+                said, largest(features, name, flow=flow) if flow else np.ones(len(missed)), 0.0, **given
+            )
             for name, said in names.items()
         ]
         curves = largest(features, "curve_equation", "curve_velocity")
@@ -82,12 +86,12 @@ def projection_self_adjoint(features: Table) -> Finding:
     {printed:.2g} of its norm on the draw where it is worst. It discards $SX$, a move along the fibre, where
     orthogonality asks to discard $SXC$.
 
-    The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)XC$, and the gradient
-    satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the gradient alone (to
-    {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more), and the equation that Lemma 4
-    arrives at is gradient flow without any projection, which leaves the manifold: at least {normal:.2g} of the gradient
-    is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5 and Proposition 2
-    come out right for that one: see `proposition_2`.
+    The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)XC$, and the
+    gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the gradient
+    alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more), and the equation that
+    Lemma 4 arrives at is gradient flow without any projection, which leaves the manifold: at least {normal:.2g} of the
+    gradient is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5 and
+    Proposition 2 come out right for that one: see `proposition_2`.
     """
 
     def judge(flow: str) -> Judgement:
@@ -111,9 +115,9 @@ def projection_self_adjoint(features: Table) -> Finding:
 def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
-    The remainder relative to $\|\Delta\|$ must fall as the first power of the step. The last line of the proof prints a
-    minus between the two products of $\Pi$, a slip. With the orthogonal projection, under which Proposition 2 holds, the
-    lemma does not: the order of what is left is {orthogonal:.2g}.
+    The remainder relative to $\|\Delta\|$ must fall as the first power of the step. The last line of the proof prints
+    a minus between the two products of $\Pi$, a slip. With the orthogonal projection, under which Proposition 2 holds,
+    the lemma does not: the order of what is left is {orthogonal:.2g}.
     """
 
     def order(flow: str) -> np.ndarray:
@@ -123,10 +127,13 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
     def judge(flow: str) -> Judgement:
         return Judgement(equal_on_every_draw(
             "order of the remainder over the step, from the two smallest steps", order(flow), 1.0, tolerance=tolerance,
-            relative_to=1.0, because="next order: the step's relative size, some thousandths, times the draw's curvature",
+            relative_to=1.0, because="next order: the step's relative size, some thousandths, times a curvature",
         ))  # fmt: skip
 
-    rivals = {"the orthogonal projection": "orthogonal", "a minus between the products, as the proof ends": "minus_sign"}
+    rivals = {
+        "the orthogonal projection": "orthogonal",
+        "a minus between the products, as the proof ends": "minus_sign",
+    }
     return Finding(judge, printed="printed", rivals=rivals, facts={"orthogonal": float(np.median(order("orthogonal")))})
 
 

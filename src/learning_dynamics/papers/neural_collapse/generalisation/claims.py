@@ -41,11 +41,13 @@ def _slower_on_test(trainings: Sequence[Table], quantities: Sequence[str], falls
                 draws_for=int((slower > 0).sum()), draws_against=int((slower <= 0).sum()),
                 draws_undecided=int(np.isnan(slower).sum()),
             ))  # fmt: skip
-            checks.append(at_least(
-                f"{named}: test less train images, last epoch", evidence.mean(above), 0.0, because=INTERVAL
-            ))
+            checks.append(
+                at_least(f"{named}: test less train images, last epoch", evidence.mean(above), 0.0, because=INTERVAL)
+            )
             if falls_too:
-                checks.append(at_least(f"{named}: fall on test images", evidence.mean(fall[test]), 0.0, because=INTERVAL))
+                checks.append(
+                    at_least(f"{named}: fall on test images", evidence.mean(fall[test]), 0.0, because=INTERVAL)
+                )
         return Judgement(*checks)
 
     rivals = {"test and train images exchanged": ("test", "train")}
@@ -56,19 +58,19 @@ def _slower_on_test(trainings: Sequence[Table], quantities: Sequence[str], falls
 def test_collapse_slower(trainings: Sequence[Table]) -> Finding:
     r"""On test images variability collapses too, but more slowly and less deeply than on train images.
 
-    From the end of train errors to the last epoch NC1 falls on test images, by less than on train images, and ends above
-    it. Test classes are not quite equally frequent; classes weigh equally.
+    From the end of train errors to the last epoch NC1 falls on test images, by less than on train images, and ends
+    above it. Test classes are not quite equally frequent; classes weigh equally.
     """
     return _slower_on_test(trainings, ["nc1"], falls_too=True)
 
 
-test_collapse_slower.__test__ = False  # type: ignore[attr-defined]  # a claim, not a test
+test_collapse_slower.__test__ = False  # a claim, not a test
 
 
 @claim("Appendix A.8", scope=SMALL + ", MSE", empirical=True)
 def collapse_on_test_images(trainings: Sequence[Table]) -> Finding:
-    r"""The other phenomena of neural collapse behave on test images as variability does: norms, angles and self-duality of
-    the class means of test features fall more slowly than on train images, and end above.
+    r"""The other phenomena of neural collapse behave on test images as variability does: norms, angles and
+    self-duality of the class means of test features fall more slowly than on train images, and end above.
     """
     quantities = ["equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"]
     return _slower_on_test(trainings, quantities, falls_too=False)
@@ -100,8 +102,8 @@ def accuracy_after_zero_error(trainings: Sequence[Table]) -> Finding:
 def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, margin: Positive) -> Finding:
     r"""Networks trained with MSE reach a test accuracy comparable to that under cross-entropy.
 
-    The difference at the last epoch, for the same network and seed, must lie within the margin on both sides, with its 95 %
-    interval.
+    The difference at the last epoch, for the same network and seed, must lie within the margin on both sides, with its
+    95 % interval.
     """
     first, second = paired(mse, ce)
 

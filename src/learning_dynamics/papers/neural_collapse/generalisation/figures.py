@@ -19,8 +19,9 @@ from learning_dynamics.tidy import Table
 def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     r"""Within-class variability on test images along training, under both losses.
 
-    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ with means and covariances of the test features (solid); faint dashes repeat
-    the train values of figure 10. Lines: geometric mean over seeds; bands: their range; verticals as in figure 10. {recipe}
+    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ with means and covariances of the test features (solid); faint dashes
+    repeat the train values of figure 10. Lines: geometric mean over seeds; bands: their range; verticals as in figure
+    10. {recipe}
     """
     train = [
         {**line, "label": f"{line['label']}, train", "ls": DASHED, "alpha": 0.5, "lw": 1.0}
@@ -36,7 +37,9 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
         "test": float(np.median(at_the_end(trainings, "nc1", "test"))),
         "train": float(np.median(at_the_end(trainings, "nc1"))),
     }
-    alt = "Within-class variability against epochs; at the end {test:.2g} on test and {train:.2g} on train images (medians)."
+    alt = (
+        "Within-class variability along training; at the end {test:.2g} on test, {train:.2g} on train images (medians)."
+    )
     return Drawn(figure, facts, alt)
 
 
@@ -44,9 +47,9 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     """Test accuracy at the first measured epoch without a train error, and at the end of training.
 
     Percent, mean over seeds with its standard error; change is in percentage points, with its median over seeds in
-    brackets. Over all trainings under MSE the change has the mean {mean:.2f} and the median {median:.2f}; one test image
-    is {one_image:.2f} points. Rows of the paper's data sets carry the paper's numbers, which are of MSE, beside ours.
-    {recipe}
+    brackets. Over all trainings under MSE the change has the mean {mean:.2f} and the median {median:.2f}; one test
+    image is {one_image:.2f} points. Rows of the paper's data sets carry the paper's numbers, which are of MSE, beside
+    ours. {recipe}
     """
     table = accuracies([*mse, *ce])
     head = ["data, network", "loss", "at zero error", "at the end", "change"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -48,7 +50,9 @@ def fig1(training: Table) -> Drawn:
         axis.spines[:].set_visible(False)
     shared_legend(figure, columns=6, markerscale=1.6)
     spread = float(np.sqrt(np.mean((features - means[:, None]) ** 2)))
-    alt = "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
+    alt = (
+        "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
+    )
     return Drawn(figure, {"zoom": reach / least, "recipe": recipe([training]), "spread": spread}, alt)
 
 
@@ -56,12 +60,12 @@ def fig13(training: Table) -> Drawn:
     r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
     $X$.
 
-    Below, the base space: representatives $X$, whose within-class covariance is the identity, at an early, a middle and the
-    last recorded epoch of a training; training moves along it from left to right. Above each, its fibre: the
-    features $H = \Sigma_W^{1/2}X$ that the network has, and $AX$ for two other symmetric positive-definite $A$. Real features:
-    those of figure 1, in the plane of three class means. Shaded: the classes that the least-squares classifier of each
-    picture decides for. The number is its square loss: the same on a fibre to rounding (relative difference
-    {difference:.0e}), and another on every fibre. {recipe}
+    Below, the base space: representatives $X$, whose within-class covariance is the identity, at an early, a middle
+    and the last recorded epoch of a training; training moves along it from left to right. Above each, its fibre: the
+    features $H = \Sigma_W^{1/2}X$ that the network has, and $AX$ for two other symmetric positive-definite $A$. Real
+    features: those of figure 1, in the plane of three class means. Shaded: the classes that the least-squares
+    classifier of each picture decides for. The number is its square loss: the same on a fibre to rounding (relative
+    difference {difference:.0e}), and another on every fibre. {recipe}
     """
     rows = training[training["quantity"].str.startswith("portrait")]
     epochs = sorted(rows["epoch"].unique())
@@ -86,7 +90,9 @@ def fig13(training: Table) -> Drawn:
     shared_legend(figure, markerscale=2)
     figure.canvas.draw()
     _join(figure, axes)
-    alt = "Three columns of pictures of the same clouds, stretched differently; classes decided for are the same in each."
+    alt = (
+        "Three columns of pictures of the same clouds, stretched differently; classes decided for are the same in each."
+    )
     return Drawn(figure, {"difference": max(differences), "recipe": recipe([training])}, alt)
 
 
@@ -101,7 +107,7 @@ def _join(figure: plt.Figure, axes: np.ndarray) -> None:
             middle = x + width / 2
             figure.add_artist(plt.Line2D([middle, middle], [low, boxes[row, column, 1]], color=COLOURS["grey"], lw=1.4))
     last = boxes[-1]
-    for left, right in zip(last[:-1], last[1:], strict=True):
+    for left, right in pairwise(last):
         y = left[1] + left[3] / 2
         figure.add_artist(FancyArrowPatch(
             (left[0] + left[2] + 0.005, y), (right[0] - 0.005, y), arrowstyle="-|>", mutation_scale=14, color="black",

@@ -34,8 +34,8 @@ def mse_more_robust(
 ) -> Finding:
     r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
 
-    Robustness is the mean over test images of the smallest perturbation that is known to change the decision, relative to
-    the image: DeepFool's or a crossing towards a train image. It ends at {mse:.2g} under MSE and at {ce:.2g} under
+    Robustness is the mean over test images of the smallest perturbation that is known to change the decision, relative
+    to the image: DeepFool's or a crossing towards a train image. It ends at {mse:.2g} under MSE and at {ce:.2g} under
     cross-entropy. By DeepFool alone, as in the paper, it is {mse_deepfool:.2g} and {ce_deepfool:.2g}; but that measure
     overshoots once outputs are saturated: see `deepfool_finds_the_boundary`.
     """
@@ -78,14 +78,14 @@ def robustness_grows_after_zero_error(
 
 @claim("Figures 9 and 11", scope=SMALL + ", MSE", origin="ours", empirical=True)
 def deepfool_finds_the_boundary(trainings: Sequence[Table]) -> Finding:
-    r"""DeepFool's perturbation is a bound on the distance to the decision boundary at the first epoch, and no longer after
-    collapse under MSE.
+    r"""DeepFool's perturbation is a bound on the distance to the decision boundary at the first epoch, and no longer
+    after collapse under MSE.
 
-    On the straight way from a test image to the nearest train image that the network decides differently, the
-    decision changes somewhere: the smallest perturbation is no longer than that, and no gradient is needed to find it.
-    Where DeepFool's mean is beyond the mean of these crossings, it has not found the boundary: outputs near 0 and 1 are flat
-    around collapsed features, and a step that follows a small slope goes far past the face it aims at. What then grows is
-    the flatness of the outputs.
+    On the straight way from a test image to the nearest train image that the network decides differently, the decision
+    changes somewhere: the smallest perturbation is no longer than that, and no gradient is needed to find it. Where
+    DeepFool's mean is beyond the mean of these crossings, it has not found the boundary: outputs near 0 and 1 are flat
+    around collapsed features, and a step that follows a small slope goes far past the face it aims at. What then grows
+    is the flatness of the outputs.
     """
 
     def ratio(read: str) -> np.ndarray:

@@ -16,11 +16,12 @@ PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
 def fig9(mse: Sequence[Table]) -> Drawn:
     r"""Robustness against small perturbations along training, under MSE, by three measures.
 
-    Mean over test images of $\|r\|/\|x\|$ for the standardised image $x$ and a perturbation $r$ that changes the network's
-    decision. Solid with circles: DeepFool's $r$, the paper's measure. Dashed: the straight way to the nearest differently
-    decided train image, as far as the decision changes, which bounds the smallest perturbation; where the circles are
-    above it, DeepFool has overshot. Thick: the smaller of both for each image. Lines: geometric mean over seeds; bands:
-    their range; vertical, red: zero train error; dotted: the learning rate drops tenfold. {recipe}
+    Mean over test images of $\|r\|/\|x\|$ for the standardised image $x$ and a perturbation $r$ that changes the
+    network's decision. Solid with circles: DeepFool's $r$, the paper's measure. Dashed: the straight way to the
+    nearest differently decided train image, as far as the decision changes, which bounds the smallest perturbation;
+    where the circles are above it, DeepFool has overshot. Thick: the smaller of both for each image. Lines: geometric
+    mean over seeds; bands: their range; vertical, red: zero train error; dotted: the learning rate drops tenfold.
+    {recipe}
     """
     figure, _ = curves(mse, _measures("mse", named=False), ylabel=PERTURBATION)
     return _drawn(figure, mse)
@@ -29,8 +30,8 @@ def fig9(mse: Sequence[Table]) -> Drawn:
 def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     r"""Robustness against small perturbations under MSE and under cross-entropy, by three measures.
 
-    As in figure 9, for both losses; on a logarithmic axis, because DeepFool's measure, the paper's, overshoots by far where
-    outputs are flat. Dashed red: zero train error under cross-entropy. {recipe}
+    As in figure 9, for both losses; on a logarithmic axis, because DeepFool's measure, the paper's, overshoots by far
+    where outputs are flat. Dashed red: zero train error under cross-entropy. {recipe}
     """
     lines = [*_measures("mse", named=True), *_measures("ce", named=True)]
     figure, _ = curves([*mse, *ce], lines, ylabel=PERTURBATION, height=2.4)
@@ -54,7 +55,7 @@ def _drawn(figure: object, trainings: Sequence[Table]) -> Drawn:
         "deepfool": float(at_the_end(trainings, "robustness", "test").mean()),
     }
     alt = (
-        "Relative size of perturbations against epochs; at the end {deepfool:.2g} by DeepFool in the mean, {smallest:.2g} "
-        "by the smallest that is known."
+        "Relative size of perturbations against epochs; at the end {deepfool:.2g} by DeepFool in the mean, "
+        "{smallest:.2g} by the smallest that is known."
     )
     return Drawn(figure, facts, alt)  # type: ignore[arg-type]

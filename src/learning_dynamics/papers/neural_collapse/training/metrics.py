@@ -83,7 +83,7 @@ def training(
                 rows += bench.robustness()
             without_error |= error == 0
             found += [(bench.data, member, int(epoch), *row) for row in rows]
-    declared = [column.name for column in training.columns]  # type: ignore[attr-defined]
+    declared = [column.name for column in training.columns]
     return pd.DataFrame(found, columns=declared)
 
 

@@ -141,7 +141,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
         axis.yaxis.set_major_formatter(PercentFormatter(1.0))
     for axis in (order, aligned, apart, ratio):
         axis.set_xscale("log")
-        axis.legend(loc="best", fontsize=7.5, handlelength=1.2)
+        axis.legend(loc="center left" if axis is aligned else "best", fontsize=7.5, handlelength=1.2)
     for axis in (apart, ratio):
         axis.set_xlabel("initial scale")
     alt = (

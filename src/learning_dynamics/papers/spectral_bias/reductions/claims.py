@@ -183,8 +183,7 @@ def lemma_c_8(flows: Sequence[Table]) -> Finding:
 
     The loss reaches {value:.2g} of its bound at most in {draws} draws, of which there is one for each data set and
     scale. The bound has room to spare for two reasons: $\langle\nabla L, \beta - \beta_*\rangle$ is $2L$, of which the
-    proof uses $L$ (and prints that inequality the wrong way round), and the decay is exponential in the end: even from
-    a single eigenvalue at large scale the loss comes no nearer to its bound than $1/(2e)$.
+    proof uses $L$ (and prints that inequality the wrong way round), and the decay is exponential in the end.
     """
     ratios = np.concatenate(
         [(by_draw(table, "loss") / by_draw(table, "loss", column="predicted")).max(axis=1) for table in flows]

@@ -47,7 +47,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     share = settings_of(times)["loss_share"]
     right.set(xscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
     right.set_ylim(0, 1.6 * np.nanmax(found))
-    handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]  # type: ignore[arg-type]
+    handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
     handles += [line("ill-conditioned", "black", ":"), line("bound", "black", "--", 1.0)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     facts = {
@@ -72,8 +72,9 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     gamma = by_draw(vector, "parameters", column="gamma")
     excess = by_draw(vector, "parameters") - by_draw(vector, "nuclear_norm")
     inputs = vector.loc[vector["quantity"] == "sigma_w1", "index"].max()
-    floor = 1e-12
-    norms.plot(gamma.ravel(), np.maximum(excess, floor).ravel(), ".", color=COLOURS["blue"], ms=4)
+    # what the remaining residual hides is no excess
+    seen = excess > 3 * by_draw(vector, "distance_bound") * by_draw(vector, "nuclear_norm")
+    norms.plot(gamma[seen], excess[seen], ".", color=COLOURS["blue"], ms=4)
     norms.plot(np.sort(gamma[0]), inputs * np.sort(gamma[0]), "--", color=COLOURS["black"], lw=1.0)
     norms.set(
         xscale="log",

@@ -89,7 +89,7 @@ def theorem_6_bias(identity: Table, descending: Table, *, order: Positive) -> Fi
     return Finding(judge, "distance", rivals={r"the least $\ell_1$ norm": "distance_l1"})
 
 
-def _bias(table: Table, order: float):  # type: ignore[no-untyped-def]
+def _bias(table: Table, order: float):
     """Return the judge of a limit that the flows tend to as alpha falls: by the power, and by the last distance."""
 
     def judge(predicted: str) -> Judgement:

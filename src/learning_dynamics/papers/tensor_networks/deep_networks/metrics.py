@@ -46,7 +46,7 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
         found: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
         for norm, name in (("l2", "distance"), ("l1", "distance_l1")):
             found[name] = np.array(
-                [[relative_distance(each, least[member][norm]) for each in beta[member]] for member in range(len(X))]  # type: ignore[index]
+                [[relative_distance(each, least[member][norm]) for each in beta[member]] for member in range(len(X))]
             )
         layered = np.array(
             [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks.filters.runs import networks_of
+from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
 from learning_dynamics.papers.tensor_networks.filters.theory import filter_condition, filtered_direction
 from learning_dynamics.papers.tensor_networks.one_point import one_point_condition
 from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
@@ -42,7 +42,9 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     sigmas = trajectory.time
     tables = []
-    for name, network in networks_of(settings["networks"], settings["lengths"], X.shape[-1], settings["seed"]).items():
+    for name, network in two_layer_networks(
+        settings["networks"], settings["lengths"], X.shape[-1], settings["seed"]
+    ).items():
         length = int(name.removeprefix("filter_")) if name.startswith("filter_") else 0
         for member in range(len(X)):
             x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]

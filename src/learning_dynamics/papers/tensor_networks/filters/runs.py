@@ -6,19 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks import tensor_network
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
 from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
 from learning_dynamics.papers.tensor_networks.starts import zero_last
-from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
-
-
-def networks_of(names: list[str], lengths: list[int], inputs: int, seed: int) -> dict[str, TensorNetwork]:
-    """Return two-layer networks by name, and convolutional ones with filters of given lengths as ``filter_<k>``."""
-    found = {name: network_of(name, inputs, 2, seed) for name in names}
-    return found | {f"filter_{k}": tensor_network.convolutional(inputs, [k, inputs]) for k in lengths}
 
 
 def single_point(
@@ -44,7 +36,7 @@ def single_point(
     X, y = data["X"], data["y"]
     sigmas = np.linspace(0.0, np.sqrt(last), records) ** 2
     series = {}
-    for name, network in networks_of(networks, lengths, X.shape[-1], seed).items():
+    for name, network in two_layer_networks(networks, lengths, X.shape[-1], seed).items():
         starts = zero_last(network, len(X), seed)
         series[name] = np.stack(
             [

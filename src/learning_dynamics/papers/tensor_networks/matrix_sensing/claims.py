@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ RIVALS = {
 }
 
 
-def _limits(table: Table, prediction: str, name: str, factor: float = 1.0, **where: object) -> Check:
+def _limits(table: Table, prediction: str, name: str, factor: float = 1.0, **where: Any) -> Check:
     return equal_on_every_draw(
         name,
         by_draw(table, "entry", draw=DRAW, **where),

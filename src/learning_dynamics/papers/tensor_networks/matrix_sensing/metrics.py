@@ -30,7 +30,7 @@ def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
     scales = trajectory.time
     X, y, Q, A = (constants[name] for name in ("X", "y", "Q", "A"))
     least = {
-        norm: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])  # type: ignore[arg-type]
+        norm: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])
         for norm in ("nuclear", "frobenius")
     }
     tables = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.integrate import DOP853
@@ -99,11 +99,12 @@ def _product(layers: Iterable[np.ndarray]) -> np.ndarray:
 
 def _pushes(layers: np.ndarray, sensors: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the layers' velocities, shape (depth, ..., size, size), and y - <A, W_1 ... W_L>, shape (..., samples)."""
-    before, after = [None], [None]
+    before: list[Any] = [None]
+    after: list[Any] = [None]
     for layer in layers[:-1]:
-        before.append(layer if before[-1] is None else before[-1] @ layer)  # type: ignore[arg-type]
+        before.append(layer if before[-1] is None else before[-1] @ layer)
     for layer in layers[:0:-1]:
-        after.insert(0, layer if after[0] is None else layer @ after[0])  # type: ignore[arg-type]
+        after.insert(0, layer if after[0] is None else layer @ after[0])
     product = layers[0] @ after[0] if after[0] is not None else layers[0]
     missing = labels - (sensors * product[..., None, :, :]).sum(axis=(-2, -1))
     push = (missing[..., None, None] * sensors).sum(axis=-3)
@@ -152,9 +153,9 @@ def _departed(
     Q = _orthonormal(data["Q"])
     turned_back = np.swapaxes(Q, -1, -2)[:, None]
     sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ turned_back).astype(kind)
-    labels = data["y"].astype(kind)
+    labels: np.ndarray = data["y"].astype(kind)
     members, size = len(Q), Q.shape[-1]
-    state = np.zeros((depth, members, size, size), dtype=kind)
+    state: np.ndarray = np.zeros((depth, members, size, size), dtype=kind)
     state[:-1] = kind(scale) * np.eye(size, dtype=kind)
     A, B = (each.astype(kind) for each in (DOP853.A, DOP853.B))
     E = DOP853.E5.astype(kind)
@@ -170,7 +171,7 @@ def _departed(
         if place == len(times):
             return off, loss
         h = kind(min(step, times[place] - now))
-        stages = np.empty((len(B) + 1, *state.shape), dtype=kind)
+        stages: np.ndarray = np.empty((len(B) + 1, *state.shape), dtype=kind)
         for row in range(len(B)):
             moved = state + h * np.tensordot(A[row, :row], stages[:row], axes=1) if row else state
             stages[row] = _pushes(moved, sensors, labels)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def section_e_1_1(losses: Table) -> Finding:
 def _bounded(tables: Sequence[Table], constant: str) -> Finding:
     measured, time, constants = [], [], []
     for table in tables:
-        where = {"depth": sorted(select(table, constant)["depth"].unique())}
+        where: dict[str, Any] = {"depth": sorted(select(table, constant)["depth"].unique())}
         log_loss = by_draw(table, "log_loss", draw=DRAW, **where)
         measured.append(log_loss)
         time.append(np.expm1(by_draw(table, "log_loss", draw=DRAW, column="log_time", **where)))
@@ -89,7 +90,7 @@ def _bounded(tables: Sequence[Table], constant: str) -> Finding:
     )
 
 
-def _slowest(table: Table, quantity: str, **where: object) -> np.ndarray:
+def _slowest(table: Table, quantity: str, **where: Any) -> np.ndarray:
     """Return the smallest speed over time, one a draw; draws whose loss is at once within rounding have none."""
     speeds = by_draw(table, quantity, draw=["network", "depth", "seed", "scale"], **where)
     return np.fmin.reduce(speeds, axis=1)

@@ -93,6 +93,7 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
             found = {"speed": np.swapaxes(speed, 1, 2)}
             if depth == 2 and X.shape[1] == 1 and architecture != "fully_connected":
                 network = network_of(architecture, X.shape[-1], depth, settings["seed"])
+                assert network.S is not None
                 smallest = np.linalg.svd(network.S, compute_uv=False)[-1]
                 units = [
                     matrix_constant(2, 1.0, 1.0) * smallest**2 * (x[0] @ x[0])

@@ -158,7 +158,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     )
 
 
-def _fall(distance, quantity: str, small: float, scales: list[float]) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _fall(distance, quantity: str, small: float, scales: list[float]) -> np.ndarray:
     middle = min(scales, key=lambda scale: abs(np.log(scale)))
     return distance(quantity, small, depth=2) / distance(quantity, middle, depth=2)
 

@@ -55,8 +55,8 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
         predicted: dict[str, list] = {}
         for member, eta in enumerate(etas):
-            for name, found in _predictions(network, X[member], y[member], eta, scales, depth, even).items():
-                predicted.setdefault(name, []).append(found)
+            for name, each in _predictions(network, X[member], y[member], eta, scales, depth, even).items():
+                predicted.setdefault(name, []).append(each)
         found = {name: (beta, np.array(each)) for name, each in predicted.items()}
         tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
         if len(X) > 1:

@@ -1,0 +1,128 @@
+"""Settings drawn from each kind's own schema, extremes included: a result, or one line that says why there is none."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import numpy as np
+import pytest
+from annotated_types import Ge, Gt, Le
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.arrays import load_trajectory
+from learning_dynamics.pipeline.signatures import signatures
+from learning_dynamics.pipeline.sources import module_path, part_module
+from learning_dynamics.pipeline.stages import data, run
+from tests.support import PAPERS, smoke
+
+SECONDS = 1.0  # after which a run is told to stop, and must
+MEMORY = 4 * 2**30  # bytes that the process may have
+
+
+def kinds():
+    """Return for each kind of run the first run of it at smoke scale."""
+    found = {}
+    for paper in PAPERS:
+        try:
+            whose = smoke(paper)
+        except ProjectError as error:
+            found[paper] = pytest.param(paper, "", id=f"{paper}: {error}")
+            continue
+        for name in whose.runs(paper):
+            kind = whose.run(paper, name)["kind"]
+            found.setdefault((paper, kind), pytest.param(paper, name, id=f"{paper}.{kind}"))
+    return list(found.values())
+
+
+def values(annotation: Any, metadata: tuple[Any, ...] = ()) -> st.SearchStrategy:
+    """Return a strategy for a type of settings: small values, and the extremes that its bounds allow."""
+    if get_origin(annotation) is Literal:
+        return st.sampled_from(get_args(annotation))
+    if get_origin(annotation) is list:
+        return st.lists(values(get_args(annotation)[0]), min_size=1, max_size=3)
+    if get_origin(annotation) is not None and hasattr(annotation, "__metadata__"):
+        return values(get_args(annotation)[0], (*metadata, *annotation.__metadata__))
+    if get_args(annotation):
+        return st.one_of([values(one, metadata) for one in get_args(annotation)])
+    flat = [one for item in metadata for one in (item.metadata if hasattr(item, "metadata") else [item])]
+    least = next((item.ge for item in flat if isinstance(item, Ge)), None)
+    above = next((item.gt for item in flat if isinstance(item, Gt)), None)
+    most = next((item.le for item in flat if isinstance(item, Le)), None)
+    if annotation is bool:
+        return st.booleans()
+    if annotation is int:
+        low = 0 if least is None else int(least)
+        return st.one_of(st.integers(low, low + 3), st.sampled_from([most if most is not None else 2**31]))
+    if annotation is float:
+        extremes = [0.0, 1e-300, 1e-16, 0.5, 1.0, 3.0, 1e16, 1e300, -1.0, -1e300]
+        low, high = -np.inf if least is None else least, np.inf if most is None else most
+        return st.sampled_from([one for one in extremes if low <= one <= high and (above is None or one > above)])
+    if annotation is type(None):
+        return st.none()
+    return st.nothing()
+
+
+@contextmanager
+def bounded():
+    def over(*_):
+        raise ProjectError("not finished in time")
+
+    before, limits = signal.signal(signal.SIGALRM, over), resource.getrlimit(resource.RLIMIT_DATA)
+    used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 0.5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        resource.setrlimit(resource.RLIMIT_DATA, limits)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("paper", "name"), kinds())
+def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
+    whose = smoke(paper)
+    spec, source = whose.run(paper, name), whose.run_data(paper, name)
+    path = module_path(part_module(paper, "runs", spec["kind"]))
+    signature = signatures(path)[spec["kind"].rpartition(".")[2]]
+    given_data = None
+    if source is not None:
+        given_data = tmp_path / "data.npz"
+        data.execute(paper, source, whose.data(paper, source), given_data)
+    # what is imported and compiled once is not to be interrupted
+    run.execute(paper, name, spec, given_data, tmp_path / "runs" / "whole.npz")
+    fields = {key: field for key, field in signature.model.model_fields.items() if key != "seed"}
+
+    @settings(max_examples=4, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.data())
+    def tried(drawn):
+        chosen = drawn.draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=2, unique=True))
+        changed = {key: drawn.draw(values(fields[key].annotation, tuple(fields[key].metadata))) for key in chosen}
+        tiny = spec | {"settings": spec["settings"] | changed}
+        try:
+            signature.check(tiny["settings"], name)
+        except ProjectError:
+            assume(False)
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder, "runs", "run.npz")
+            try:
+                with bounded():
+                    run.execute(paper, name, tiny, given_data, out)
+            except ProjectError:
+                assert not out.exists()
+                assert not list(out.parent.glob("*"))
+            else:
+                trajectory, _ = load_trajectory(out)
+                assert np.isfinite(trajectory.time).all()
+
+    if fields:
+        tried()

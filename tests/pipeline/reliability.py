@@ -1,0 +1,41 @@
+"""Write docs/reliability.md from the tests of faults: ``python -m tests.pipeline.reliability``."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+HERE = Path(__file__).parent
+DOCUMENT = HERE.parent.parent / "docs/reliability.md"
+HEAD = """# What is done to the pipeline on purpose, and what it promises
+
+Each line is a test in `tests/pipeline/test_faults.py`, run by `make test`; this table is made from them by
+`python -m tests.pipeline.reliability`. Wrong values in configuration, files and command lines are tested one by one in
+`tests/pipeline/test_config.py`, `test_project.py`, `test_signatures.py`, `test_guard.py` and `test_foreign_files.py`;
+`tests/papers/test_any_settings.py` draws settings of every kind of run, extremes included.
+
+| fault | promise | test |
+|---|---|---|
+"""
+
+
+def table() -> str:
+    """Return the document: fault, promise and test, in the tests' order."""
+    file = HERE / "test_faults.py"
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    names = {
+        node.targets[0].id: node.value.value  # type: ignore[attr-defined]
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+    }
+    rows = []
+    for node in tree.body:
+        for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else []:
+            if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "fault":
+                said = [names[word.id] if isinstance(word, ast.Name) else ast.literal_eval(word) for word in mark.args]
+                rows.append(f"| {said[0]} | {said[1]} | `{node.name}` |")
+    return HEAD + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(table(), encoding="utf-8")

@@ -1,0 +1,481 @@
+"""Faults on purpose: kills, orphans, spoilt files, edits meanwhile; afterwards all is as if nothing had been.
+
+Every test belongs to a fault and a promise; docs/reliability.md is made from them.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+
+from tests.pipeline.conftest import PAPER, Workspace, toy
+from tests.pipeline.reliability import DOCUMENT, table
+
+FAST = "results/toy/runs/fast.npz"
+TARGET = "results/toy/metrics/fast.parquet"
+GROWTH = ("results/toy/data/starts.npz", FAST, TARGET)
+PAUSE = 0.05  # seconds a step, 40 steps
+SAME = "results as of an undisturbed run, bit by bit"
+LINE = "refused in one line that names file and mend; nothing is lost"
+fault = pytest.mark.fault
+
+
+def same(one: Workspace, other: Workspace, paths=GROWTH) -> None:
+    """Assert that outputs are equal, but for the command that is noted in them."""
+    for path in paths:
+        first, second = one.folder / path, other.folder / path
+        if path.endswith(".parquet"):
+            pd.testing.assert_frame_equal(pd.read_parquet(first), pd.read_parquet(second), check_exact=True)
+        elif path.endswith(".npz"):
+            with np.load(first) as left, np.load(second) as right:
+                assert set(left.files) == set(right.files)
+                for name in set(left.files) - {"learning_dynamics"}:
+                    assert left[name].tobytes() == right[name].tobytes()
+        else:
+            assert first.read_bytes() == second.read_bytes()
+    assert not list(one.folder.glob("results/**/.*.partial")), "half files are left"
+
+
+def job_of(folder: Path, stage: str = "run", seconds: float = 60.0) -> psutil.Process:
+    """Return the process of a stage that works in a folder, once there is one."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for process in psutil.process_iter(["cmdline", "cwd"]):
+            words = process.info["cmdline"] or []
+            if words[1:4] == ["-m", "learning_dynamics", stage] and process.info["cwd"] == str(folder):
+                return process
+        time.sleep(0.02)
+    raise AssertionError(f"no {stage} was started in {folder}")
+
+
+def steps_in(workspace: Workspace) -> list[str]:
+    log = workspace.folder / "steps"
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def wait_for_steps(workspace: Workspace, count: int, seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while len(steps_in(workspace)) < count:
+        assert time.monotonic() < until, "the run does not go on"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def slow(tmp_path, built) -> Workspace:
+    """The made-up paper with data made, its growth slow enough to be interrupted and logging its steps."""
+    workspace = toy(tmp_path / "project")
+    workspace.variables |= {"GROWTH_PAUSE": str(PAUSE), "GROWTH_LOG": str(workspace.folder / "steps")}
+    return workspace
+
+
+def end(running: subprocess.Popen) -> str:
+    try:
+        return running.communicate(timeout=120)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(running.pid, signal.SIGKILL)
+        raise
+
+
+# -- kills ------------------------------------------------------------------------------------------------------------
+
+MOMENTS = random.Random(2023)
+SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
+KILLS = [
+    pytest.param(name, whom, MOMENTS.randint(1, 35), id=f"{name}-{whom}-{number}")
+    for name in SIGNALS
+    for whom in ("job", "Snakemake", "both", "group")
+    for number in range(2 if name == "SIGKILL" else 1)
+]
+
+
+@fault("a signal (SIGKILL, SIGTERM, SIGINT) to job, Snakemake, both, or their group, at a random moment of a run", SAME)
+@pytest.mark.parametrize(("name", "whom", "step"), KILLS)
+def test_a_kill_at_any_moment_loses_nothing(slow, built, name, whom, step):
+    running = slow.start(TARGET)
+    wait_for_steps(slow, step)
+    if whom == "group":
+        os.killpg(running.pid, SIGNALS[name])
+    if whom in ("job", "both"):
+        job_of(slow.folder).send_signal(SIGNALS[name])
+    if whom in ("Snakemake", "both"):
+        running.send_signal(SIGNALS[name])
+    end(running)
+    before = len(steps_in(slow))
+    slow.snakemake(TARGET)
+    same(slow, built)
+    # what had been reached was not done again
+    assert len(steps_in(slow)) <= 40 + 1 or whom == "Snakemake", before
+    assert not list(slow.folder.glob("results/toy/resume/*/*"))
+
+
+@fault("a run killed twice on its way", SAME)
+def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
+    for step in (10, 25):
+        running = slow.start(TARGET)
+        wait_for_steps(slow, step)
+        os.killpg(running.pid, signal.SIGKILL)
+        end(running)
+        assert not (slow.folder / FAST).exists()
+    slow.snakemake(TARGET)
+    same(slow, built)
+    assert len(steps_in(slow)) <= 40 + 2
+
+
+# -- two at once ------------------------------------------------------------------------------------------------------
+
+
+@fault("Snakemake alone is killed, its job lives on, another Snakemake starts with another setting",
+       "the orphan writes nothing; the results are the new setting's")  # fmt: skip
+def test_an_orphan_does_not_replace_what_its_successor_makes(slow, built):
+    running = slow.start(FAST)
+    wait_for_steps(slow, 5)
+    orphan = job_of(slow.folder)
+    running.kill()
+    slow.configure("runs", "fast", "rate", value=0.5)
+    hurried = Workspace(slow.folder, variables={"GROWTH_PAUSE": "0"})
+    hurried.snakemake(TARGET)
+    made = (slow.folder / FAST).read_bytes()
+    psutil.wait_procs([orphan], timeout=30)
+    end(running)
+    assert (slow.folder / FAST).read_bytes() == made
+    assert pd.read_parquet(slow.folder / TARGET)["value"].abs().max() > 1e3
+    assert "Nothing to be done" in hurried.snakemake("--dry-run", TARGET).stdout
+
+
+@fault("a second Snakemake starts in the same folder", "the second is refused, naming the first; the first goes on")
+def test_a_second_start_is_refused_and_the_first_goes_on(slow, built):
+    running = slow.start(TARGET)
+    wait_for_steps(slow, 2)
+    second = slow.snakemake(TARGET, check=False)
+    assert second.returncode != 0
+    assert f"another Snakemake is at work in this folder (process {running.pid}" in second.stderr + second.stdout
+    end(running)
+    assert running.returncode == 0
+    same(slow, built)
+
+
+# -- edits meanwhile --------------------------------------------------------------------------------------------------
+
+
+@fault("a formula is edited while the run that uses it is under way", "the next start runs it again with the new one")
+def test_an_edit_while_a_run_goes_is_not_what_ran(slow, built):
+    running = slow.start(FAST)
+    wait_for_steps(slow, 3)
+    slow.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (2 + rate)")
+    end(running)
+    assert FAST in slow.would_run(TARGET)
+    hurried = Workspace(slow.folder)
+    hurried.snakemake(TARGET)
+    assert pd.read_parquet(slow.folder / TARGET)["value"].abs().max() > 1e9
+
+
+@fault("a formula is edited between Snakemake's planning and the job's start", LINE)
+def test_a_job_refuses_a_source_that_was_edited_since_it_was_planned(workspace):
+    planned = workspace.snakemake("--dry-run", "--force", FAST, "--printshellcmds").stdout
+    lines = [line.strip().removeprefix("Shell command: ") for line in planned.splitlines()]
+    command = next(line for line in lines if line.startswith("python -m learning_dynamics run"))
+    workspace.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (2 + rate)")
+    before = (workspace.folder / FAST).read_bytes()
+    ended = subprocess.run(
+        ["bash", "-c", command], cwd=workspace.folder, env=workspace.environment | {"PYTHONPATH": "src"}
+    )
+    assert ended.returncode == 1
+    log = workspace.read("results/toy/logs/runs/fast.log")
+    assert log.count("\n") == 1
+    assert "have changed since Snakemake planned this job" in log
+    assert (workspace.folder / FAST).read_bytes() == before
+
+
+# -- files spoilt, swapped, dated -------------------------------------------------------------------------------------
+
+
+def truncated(path: Path, other: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def emptied(path: Path, other: Path) -> None:
+    path.write_bytes(b"")
+
+
+def swapped(path: Path, other: Path) -> None:
+    # as `cp -p`: Snakemake's records see the same time
+    times = path.stat()
+    shutil.copy(other, path)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def foreign(path: Path, other: Path) -> None:
+    times = path.stat()
+    path.write_bytes(b"somebody else's\n")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def removed(path: Path, other: Path) -> None:
+    path.unlink()
+
+
+SPOILT = {
+    "data": ("results/toy/data/starts.npz", "results/toy/runs/slow.npz"),
+    "run": (FAST, "results/toy/runs/slow.npz"),
+    "metrics": (TARGET, "results/toy/metrics/slow.parquet"),
+    "claims": ("results/toy/claims.parquet", "results/toy/parts.parquet"),
+    "picture": ("figures/toy/growth.png", "figures/toy/decay.png"),
+    "drawing": ("figures/toy/growth.pdf", "figures/toy/decay.pdf"),
+}
+
+
+@fault("an output is cut short, emptied, replaced by another or a foreign one of the same time", SAME)
+@pytest.mark.parametrize("spoil", [truncated, emptied, swapped, foreign], ids=lambda spoil: spoil.__name__)
+def test_spoilt_outputs_are_made_again(workspace, built, spoil):
+    for path, other in SPOILT.values():
+        spoil(workspace.folder / path, built.folder / other)
+    spoilt = {path for path, _ in SPOILT.values()} - {SPOILT["picture"][0]}
+    assert spoilt <= workspace.would_run()
+    workspace.snakemake()
+    same(workspace, built, [path for path, _ in SPOILT.values()])
+    assert workspace.stage("check").returncode == 0
+
+
+@fault(
+    "one output of each stage is replaced by another of the same time",
+    "it alone, and what is made from it, is made again",
+)
+@pytest.mark.parametrize("stage", SPOILT)
+def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built, stage):
+    path, other = SPOILT[stage]
+    swapped(workspace.folder / path, built.folder / other)
+    planned = workspace.would_run()
+    assert path.replace(".png", ".pdf") in planned
+    assert not any("descent" in name or "decay" in name for name in planned)
+
+
+@fault("Snakemake's records are deleted", "nothing is made again")
+def test_without_snakemakes_records_what_is_right_stays(workspace):
+    shutil.rmtree(workspace.folder / ".snakemake")
+    assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
+
+
+@fault("Snakemake's records are deleted, and a setting or formula edited", "what it made is made again")
+@pytest.mark.parametrize("what", ["setting", "formula", "measuring"])
+def test_without_snakemakes_records_what_is_stale_is_made_again(workspace, what):
+    shutil.rmtree(workspace.folder / ".snakemake")
+    if what == "setting":
+        workspace.configure("runs", "fast", "rate", value=0.5)
+    elif what == "formula":
+        workspace.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (1.0 + rate)")
+    else:
+        workspace.configure("runs", "slow", "measure", "every", value=2)
+    planned = workspace.would_run()
+    assert TARGET in planned
+    assert (FAST in planned) == (what != "measuring")
+    assert "results/toy/runs/descent.npz" not in planned
+
+
+@fault("sources are copied with an old date (`rsync -t`, `cp -p`)", "what they make is made again")
+def test_an_edit_with_an_old_date_is_an_edit(workspace):
+    source = workspace.folder / PAPER / "growth/runs.py"
+    workspace.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (1.0 + rate)")
+    os.utime(source, (1e9, 1e9))
+    assert FAST in workspace.would_run()
+
+
+@fault("sources or configuration are dated in the future", "nothing is made again")
+def test_sources_of_the_future_change_nothing(workspace):
+    later = time.time() + 1e6
+    for path in [*(workspace.folder / PAPER).rglob("*.py"), workspace.folder / "config.yaml"]:
+        os.utime(path, (later, later))
+    assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
+
+
+@fault("an output is dated in the future (a clock that was set back)", LINE)
+def test_an_output_of_the_future_is_refused_before_anything_is_deleted(workspace):
+    later = time.time() + 1e6
+    os.utime(workspace.folder / FAST, (later, later))
+    before = sorted(workspace.folder.glob("results/**/*"))
+    ended = workspace.snakemake(check=False)
+    assert ended.returncode != 0
+    assert f"error: {FAST}: is dated" in ended.stderr + ended.stdout
+    assert sorted(workspace.folder.glob("results/**/*")) == before
+
+
+# -- the machine ------------------------------------------------------------------------------------------------------
+
+
+def limited(workspace: Workspace, limit: str, *targets: str) -> subprocess.CompletedProcess:
+    command = f"{limit}; exec {' '.join(workspace.command(*targets))}"
+    return subprocess.run(
+        ["bash", "-c", command], cwd=workspace.folder, env=workspace.environment, capture_output=True, text=True
+    )
+
+
+@fault("the disk is full (files can grow to 2 kB)", LINE)
+def test_a_full_disk_is_said_and_leaves_no_half_file(clean, built):
+    clean.configure("data", "starts", "samples", value=2000)
+    clean.edit(f"{PAPER}/starts.py", "import numpy as np", "import resource\nimport signal\n\nimport numpy as np")
+    clean.edit(
+        f"{PAPER}/starts.py",
+        "    return {",
+        "    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n    return {",
+    )
+    ended = clean.snakemake(GROWTH[0], check=False)
+    assert ended.returncode == 1
+    assert f"error: {GROWTH[0]}: cannot be written (File too large)" in ended.stdout + ended.stderr
+    assert not list((clean.folder / "results/toy/data").iterdir())
+
+
+@fault("a run asks for more memory than there is", LINE)
+def test_a_run_that_does_not_fit_is_said(clean):
+    clean.configure("data", "starts", "samples", value=3)
+    clean.configure("runs", "descent", "steps", value=10**10)
+    ended = clean.snakemake("results/toy/runs/descent.npz", check=False)
+    assert ended.returncode == 1
+    text = ended.stdout + ended.stderr
+    assert "error: run descent: does not fit into this machine's memory" in text
+    assert "steps: 10000000000" in text
+    assert "Traceback" not in text
+
+
+@fault("a file lies where a folder should be", LINE)
+def test_a_file_in_the_way_is_named(clean):
+    (clean.folder / "results").write_text("in the way")
+    ended = clean.snakemake(GROWTH[0], check=False)
+    assert ended.returncode != 0
+    assert "results" in ended.stdout + ended.stderr
+    assert (clean.folder / "results").read_text() == "in the way"
+
+
+@fault("results and figures are links to another disk", SAME)
+def test_results_may_lie_elsewhere(clean, built, tmp_path):
+    for name in ("results", "figures"):
+        (tmp_path / f"large/{name}").mkdir(parents=True)
+        (clean.folder / name).symlink_to(tmp_path / f"large/{name}")
+    clean.snakemake(TARGET)
+    same(clean, built)
+    ignored = clean.run("bash", "-c", "cp /dev/stdin .gitignore; git init -q . && git check-ignore results figures")
+    assert ignored.returncode in (0, 1)
+
+
+@fault("Python runs without docstrings and assertions (PYTHONOPTIMIZE=2)", "the same claims, with their words")
+def test_claims_keep_their_words_without_docstrings(workspace, built):
+    workspace.variables["PYTHONOPTIMIZE"] = "2"
+    (workspace.folder / "results/toy/claims.parquet").unlink()
+    workspace.snakemake("results/toy/claims.parquet")
+    same(workspace, built, ["results/toy/claims.parquet", "results/toy/parts.parquet"])
+
+
+# -- mistakes in sources and configuration while results lie there ----------------------------------------------------
+
+
+@fault("a syntax error in a module that jobs call", LINE)
+@pytest.mark.parametrize("file", [f"{PAPER}/growth/runs.py", f"{PAPER}/growth/theory.py",
+                                  "src/learning_dynamics/seeds.py"])  # fmt: skip
+def test_a_syntax_error_is_one_line_also_with_results_present(workspace, file):
+    workspace.write(file, workspace.read(file) + "\ndef broken(:\n")
+    line = workspace.read(file).count("\n")
+    ended = workspace.snakemake("--dry-run", check=False)
+    assert ended.returncode != 0
+    said = [text for text in ended.stderr.splitlines() if text.startswith("error: ")]
+    assert len(said) == 1
+    assert f"{file}:{line}: " in said[0]
+    assert "Traceback" not in ended.stderr
+
+
+@fault("a syntax error in the pipeline's own code", LINE)
+def test_a_syntax_error_in_the_pipeline_names_its_line(workspace):
+    file = "src/learning_dynamics/pipeline/config.py"
+    workspace.write(file, workspace.read(file) + "\ndef broken(:\n")
+    ended = workspace.snakemake("--dry-run", check=False)
+    assert ended.returncode != 0
+    assert "config.py" in ended.stderr
+    assert str(workspace.read(file).count("\n")) in ended.stderr
+
+
+@fault("a configuration file that is missing, empty, broken, or not text is given", LINE)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "more.yaml: no such file"),
+        (b"", "more.yaml: is empty"),
+        (b"seed: [\n", "more.yaml:2: "),
+        (b"seed: \xff\n", "more.yaml: is not text in UTF-8"),
+        (b"- 1\n", "more.yaml: must be a mapping"),
+        (b"seeed: 1\n", "unknown key `seeed`; did you mean `seed`"),
+        (b"seed: 1\nseed: 2\n", "stands twice"),
+    ],
+    ids=["missing", "empty", "broken", "latin-1", "list", "misspelt", "twice"],
+)
+def test_a_configuration_file_that_is_none_is_named(built, tmp_path, content, message):
+    file = tmp_path / "more.yaml"
+    if content is not None:
+        file.write_bytes(content)
+    checked = built.stage("check", "--configfile", str(file))
+    assert (checked.returncode, checked.stderr.count("\n")) == (1, 1)
+    assert message in checked.stderr
+    # Snakemake itself reads the file before it reads ours, and has words of its own for what is no YAML
+    ended = built.snakemake("--dry-run", "--configfile", str(file), check=False)
+    assert ended.returncode != 0 or content == b""
+    if content is not None and message.startswith(("unknown", "stands")):
+        assert message in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+
+@fault("a target that nothing makes: another paper, figure, run, or rule", LINE)
+@pytest.mark.parametrize(
+    "target",
+    ["nothing", "figures/tyo/growth.pdf", "figures/toy/grwth.pdf", "results/toy/runs/fats.npz",
+     "results/full/toy/runs/fast.npz"],
+)  # fmt: skip
+def test_an_unknown_target_is_named(built, target):
+    ended = built.snakemake("--dry-run", target, check=False)
+    said = ended.stderr + ended.stdout
+    assert ended.returncode != 0
+    assert f"error: {target}: " in said or f"No rule to produce {target}" in said
+    assert "Traceback" not in said
+
+
+@fault("values on the command line that configuration does not have", LINE)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("seeed=1", "did you mean `seed`"), ("seed=x", "seed: must be of type integer"), ("papers=[tyo]", "tyo"),
+     ("papers=tyo", "papers: must be of type array"), ("runs.fast.rate=1", "valid identifier"), ("scale=a/b", "scale"),
+     ("scale=toy", "is the name of a paper"), ("seed=-1", "seed")],
+)  # fmt: skip
+def test_values_of_the_command_line_are_held_against_the_schema(workspace, given, message):
+    ended = workspace.snakemake("--dry-run", "--config", given, check=False)
+    assert ended.returncode != 0
+    said = ended.stderr + ended.stdout
+    assert "error: --config: " in said or "." in given.partition("=")[0]  # Snakemake's own words for a dotted name
+    assert message in said
+    assert "Traceback" not in said
+
+
+# -- a folder's name --------------------------------------------------------------------------------------------------
+
+
+@fault("the project lies in a folder whose name is shell, template or path syntax", "the name is a name")
+@pytest.mark.parametrize(
+    "name",
+    ["p$(touch executed)x", "p`touch executed`", "p;touch executed", "a {b} c",
+     "it's \"so\"", "a:b", "ä ö", "a&b", "*?[x]"],
+)  # fmt: skip
+def test_a_folders_name_is_a_name(built, tmp_path, name):
+    workspace = built.copy(tmp_path / name)
+    (workspace.folder / TARGET).unlink()
+    workspace.snakemake(TARGET)
+    same(workspace, built)
+    assert not list(tmp_path.rglob("executed"))
+
+
+def test_the_document_lists_these_tests():
+    assert DOCUMENT.read_text(encoding="utf-8") == table(), "run: python -m tests.pipeline.reliability"
