@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 from learning_dynamics.claims import VERDICTS, Check
 from learning_dynamics.pipeline.records import check_row
-from learning_dynamics.pipeline.report import page
+from learning_dynamics.pipeline.report import page, places
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Topic
 from learning_dynamics.pipeline.report.pictures import compressed, fitted
 from learning_dynamics.plotting import COLOURS, WIDTH, style
@@ -268,6 +268,20 @@ def test_every_claim_is_there_with_its_verdict(wide, html):
 def test_observations_of_ours_are_not_in_the_tally(wide):
     tally = sum(int(text.split()[0]) for text in wide.locator(".top .tally .chip").all_inner_texts())
     assert tally == wide.locator("article.claim.paper").count()
+
+
+@pytest.mark.parametrize(
+    ("map_", "about"),
+    [
+        ("- ``flow``: the limit,\n  Theorem 1\n- ``noise``: else", "the limit, Theorem 1"),
+        ("| section | topic |\n|---|---|\n| 3, figure 2 | `flow` |\n| 4 | `noise` |", "3, figure 2"),
+        ("=====  =====\n`flow`  the limit\n=====  =====", "the limit"),
+        ("the flow is said of nothing", ""),
+    ],
+)
+def test_a_topic_says_what_the_papers_map_says_of_it(monkeypatch, map_, about):
+    monkeypatch.setattr(places, "_docstring", lambda *package: f"Title.\n\n{map_}\n\nShared: ``flow``.")
+    assert places.topic_about("a_paper", "flow") == about
 
 
 def test_links_lead_somewhere(wide, html):
