@@ -96,6 +96,9 @@ def made_up_page(folder):
     chosen[0]["varied"] = "varied: 1 of 2 verdicts stay"
     papers = [
         Paper("made_up", "On made-up things", "Nobody", WORDS, WORDS, topics, [*claims, loose], [ours], chosen, shown),
+        Paper(
+            "second", "On others", "Nobody", WORDS, WORDS, [Topic("second", "flow", "The flow")], [], [], chosen, None
+        ),
         Paper("empty", "A paper without anything", "Nobody", "", "", [], [], [], [], None),
     ]
     record = {"commit": "0" * 40, "dirty": True, "python": "3", "versions": {}, "checked": 3, "stale": ["a file"]}
@@ -366,6 +369,13 @@ def test_everything_has_a_name(wide):
     assert nameless == []
     assert wide.locator("main").count() == 1
     assert wide.evaluate("[...document.querySelectorAll('[tabindex]')].every((one) => one.tabIndex <= 0)")
+
+
+def test_landmarks_are_told_apart_by_their_names(wide):
+    names = wide.evaluate("""() => [...document.querySelectorAll("section, nav, aside, [role=search], [role=region]")]
+        .map((one) => one.ariaLabel ?? document.getElementById(one.getAttribute("aria-labelledby"))?.textContent)
+        .filter(Boolean)""")
+    assert len(names) == len(set(names))
 
 
 def test_the_keyboard_reaches_the_article_first(chromium, html):
