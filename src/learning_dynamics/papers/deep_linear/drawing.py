@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -15,12 +16,12 @@ DEPTH_COLOURS = {1: COLOURS["black"], 2: COLOURS["blue"], 3: COLOURS["vermilion"
 DASHED = (0, (4, 2))
 
 
-def depth_handles(depths: Iterable[int], **style: object) -> list[Line2D]:
+def depth_handles(depths: Iterable[int], **style: Any) -> list[Line2D]:
     """Return a legend's lines for depths."""
     return [Line2D([], [], color=DEPTH_COLOURS[int(depth)], label=f"depth {depth}", **style) for depth in depths]
 
 
-def median_with_draws(axis: Axes, rows: Table, by: str, colour: str, line: object = "-", **style: object) -> None:
+def median_with_draws(axis: Axes, rows: Table, by: str, colour: str, line: Any = "-", **style: Any) -> None:
     """Plot the median over draws as a line, and each draw as a dot."""
     middle = rows.groupby(by)["value"].median()
     axis.plot(middle.index, middle, color=colour, ls=line, **style)

@@ -108,13 +108,18 @@ def preconditioner(W: np.ndarray, depth: int) -> np.ndarray:
     return total
 
 
+def towards(target: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the gradient of ||W - target||_F^2 / 2, as a function of W."""
+    return lambda W: W - target
+
+
 def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
 
     sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule; shape
     (d_N d_0, d_N d_0). Of balanced layers it is `preconditioner` of their product.
     """
-    total = 0.0
+    total = np.zeros(())
     for j in range(len(layers)):
         above = np.eye(layers[-1].shape[0])
         for layer in reversed(layers[j + 1 :]):

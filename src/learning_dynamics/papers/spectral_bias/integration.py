@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,11 +99,11 @@ def local_errors(*tables: pd.DataFrame) -> np.ndarray:
     )
 
 
-def gathered(tables: Sequence[pd.DataFrame], quantity: str, column: str = "value", **where: object) -> np.ndarray:
+def gathered(tables: Sequence[pd.DataFrame], quantity: str, column: str = "value", **where: Any) -> np.ndarray:
     """Return a quantity of one number a draw, shape (draws,), draws of several tables one after the other."""
     return np.concatenate([by_draw(table, quantity, column=column, **where)[:, 0] for table in tables])
 
 
-def worst(tables: Sequence[pd.DataFrame], quantity: str, **where: object) -> np.ndarray:
+def worst(tables: Sequence[pd.DataFrame], quantity: str, **where: Any) -> np.ndarray:
     """Return each draw's largest value of a quantity over times and indices, draws of several tables in turn."""
     return np.concatenate([by_draw(table, quantity, **where).max(axis=1) for table in tables])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,13 @@ DASHES = (0, (4, 2))
 
 def curve(axis: Axes, rows: pd.DataFrame, colour: str | tuple, style: str = "-", column: str = "value", **more) -> None:
     """Draw rows of one quantity and draw against time."""
-    axis.plot(rows["time"], rows[column], style, color=COLOURS.get(colour, colour), **more)
+    axis.plot(
+        rows["time"],
+        rows[column],
+        style,
+        color=COLOURS.get(colour, colour) if isinstance(colour, str) else colour,
+        **more,
+    )
 
 
 def singular_values(axis: Axes, table: Table, member: int, top: int | None = None, **where: object) -> None:
@@ -39,9 +46,10 @@ def limits_panel(axis: Axes, table: Table, member: int, top: int, colour: str) -
         axis.axhline(predicted, color=COLOURS[colour], ls=DASHES, lw=1.0, zorder=3)
 
 
-def line(label: str, colour: str = "black", style: object = "-", width: float = 1.2) -> Line2D:
+def line(label: str, colour: str | tuple = "black", style: Any = "-", width: float = 1.2) -> Line2D:
     """Return a legend's entry for a line."""
-    return Line2D([], [], color=COLOURS.get(colour, colour), ls=style, lw=width, label=label)
+    drawn = COLOURS.get(colour, colour) if isinstance(colour, str) else colour
+    return Line2D([], [], color=drawn, ls=style, lw=width, label=label)
 
 
 def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool = False) -> Line2D:
@@ -54,7 +62,7 @@ def index_handles(count: int, symbol: str = r"\sigma") -> list[Artist]:
     """Return legend entries for the colours of singular values."""
     return [
         line(rf"${symbol}_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)
-    ]  # type: ignore[arg-type]
+    ]
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:

@@ -93,9 +93,8 @@ def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:
         if depth == 1:
             continue
         logs = mean(np.log(steps[1] / steps[depth]))
-        of_ratio = Estimate(
-            *np.exp([logs.value, logs.lower, logs.upper]), logs.draws, "geometric mean (t of logarithms)"
-        )
+        value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
+        of_ratio = Estimate(value, lower, upper, logs.draws, "geometric mean (t of logarithms)")
         found.append((depth, of_ratio, _extremes(optima[1]) + _extremes(optima[depth])))
     return found
 

@@ -56,9 +56,9 @@ def completion_table(
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(7.2)
     drawn.scale(1, 1.5)
-    for (row, _), cell in drawn.get_celld().items():
+    for (place, _), cell in drawn.get_celld().items():
         cell.set_linewidth(0.5)
-        if row == 0:
+        if place == 0:
             cell.set_text_props(fontweight="bold")
             cell.set_height(cell.get_height() * 1.5)
     alt = "A table of six rows: three methods with 5000 and with 2000 entries, the slides' numbers beside ours."

@@ -24,7 +24,7 @@ class Loss:
 
     value: Pair
     gradient: Pair
-    least_on_singular: Pair
+    least_on_singular: Callable[[np.ndarray, np.ndarray], float]
 
 
 def _last(W: np.ndarray) -> float:

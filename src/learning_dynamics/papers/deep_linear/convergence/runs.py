@@ -159,7 +159,7 @@ def margins(
                 uneven = _unbalanced(lowered, theory.allowed_imbalance(margin, depth, target))
                 for case, layers in enumerate((lowered, uneven, networks.balanced_layers(away, widths))):
                     unit = margin ** (2 / depth - 1)
-                    field = networks.flow_field(lambda W, target=target: W - target, widths)
+                    field = networks.flow_field(networks.towards(target), widths)
                     states = networks.flow(field, networks.pack(layers), unit * times, rtol=rtol, atol=atol)
                     paths.append(networks.product(networks.unpack(states, widths)))
                     targets.append(target)
@@ -210,7 +210,8 @@ def convex_losses(
     values = np.array(singular_values)
     widths = [len(values)] * (depth + 1)
     times = np.concatenate([[0.0], np.geomspace(1e-2, horizon, points - 1)])
-    paths, constants = [], {name: [] for name in ("target", "factor", "loss", "case", "member")}
+    paths = []
+    constants: dict[str, list] = {name: [] for name in ("target", "factor", "loss", "case", "member")}
     for member, rng in enumerate(generators(seed, "deep_linear.convex_losses", seeds)):
         U, V = haar(rng, len(values)), haar(rng, len(values))
         step, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
@@ -312,7 +313,8 @@ def zero_weights(
         layers' objective at zero, padded with zeros), parameters (how many there are), target, depth, member.
     """
     distances = np.geomspace(smallest, largest, points)
-    falls, constants = [], {name: [] for name in ("hessian", "parameters", "target", "depth", "member")}
+    falls = []
+    constants: dict[str, list] = {name: [] for name in ("hessian", "parameters", "target", "depth", "member")}
     longest = max(depths) * size**2
     for member, rng in enumerate(generators(seed, "deep_linear.zero_weights", seeds)):
         target = rng.standard_normal((size, size))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
@@ -11,7 +13,7 @@ from learning_dynamics.tidy import Table, by_draw, select, settings_of
 FLOW = ["depth", "seed"]
 
 
-def _largest(table: Table, quantity: str, **where: object) -> np.ndarray:
+def _largest(table: Table, quantity: str, **where: Any) -> np.ndarray:
     """Return the largest value along each flow; nan if one is."""
     values = by_draw(table, quantity, draw=FLOW, **where)
     return np.where(np.isnan(values).any(axis=1), np.nan, values.max(axis=1, initial=-np.inf))

@@ -57,7 +57,9 @@ def _of_flow(
         [a - b for a, b in zip(above, below, strict=True)],
         [a + b for a, b in zip(above, below, strict=True)],
     )
-    eigenvalues, reinforced, expected, fewer = [], [], [], []
+    eigenvalues, reinforced = [], []
+    expected: list[np.ndarray] = []
+    fewer: list[np.ndarray] = []
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
@@ -91,7 +93,7 @@ def _rate_factors(
     layers: networks.Layers, gradient: np.ndarray, U: np.ndarray, values: np.ndarray, Vt: np.ndarray, depth: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N)."""
-    velocity = 0.0
+    velocity = np.zeros(())
     for j, change in enumerate(networks.layer_gradients(layers, gradient)):
         velocity = velocity - networks.product([*layers[:j], change, *layers[j + 1 :]])
     moved, alone = (np.einsum("tir,tij,trj->tr", U, each, Vt) for each in (velocity, -gradient))

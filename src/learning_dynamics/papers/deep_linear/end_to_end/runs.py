@@ -135,7 +135,7 @@ def approximate_balance(
     for member, rng in enumerate(generators(seed, "deep_linear.approximate_balance", seeds)):
         target = rng.standard_normal((size, size)) / np.sqrt(size)
         normal = [rng.standard_normal((size, size)) for _ in range(depth)]
-        field = networks.flow_field(lambda W, target=target: W - target, widths)
+        field = networks.flow_field(networks.towards(target), widths)
         for scale in (0.0, *scales):
             layers = [scale * layer for layer in normal] if scale else [np.eye(size)] * depth
             last = horizon / (scale or 1.0) ** (depth - 2)

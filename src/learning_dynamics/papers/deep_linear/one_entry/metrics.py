@@ -50,6 +50,6 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
 def _spectrum(trajectory: Trajectory) -> np.ndarray:
     """Return singular values; nan where the flow was lost."""
     W = trajectory.series["end_to_end"]
-    finite = np.isfinite(W).all(axis=(-2, -1))
+    finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
     values = np.linalg.svd(np.where(finite[..., None, None], W, 1.0), compute_uv=False)
     return np.where(finite[..., None], values, np.nan)

@@ -41,10 +41,10 @@ def commuting_measurements(
         size), values (measured), least (eigenvalues of the matrix of least nuclear norm, by linear programming),
         depth, scale, member (by member).
     """
-    found, constants = (
-        [],
-        {name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")},
-    )
+    found = []
+    constants: dict[str, list] = {
+        name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")
+    }
     for member, rng in enumerate(progress(generators(seed, "deep_linear.commuting_measurements", seeds), "commuting")):
         Q = haar(rng, size)
         eigenvalues, values, least = _instance(rng, size, measurements, slack)

@@ -34,7 +34,7 @@ def jump(jump: Table) -> Drawn:
         axis.annotate(rf"$\sigma_{index}$", (end, final), (4, 0), textcoords="offset points", va="center")
     handles = [
         line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, sequence(len(gammas)), strict=True)
-    ]  # type: ignore[arg-type]
+    ]
     handles += [
         marks("closed form", "grey"),
         line(r"limit $\gamma \to 0$", "black", "--", 1.0),

@@ -98,9 +98,9 @@ def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction)
     angle.axhline(1.0, color=COLOURS["green"], lw=1.0, zorder=0)
     curve(angle, select(plane, "determinant", statistic="quantile 0.5"), "green", ":", lw=1.4)
     names = sorted(name for name in five["quantity"].unique() if name.startswith("hidden_power_"))
-    for quantity, colour in zip(names, sequence(len(names)), strict=True):
+    for quantity, shade in zip(names, sequence(len(names)), strict=True):
         rows = select(five, quantity, statistic="mean")
-        curve(powers, rows, colour, lw=1.4)
+        curve(powers, rows, shade, lw=1.4)
         powers.annotate(f"power {quantity.split('_')[-1]}", (rows["time"].iloc[-1], rows["value"].iloc[-1]),
                         (-2, 3), textcoords="offset points", va="bottom", ha="right", fontsize=8)  # fmt: skip
     titles = ("(a) second moments", "(b) commutator $|e|$, $d = 2$", r"(c) angle and $\det W$, $d = 2$", "(d) $d = 5$")
@@ -145,9 +145,9 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
     exact = rates[rates["index"] == 1]
     all_.plot(exact["inputs"], exact["predicted"], color=COLOURS["black"], lw=1.0, zorder=0)
     several = [inputs for inputs in dimensions if inputs > 1]
-    for quantity, colour in (("commutator", "vermilion"), ("angle", "blue")):
+    for quantity, named in (("commutator", "vermilion"), ("angle", "blue")):
         rows = select(exponents, quantity, inputs=several)
-        _bars(pairs, rows["inputs"], rows, COLOURS[colour])
+        _bars(pairs, rows["inputs"], rows, COLOURS[named])
         one = select(weighted, quantity)
         size = int(weighted.loc[weighted["quantity"] == "exponent", "index"].max()) - 1
         pairs.plot([size], one["value"], "D", ms=4, color=COLOURS["black"], mfc="none")

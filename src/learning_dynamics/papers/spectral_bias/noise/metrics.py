@@ -40,10 +40,10 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
         "determinant": np.ones(len(hidden)),
         "commutator_squared": theory.commutator_second_moment(inputs, trajectory.time),
     }
-    found = []
+    found: list[tuple] = []
     for point, time in enumerate(trajectory.time):
-        states = [trajectory.series[name][:, point] for name in ("W1", "W2", "average")]
-        for quantity, values in (_on_each_path(*states[:2]) | _powers(*states, powers)).items():
+        W, a, average = (trajectory.series[name][:, point] for name in ("W1", "W2", "average"))
+        for quantity, values in (_on_each_path(W, a) | _powers(W, a, average, powers)).items():
             few = max(1, len(values) // 1000)
             total = np.abs(values).sum()
             heaviest = np.partition(np.abs(values), -few)[-few:].sum() / total if total else np.nan

@@ -87,11 +87,11 @@ def fig5a(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     axis.set_xlim(losses["time"].min(), losses["time"].max())
     axis.legend(loc="upper right")
     draws = sorted(small["seed"].unique())
-    number = np.array([len(plateaus(small, seed)) for seed in draws])
+    counts = np.array([len(plateaus(small, seed)) for seed in draws])
     ranks = first_saddle_ranks(small, share)
-    places = np.arange(number.max() + 1)
-    totals = np.array([(number == place).mean() for place in places])
-    follow = np.array([((number == place) & (ranks == 1)).mean() for place in places])
+    places = np.arange(counts.max() + 1)
+    totals = np.array([(counts == place).mean() for place in places])
+    follow = np.array([((counts == place) & (ranks == 1)).mean() for place in places])
     counted.bar(places, totals, color=COLOURS["orange"], label="all")
     counted.bar(
         places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at the 2nd"
@@ -100,7 +100,7 @@ def fig5a(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     counted.set_ylim(0, 1.25 * totals.max())
     counted.legend(loc="upper right", fontsize=7.5)
     return Drawn(
-        figure, {"none": float((number < 2).mean())}, alt="A loss that falls in steps, with flat stretches shaded."
+        figure, {"none": float((counts < 2).mean())}, alt="A loss that falls in steps, with flat stretches shaded."
     )
 
 

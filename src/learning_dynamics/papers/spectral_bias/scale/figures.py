@@ -47,7 +47,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     share = settings_of(times)["loss_share"]
     right.set(xscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
     right.set_ylim(0, 1.6 * np.nanmax(found))
-    handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]  # type: ignore[arg-type]
+    handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
     handles += [line("ill-conditioned", "black", ":"), line("bound", "black", "--", 1.0)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     facts = {

@@ -27,7 +27,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     """
     scales = sorted(settling["scale"].unique())
     figure = plt.figure(figsize=(WIDTH, 6.0))
-    upper, lower = np.ravel(figure.subfigures(2, 1, height_ratios=[1.0, 1.05]))
+    upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.05], squeeze=False)[:, 0]
     last = descent[descent["time"] == descent["time"].max()]
     end = np.log1p(last["time"].iloc[0] * settings_of(descent)["step"])
     far = 60 * np.log(10)
