@@ -98,6 +98,8 @@ def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
     if source is not None:
         given_data = tmp_path / "data.npz"
         data.execute(paper, source, whose.data(paper, source), given_data)
+    # what is imported and compiled once is not to be interrupted
+    run.execute(paper, name, spec, given_data, tmp_path / "runs" / "whole.npz")
     fields = {key: field for key, field in signature.model.model_fields.items() if key != "seed"}
 
     @settings(max_examples=4, database=None, suppress_health_check=list(HealthCheck))
