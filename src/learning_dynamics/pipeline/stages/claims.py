@@ -13,8 +13,8 @@ import pandas as pd
 from learning_dynamics.claims import Evaluation, evaluate
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import records
-from learning_dynamics.pipeline.provenance import fingerprint as fingerprint_of
 from learning_dynamics.pipeline.provenance import digest, provenance
+from learning_dynamics.pipeline.provenance import fingerprint as fingerprint_of
 from learning_dynamics.pipeline.signatures import signatures
 from learning_dynamics.pipeline.sources import module_path, part_module
 from learning_dynamics.pipeline.stages.functions import agreed, paper_function, science_of, told
