@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import shutil
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from learning_dynamics.claims import VERDICTS, Check
 from learning_dynamics.pipeline.records import check_row
-from learning_dynamics.pipeline.report import page
+from learning_dynamics.pipeline.report import page, places
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Topic
-from learning_dynamics.plotting import WIDTH, style
+from learning_dynamics.pipeline.report.pictures import compressed, fitted
+from learning_dynamics.plotting import COLOURS, WIDTH, style
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine to open the page in")
@@ -188,6 +192,36 @@ def test_images_are_sharp(wide):
         assert natural >= 1.9 * shown
 
 
+@pytest.mark.parametrize(("kind", "colours"), [("webp", 256), ("png", 256), ("png", 64), ("png", 32)])
+def test_a_compressed_figure_keeps_the_colours_of_thin_lines_and_its_white(tmp_path, kind, colours):
+    with style():
+        figure, axis = plt.subplots(figsize=(WIDTH, 3))
+        axis.imshow(np.linspace(0, 1, 900).reshape(30, 30), aspect="auto")
+        for place, colour in enumerate(COLOURS.values()):
+            axis.axhline(31 + place, color=colour, lw=1.2)
+        axis.set(ylim=(0, 40), facecolor="white")
+        figure.savefig(tmp_path / "figure.png")
+        plt.close(figure)
+    with Image.open(io.BytesIO(compressed(tmp_path / "figure.png", kind, colours).data)) as image:
+        pixels = np.asarray(image.convert("RGB"), dtype=int).reshape(-1, 3)
+    assert (pixels == 255).all(axis=1).any()
+    for colour in COLOURS.values():
+        wanted = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)])
+        assert abs(pixels - wanted).max(axis=1).min() <= 40
+
+
+def test_figures_are_made_to_fit(tmp_path):
+    pngs = []
+    for seed in range(2):
+        pngs.append(tmp_path / f"{seed}.png")
+        noise = np.random.default_rng(seed).integers(0, 255, (200, 300 + 200 * seed, 3), dtype=np.uint8)
+        Image.fromarray(noise).save(pngs[-1], dpi=(220, 220))
+    fine = sum(len(picture.data) for picture in fitted(pngs, 10**9).values())
+    pictures = fitted(pngs, int(0.8 * fine))
+    assert sum(len(picture.data) for picture in pictures.values()) <= 0.8 * fine
+    assert [(picture.width, picture.height) for picture in pictures.values()] == [(151, 100), (251, 100)]
+
+
 def test_formulas_are_set(wide):
     assert "$" not in wide.locator("main").inner_text()
     commands = wide.eval_on_selector_all(
@@ -234,6 +268,20 @@ def test_every_claim_is_there_with_its_verdict(wide, html):
 def test_observations_of_ours_are_not_in_the_tally(wide):
     tally = sum(int(text.split()[0]) for text in wide.locator(".top .tally .chip").all_inner_texts())
     assert tally == wide.locator("article.claim.paper").count()
+
+
+@pytest.mark.parametrize(
+    ("map_", "about"),
+    [
+        ("- ``flow``: the limit,\n  Theorem 1\n- ``noise``: else", "the limit, Theorem 1"),
+        ("| section | topic |\n|---|---|\n| 3, figure 2 | `flow` |\n| 4 | `noise` |", "3, figure 2"),
+        ("=====  =====\n`flow`  the limit\n=====  =====", "the limit"),
+        ("the flow is said of nothing", ""),
+    ],
+)
+def test_a_topic_says_what_the_papers_map_says_of_it(monkeypatch, map_, about):
+    monkeypatch.setattr(places, "_docstring", lambda *package: f"Title.\n\n{map_}\n\nShared: ``flow``.")
+    assert places.topic_about("a_paper", "flow") == about
 
 
 def test_links_lead_somewhere(wide, html):

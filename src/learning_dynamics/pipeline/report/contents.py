@@ -14,7 +14,7 @@ import pandas as pd
 from learning_dynamics.claims import VERDICTS
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import as_expected
-from learning_dynamics.pipeline.report.places import code_of, topic_title
+from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
 from learning_dynamics.pipeline.stages.figure import read_record
 from learning_dynamics.pipeline.templates import fill
 
@@ -52,6 +52,7 @@ class Topic:
     title: str
     exhibits: list[Exhibit] = field(default_factory=list)
     loose: list[Row] = field(default_factory=list)
+    about: str = ""
 
     @property
     def anchor(self) -> str:
@@ -220,7 +221,7 @@ def _exhibit(project: Project, paper: str, name: str, figures: Path, options: st
 def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:
     name = kind.partition(".")[0]
     if name not in topics:
-        topics[name] = Topic(paper, name, topic_title(paper, name))
+        topics[name] = Topic(paper, name, topic_title(paper, name), about=topic_about(paper, name))
     return topics[name]
 
 

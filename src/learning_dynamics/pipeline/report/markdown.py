@@ -72,7 +72,7 @@ def of_paper(paper: Paper, folder: Path) -> str:
     if paper.notation:
         lines.append("> **Model and notation.** " + _prose(paper.notation))
     for topic in paper.topics:
-        lines.append(f"## {_prose(topic.title)}")
+        lines += [f"## {_prose(topic.title)}", _prose(topic.about)]
         for figure in topic.exhibits:
             lines += [f"### {_prose(figure.title)}", _image(figure), _prose(figure.caption)]
             lines.append(f"`{figure.command}` · [code]({_code(figure.code, folder)})")

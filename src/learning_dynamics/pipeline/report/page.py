@@ -80,7 +80,7 @@ def _environment(folder: Path) -> jinja2.Environment:
     )
     environment.globals |= {
         "curve": specification_curve,
-        "telling": lambda png: compressed(png, "webp", 64, TELLING),
+        "telling": lambda png: compressed(png, "webp", 128, TELLING),
         "measured": measured,
         "shown_variants": _shown_variants,
     }

@@ -57,7 +57,8 @@ def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | N
         height, width = round(height * widest / width), widest
         size = (2 * widest, round(picture.height * 2 * widest / picture.width))
         picture = picture.resize(size, Image.Resampling.LANCZOS)
-    quantised = picture.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    # by coverage of colours, not by how many pixels have them: a thin line keeps its own
+    quantised = picture.quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     buffer = io.BytesIO()
     if kind == "webp":
         quantised.convert("RGB").save(buffer, "WEBP", lossless=True, method=4, quality=80)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 
 from learning_dynamics.pipeline.config import ROOT
 from learning_dynamics.pipeline.sources import PARTS, SOURCE_ROOT, parsed, part_module
@@ -18,10 +20,35 @@ def code_of(paper: str, stage: str, kind: str) -> str:
 
 def topic_title(paper: str, topic: str) -> str:
     """Return a topic's title: the first sentence of its package's docstring, else its name in words."""
-    file = SOURCE_ROOT / "learning_dynamics/papers" / paper / topic / "__init__.py"
-    tree = parsed(file) if file.is_file() else None
-    first = tree.body[0] if tree and tree.body else None
-    docstring = getattr(getattr(first, "value", None), "value", None)
-    if not isinstance(docstring, str):
+    docstring = _docstring(paper, topic)
+    if not docstring:
         return topic.replace("_", " ").capitalize()
-    return " ".join(docstring.strip().split("\n\n")[0].split()).rstrip(".")
+    return " ".join(docstring.split("\n\n")[0].split()).rstrip(".")
+
+
+def topic_about(paper: str, topic: str) -> str:
+    """Return what the map in the paper's own docstring says of a topic; empty if it is not there.
+
+    A map is a list (``- `topic`: words``, and lines below it further in), or a table with the topic in a column.
+    """
+    entries: list[str] = []
+    for line in _docstring(paper).splitlines():
+        if line.startswith(" ") and entries and entries[-1].startswith("-"):
+            entries[-1] += " " + line.strip()
+        else:
+            entries.append(line.strip())
+    for entry in entries:
+        cells = [cell.strip() for cell in entry.strip("|").split("|")] if entry.startswith("|") else None
+        if cells is not None:
+            if any(cell.strip("`") == topic for cell in cells) and "`" in entry:
+                return "; ".join(cell for cell in cells if cell.strip("`") != topic)
+        else:
+            found = re.fullmatch(rf"(?:- )?`+{topic}`+(?::\s*|\s{{2,}})(.*)", entry)
+            if found:
+                return found[1]
+    return ""
+
+
+def _docstring(*package: str) -> str:
+    file = SOURCE_ROOT.joinpath("learning_dynamics/papers", *package, "__init__.py")
+    return ast.get_docstring(parsed(file)) or "" if file.is_file() else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import digest
-from learning_dynamics.pipeline.report.places import topic_title
+from learning_dynamics.pipeline.report.places import topic_about, topic_title
 
 
 def digest_of_words(project: Project) -> str:
@@ -16,7 +16,8 @@ def digest_of_words(project: Project) -> str:
         words += [project.caption(paper, name) for name in project.figures(paper)]
         words += [project.explanation(paper, name) for name in project.claims(paper)["claims"]]
         kinds = [project.figure(paper, name)["kind"] for name in project.figures(paper)]
-        words += [topic_title(paper, topic) for topic in sorted({kind.partition(".")[0] for kind in kinds})]
+        for topic in sorted({kind.partition(".")[0] for kind in kinds}):
+            words += [topic_title(paper, topic), topic_about(paper, topic)]
     code = [file for file in Path(__file__).parent.glob("*") if file.suffix in (".py", ".html", ".css", ".js")]
     code.append(Path(__file__).parent.with_name("maths.py"))
     return digest([words, [file.read_text(encoding="utf-8") for file in sorted(code)]])
