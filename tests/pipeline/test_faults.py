@@ -397,8 +397,9 @@ def test_a_syntax_error_in_the_pipeline_names_its_line(workspace):
     workspace.write(file, workspace.read(file) + "\ndef broken(:\n")
     ended = workspace.snakemake("--dry-run", check=False)
     assert ended.returncode != 0
-    assert "config.py" in ended.stderr
-    assert str(workspace.read(file).count("\n")) in ended.stderr
+    said = ended.stderr + ended.stdout  # a dry run speaks on standard output
+    assert "config.py" in said
+    assert str(workspace.read(file).count("\n")) in said
 
 
 @fault("a configuration file that is missing, empty, broken, or not text is given", LINE)

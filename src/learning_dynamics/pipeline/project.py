@@ -570,7 +570,8 @@ class Project:
                 found[f"{paper}/runs/{name}.npz"] = self.fingerprint("run", paper, name)
                 found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
             judged = self.fingerprint("claims", paper, "claims")
-            found |= {f"{paper}/{table}.parquet": judged for table in ("claims", "parts", "variants", "sensitivity")}
+            tables = ("claims", "parts", "variants", "sensitivity")
+            found |= {f"{paper}/{table}.parquet": digest([judged, table]) for table in tables}
         return found
 
 
