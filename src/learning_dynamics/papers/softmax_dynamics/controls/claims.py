@@ -159,11 +159,11 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     classes. Counted are draws in which something is learned, something is not, and nothing learned is rarer than
     anything that is not. Under cross-entropy all classes are learned in {all_learned:.0%} of the draws.
     """
-    rows = members(squared, skewed=True)
-    sizes = np.array([[int(size) for size in counts.split("-")] for counts in rows["counts"]])
 
     def judge(reading: tuple[Table, int]) -> Judgement:
         table, sign = reading
+        rows = members(table, skewed=True)
+        sizes = np.array([[int(size) for size in counts.split("-")] for counts in rows["counts"]])
         final = values(table, "final", None, skewed=True)
         learned = final > 0.5
         known, unknown = np.where(learned, sign * sizes, np.inf), np.where(learned, -np.inf, sign * sizes)
