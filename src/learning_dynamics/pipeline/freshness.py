@@ -75,9 +75,16 @@ class Outdated(set[str]):
     file's inode, size and times, so that a start with ten thousand unchanged outputs reads none of them.
     """
 
-    def __init__(self, forced: Iterable[str], expected: Mapping[str, str], seen: Path = SEEN) -> None:
+    def __init__(
+        self,
+        forced: Iterable[str],
+        expected: Mapping[str, str],
+        seen: Path = SEEN,
+        recorded: Callable[[Any], str] = lambda file: "",
+    ) -> None:
         super().__init__(forced)
         self.expected = expected
+        self.recorded = recorded
         self.found: dict[str, bool] = {}
         self.seen = seen
         try:
@@ -88,17 +95,18 @@ class Outdated(set[str]):
     def isdisjoint(self, files: Iterable[Any]) -> bool:
         """Return whether none of the files must be made."""
         files = list(files)
-        return super().isdisjoint(files) and not any(self.is_outdated(str(file)) for file in files)
+        return super().isdisjoint(files) and not any(self.is_outdated(file) for file in files)
 
-    def is_outdated(self, path: str) -> bool:
+    def is_outdated(self, file: Any) -> bool:
         """Whether a file is there and does not carry its fingerprint."""
+        path = str(file)
         if path not in self.expected:
             return False
         if path not in self.found:
-            self.found[path] = self._is_outdated(path)
+            self.found[path] = self._is_outdated(path, file)
         return self.found[path]
 
-    def _is_outdated(self, path: str) -> bool:
+    def _is_outdated(self, path: str, file: Any) -> bool:
         try:
             there = os.stat(path)
         except OSError:
@@ -107,7 +115,9 @@ class Outdated(set[str]):
         if self.known.get(path) == stamp:
             return False
         if fault(path, self.expected[path]) is not None:
-            return True
+            # where Snakemake's own records tell that settings or science have changed it says which, and needs no force
+            record = self.recorded(file)
+            return not record or f"--fingerprint {self.expected[path]}" in record
         self.known[path] = stamp
         return False
 
@@ -135,7 +145,11 @@ def make_again_what_is_outdated(
         except ProjectError as error:
             sys.exit(f"error: {error}")
         begin(self, *arguments, **options)
-        self.forcefiles = Outdated(self.forcefiles, expected)
+
+        def recorded(file: Any) -> str:
+            return " ".join(map(str, self.workflow.persistence.params(file) or []))
+
+        self.forcefiles = Outdated(self.forcefiles, expected, recorded=recorded)
         found.append(self.forcefiles)
 
     DAG.__init__ = init
