@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,9 @@ def judged(name: str, function: Any, tables: Mapping[str, Any], settings: Mappin
     if not hasattr(function, "claim"):
         raise ProjectError(f"claim {name}: its function is no claim; decorate it with @claim(...)")
     try:
-        with told(f"claim {name}", settings):
+        with told(f"claim {name}", settings), warnings.catch_warnings():
+            # draws of which nothing was measured are nan, and count as undecided
+            warnings.filterwarnings("ignore", "All-NaN|Mean of empty|Degrees of freedom", RuntimeWarning)
             return evaluate(function, tables, settings)
     except ProjectError as error:
         text = str(error)
