@@ -95,7 +95,9 @@ def judged(name: str, function: Any, tables: Mapping[str, Any], settings: Mappin
     try:
         with told(f"claim {name}", settings), warnings.catch_warnings():
             # draws of which nothing was measured are nan, and count as undecided
-            warnings.filterwarnings("ignore", "All-NaN|Mean of empty|Degrees of freedom", RuntimeWarning)
+            warnings.filterwarnings(
+                "ignore", "All-NaN|Mean of empty|Degrees of freedom|divide by zero|invalid value", RuntimeWarning
+            )
             return evaluate(function, tables, settings)
     except ProjectError as error:
         text = str(error)

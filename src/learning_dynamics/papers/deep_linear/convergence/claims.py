@@ -177,9 +177,10 @@ def output_dimension_one(starts: Table) -> Finding:
             for d in dimensions
         ]  # fmt: skip
         followed = np.concatenate([reached[d][holds[d]] for d in dimensions])
-        followed = followed[~np.isnan(followed)]
-        arrive = every_draw("starts that meet it arrive (1) or not (0)", followed, at_least=1.0,
-                            because="all of those that are followed")  # fmt: skip
+        missing = np.isnan(followed)
+        arrive = every_draw("starts that meet it arrive (1) or not (0)", followed[~missing], at_least=1.0,
+                            because="all of those that are followed",
+                            left_out={"the assumption is checked, the flow not run": int(missing.sum())})  # fmt: skip
         least = min((share(int(each.sum()), len(each)) for each in holds.values()), key=lambda found: found.value)
         constant = at_least(
             "smallest share over dimensions", least, 0.25, because="any constant below one half will do"

@@ -47,6 +47,7 @@ def one_entry(aligned: Table, entry: Table) -> Drawn:
     for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depths 3 and 4: asymptotes")):
         axes[0, place].set(title=title, ylim=(0, None))
         axes[0, place].legend(fontsize=7, loc="lower right")
+        axes[0, place].set_xlabel(r"larger singular value $\sigma_1$")
         axes[1, place].set_xlabel(r"larger singular value $\sigma_1$")
     axes[0, 0].set_ylabel("aligned measurement\n" + r"$\sigma_2$")
     axes[1, 0].set_ylabel("one observed entry\n" + r"$\sigma_2$")

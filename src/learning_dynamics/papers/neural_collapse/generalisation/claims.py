@@ -81,7 +81,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table]) -> Finding:
     r"""Under MSE, test accuracy improves when training goes on beyond zero train error.
 
     The mean over all trainings must lie above zero by more than its 95 % interval; the median is {median:.2f}
-    percentage points. The paper's median is 0.96 and its mean 1.83, with one of fifteen networks getting worse.
+    percentage points. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
     gain = 100 * (when_errors_end(trainings, "error", "test") - at_the_end(trainings, "error", "test"))
 

@@ -60,7 +60,7 @@ def controls(
         axis.axhline(settings["dimension"], color=COLOURS["grey"], lw=0.8, ls=(0, (4, 2)))
         axis.set(xscale="log", ylim=(0.95, settings["dimension"] + 0.07), title=title, xlabel="flow time $t$")
         axis.set_xlim(table.loc[table["time"] > 0, "time"].min(), table["time"].max())
-    for axis in axes[:, 0]:
+    for axis in axes.ravel()[: len(panels)]:
         axis.set_ylabel(RANK_NAMES[measure])
     cases = {
         "treated": (grid, True),
