@@ -49,6 +49,8 @@ def one_entry(aligned: Table, entry: Table) -> Drawn:
         axes[0, place].legend(fontsize=7, loc="lower right")
         axes[0, place].set_xlabel(r"larger singular value $\sigma_1$")
         axes[1, place].set_xlabel(r"larger singular value $\sigma_1$")
+    for axis in axes[:, 1:].flat:
+        axis.set_ylabel(r"$\sigma_2$")
     axes[0, 0].set_ylabel("aligned measurement\n" + r"$\sigma_2$")
     axes[1, 0].set_ylabel("one observed entry\n" + r"$\sigma_2$")
     alt = "Six panels: closed forms and flows for aligned measurements above, levelling curves for one entry below."

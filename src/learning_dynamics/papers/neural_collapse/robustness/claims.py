@@ -61,7 +61,7 @@ def robustness_grows_after_zero_error(
     r"""Under MSE, networks become more robust when trained beyond zero train error.
 
     By the smallest perturbation that is known, DeepFool's or a crossing towards a train image. The paper reports, by
-    DeepFool, a median growth of $0.18$ and a mean of $0.93$ over its fifteen networks; by DeepFool it is here {median:.2g}
+    DeepFool, a median growth of $0.18$, a mean of $0.93$ over its fifteen networks; by DeepFool it is here {median:.2g}
     and {mean:.2g}.
     """
     start, end = when_errors_end(trainings, measure, "test"), at_the_end(trainings, measure, "test")
