@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.line_integral.metrics import CURVES
+from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
 

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.line_integral import theory
+from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
-
-CURVES = ("one output, whitened inputs", "one output, correlated inputs", "two outputs, whitened inputs")
 
 
 @columns(DEPTH, Column("case", "str", "outputs and inputs of the network"), SEED, QUANTITY, VALUE, PREDICTED)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+# the networks of the closed curves
+CURVES = ("one output, whitened inputs", "one output, correlated inputs", "two outputs, whitened inputs")
+
 
 def sector_integral(depth: int, target: float, inner: float, outer: float, start: float, end: float) -> float:
     """Integral of P_W vec(grad) along an annular sector, for one output and whitened inputs.

@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, at_least, at_most, claim, equal, every_draw
 from learning_dynamics.evidence import Estimate, slope
-from learning_dynamics.papers.softmax_dynamics.invariants.claims import (
+from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
     difference_error,
     flow_error,

@@ -8,7 +8,7 @@ from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.evidence import slope
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.invariants.claims import at_each_time, difference_error
+from learning_dynamics.papers.softmax_dynamics.flow_errors import at_each_time, difference_error
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from learning_dynamics.papers.softmax_dynamics.invariants.claims import FLOW_ERROR, at_each_time, difference_error
+from learning_dynamics.papers.softmax_dynamics.flow_errors import FLOW_ERROR, at_each_time, difference_error
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of

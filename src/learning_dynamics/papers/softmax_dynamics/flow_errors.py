@@ -1,0 +1,43 @@
+"""Errors that integration and differences leave in what is measured along flows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.tidy import Table, select, settings_of
+
+# Largest relative error of an invariant along these flows, in units of the integrator's rtol: 5.2 over all
+# flows of this paper at rtol 1e-9 and 1e-11; doubled.
+FLOW_ERROR = 10.0
+# Step of finite differences in units of the spectrum's gap; see measures.continuation.difference_rates.
+DIFFERENCE_STEP = 1e-3
+
+
+def flow_error(flows: Sequence[Table]) -> float:
+    """Return the error that integration leaves in an invariant."""
+    return FLOW_ERROR * max(settings_of(table)["rtol"] for table in flows)
+
+
+def difference_error(simple: Any) -> Any:
+    """Return the rounding of a difference of singular values, relative to the matrix's speed, down to a relative gap.
+
+    The factor covers the constant of the SVD itself.
+    """
+    return 10 * np.finfo(float).eps / (DIFFERENCE_STEP * simple)
+
+
+def rate_errors(table: Table, quantity: str, speed: str, smooth: pd.Series) -> np.ndarray:
+    """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time)."""
+    chosen = select(table, quantity)
+    gap = (chosen["value"] - chosen["predicted"]).abs()
+    error = gap.groupby([chosen["seed"], chosen["time"]]).max() / at_each_time(table, speed)
+    return error[smooth.reindex(error.index)].groupby("seed").max().to_numpy()
+
+
+def at_each_time(table: Table, quantity: str) -> pd.Series:
+    """Return a quantity that has a single value, by seed and time."""
+    return select(table, quantity).set_index(["seed", "time"])["value"]
