@@ -49,8 +49,9 @@ def test_every_draw_is_counted_for_against_or_undecided(values, bound):
 
 
 def test_the_worst_draw_is_shown_with_its_margin():
-    check = every_draw("x", [1.0, 4.0, 2.0], at_most=[10.0, 5.0, 2.5])
-    assert (check.value, check.margin) == (2.0, 1.25)
+    # nearest by factor, not by distance
+    check = every_draw("x", [1.0, 40.0, 2.0], at_most=[1.9, 60.0, 20.0])
+    assert (check.value, check.margin) == (40.0, 1.5)
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
 

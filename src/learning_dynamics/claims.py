@@ -123,8 +123,7 @@ def every_draw(
     good = np.where(open_, False, measured <= bound if upper else measured >= bound)
     against = int((~good & ~open_).sum())
     state: State = "fails" if against else "undecided" if open_.any() else "holds"
-    excess = np.where(open_, -np.inf, measured - bound if upper else bound - measured)
-    worst = int(np.argmax(excess))
+    worst = _worst(measured, bound, open_, upper)
     shown = measured if not open_.all() else np.full(measured.shape, np.nan)
     sign = "<=" if upper else ">="
     return Check(
@@ -196,8 +195,13 @@ def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str
 
 
 def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
-    """Check that an estimate lies above a bound; undecided while its interval covers the bound."""
-    return _counting(_ordered(name, _estimate(estimate), bound, False, because, counts))
+    """Check that an estimate lies above a bound; undecided while its interval covers the bound.
+
+    Nothing but zeros does not decide a sign: a difference that is none on every draw is not above zero.
+    """
+    found = _estimate(estimate)
+    check = _counting(_ordered(name, found, bound, False, because, counts))
+    return check.but_undecided("no difference on any draw") if bound == found.lower == found.upper == 0 else check
 
 
 def equal(
@@ -323,6 +327,16 @@ def _check(
         left_out=left_out if isinstance(left_out, str) else _reasons(left_out),
         **known,
     )
+
+
+def _worst(measured: np.ndarray, bound: np.ndarray, open_: np.ndarray, upper: bool) -> int:
+    """Return the draw nearest its bound by the factor that is left, or beyond it; without such factors, by distance."""
+    factors = np.array([_factor(*pair, upper) for pair in zip(bound, measured, strict=True)])
+    inside = ~open_ & (measured <= bound if upper else measured >= bound)
+    factors = np.where(inside & ((measured == 0) != (bound == 0)), np.inf, factors)
+    if np.isnan(factors[~open_]).any():
+        factors = bound - measured if upper else measured - bound
+    return int(np.argmin(np.where(open_, np.inf, factors)))
 
 
 def _factor(bound: float, value: float, upper: bool) -> float:

@@ -12,7 +12,8 @@ def made(workspace, *arguments):
     """Run make in a workspace, with the environment that runs these tests in place of an installation."""
     shutil.copy(ROOT / "Makefile", workspace.folder)
     workspace.variables["PYTHONPATH"] = str(workspace.folder / "src")
-    return workspace.run("make", "INSTALLED=", *arguments)
+    # a `make test` above these tests would have it announce its folders
+    return workspace.run("make", "--no-print-directory", "INSTALLED=", *arguments)
 
 
 def test_the_end_names_what_is_new_and_where_the_page_is(clean):

@@ -8,6 +8,6 @@
 - `compression`: the third phase of Figure 4, searched for over skews, dimensions, numbers of classes and optimisers
 
 Slips of the appendix that change no result: eqs. 13 and 15 lose dots and a transpose; W = U_2 S_2 V_2 lacks a
-transpose; after S_1^2 = S_2^2 singular values, which are not negative, are equal, so that the signs of eq. 19
-are all plus. The last line of eq. 21 leaves the index of its inner sum free.
+transpose; after S_1^2 = S_2^2 singular values, which are not negative, are equal, so that of the two signs of
+eq. 19 only the upper ones occur. The last line of eq. 21 leaves the index of its inner sum free.
 """

@@ -31,11 +31,14 @@ def difference_error(simple: Any) -> Any:
 
 
 def rate_errors(table: Table, quantity: str, speed: str, smooth: pd.Series) -> np.ndarray:
-    """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time)."""
+    """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time).
+
+    nan for a member whose flow failed, so that it stays undecided and is not dropped.
+    """
     chosen = select(table, quantity)
     gap = (chosen["value"] - chosen["predicted"]).abs()
     error = gap.groupby([chosen["seed"], chosen["time"]]).max() / at_each_time(table, speed)
-    return error[smooth.reindex(error.index)].groupby("seed").max().to_numpy()
+    return error[smooth.reindex(error.index) | error.isna()].groupby("seed").max().to_numpy()
 
 
 def at_each_time(table: Table, quantity: str) -> pd.Series:

@@ -142,8 +142,8 @@ def _below_top(network: TensorNetwork, pushed: np.ndarray, states: np.ndarray) -
 def _stationarity(rho: np.ndarray, aligned_with: np.ndarray, power: float) -> np.ndarray:
     """Return the residual of the stationarity conditions of ``sum_j |rho_j|**power`` under margins, shape (times,).
 
-    At a stationary point |rho_j|**power is proportional to (S u)_j rho_j, which is real and not negative; where
-    rho_j is zero both sides are.
+    At a stationary point |rho_j|**power is proportional to (S x)_j rho_j for x = -u, which is real and not negative;
+    where rho_j is zero both sides are. `aligned_with` is S x, shape (times, m).
     """
     size = np.abs(rho) ** power
     aligned = aligned_with * rho

@@ -14,8 +14,8 @@ import pandas as pd
 from learning_dynamics.claims import Evaluation, evaluate
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import records
-from learning_dynamics.pipeline.provenance import digest, provenance
 from learning_dynamics.pipeline.provenance import fingerprint as fingerprint_of
+from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.signatures import signatures
 from learning_dynamics.pipeline.sources import module_path, part_module
 from learning_dynamics.pipeline.stages.functions import agreed, paper_function, science_of, told
@@ -63,9 +63,7 @@ def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, finge
                 rows["sensitivity"] += [head | row for row in _replaced(name, function, tables, block, check, metrics)]
     for name, declared in TABLES.items():
         table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
-        # each of the four says which it is: one copied over another is found
-        record = provenance("claims", paper, name, spec, digest([made, name]))
-        write_table(out / f"{name}.parquet", table, declared, record)
+        write_table(out / f"{name}.parquet", table, declared, provenance("claims", paper, name, spec, made))
 
 
 def _fingerprint_here(paper: str, spec: Mapping[str, Any], expected: str | None) -> str:

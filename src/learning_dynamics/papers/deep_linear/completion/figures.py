@@ -19,9 +19,9 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     r"""Matrix completion by deep linear networks: reconstruction error against initialisation scale.
 
     Mean square error over all entries of a low-rank matrix, completed from {few} (top) and {many} (bottom) of them by
-    gradient descent, one column for each depth. Dots: draws; lines: medians, solid and dashed for two learning rates.
-    Dotted: the minimiser of the nuclear norm (median). Runs that did not reach the training loss are not drawn ({lost}
-    of {runs}). The rows have axes of their own.
+    gradient descent, one column for each depth. Dots: draws; lines: medians, solid for the smaller learning rate and
+    dashed for the larger where there are two. Dotted: the minimiser of the nuclear norm (median). Runs that did not
+    reach the training loss are not drawn ({lost} of {runs}). The rows have axes of their own.
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
     for row, tables, convex in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):

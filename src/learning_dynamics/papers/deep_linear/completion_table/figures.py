@@ -31,12 +31,13 @@ def completion_table(
     Ours are medians over {draws} draws, with the smallest and the largest in brackets; networks at initialisation
     scale {scale:g} and the smallest learning rate of the grid. The slides show one draw and print no scale; its truth
     has the nuclear norm of 221 that they print for recovered matrices. Errors are mean squares over all
-    entries. The last column is the gap within which the convex program's optimum is proved to lie.
+    entries, with the root of the median beside them. The last column is the gap within which the convex program's
+    optimum is proved to lie.
     """
     tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
     lines = []
     for observed, (convex, *deep) in tables.items():
-        entries = {"5k": "5000", "2k": "2000"}[observed]
+        entries = f"{of_draws(convex, 'observed')[0]:.0f}"
         for (depth, row), table in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
             values = {
                 name: completed(table, name, scale) if depth else of_draws(table, name)
@@ -68,5 +69,5 @@ def completion_table(
 def _range(values: np.ndarray, form: str) -> str:
     """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
     low, middle, high = (format(float(each), form) for each in (np.min(values), np.median(values), np.max(values)))
-    low, middle, high = (text.replace("-0.0", "0.0") if float(text) == 0 else text for text in (low, middle, high))
+    low, middle, high = (text.lstrip("+-") if float(text) == 0 else text for text in (low, middle, high))
     return middle if low == high else f"{middle} [{low}, {high}]"

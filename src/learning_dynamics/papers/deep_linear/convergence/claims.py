@@ -54,15 +54,16 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
        "with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent at depth 3 with a step "
        "of c⁴")  # fmt: skip
 def linear_rate(flows: Table, descent: Table) -> Finding:
-    r"""From balanced layers closer to the optimum than any $W$ with $\sigma_{min}(W) \le c$, the loss falls as
+    r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
+    $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ lowers the loss as
     $e^{-\Omega(c^2 \eta t)}$.
 
     The theorem behind the slide (Arora, Cohen, Golowich and Hu 2019) has the exponent $c^{2(N-1)/N} \eta t$ with the
     constant one, which is more for $c \le 1$ and is what is tested; imbalance is allowed up to a bound of order $c^2$.
     The starts meet the assumptions as barely as can be. From the target with its smallest singular value lowered
-    to $c$ the flow starts at the rate $2N c^{2(N-1)/N}$: nothing is faster than $2N$ times the guarantee there, and the
-    smallest rate measured is {value:.3g} times it. All the imbalance that is allowed changes the rate by at most
-    {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
+    to $c$ the flow starts at the rate $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could hold; the
+    smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed changes the rate
+    by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
     cells = ["depth", "margin", "start", "seed"]
     table = select(flows, "rate").sort_values(cells)
@@ -153,8 +154,8 @@ def output_dimension_one(starts: Table) -> Finding:
 
     Singular means zero here, and the assumption is that the start is closer to the target than zero is. For entries of
     deviation proportional to one over the dimension the probability has a closed form that tends to a constant; it is
-    {value:.3g} in {dimension} dimensions. Entries over the root of the dimension, as wide as the target
-    in all, would make it fall with the dimension. Of the starts that meet the assumption, {arrived} of
+    {value:.3g} in {dimension} dimensions. Entries over the root of the dimension, with which the start is about as long
+    as the target, would make it fall with the dimension. Of the starts that meet the assumption, {arrived} of
     {followed} that were followed arrive; of the others {others:.3g}: the assumption is sufficient, not
     necessary for each start.
     """
@@ -194,7 +195,7 @@ def output_dimension_one(starts: Table) -> Finding:
     }
     inside = np.concatenate([reached[d][holds[d]] for d in dimensions])
     outside = np.concatenate([reached[d][~holds[d]] for d in dimensions])
-    facts = {"dimension": max(dimensions), "arrived": int(np.nansum(inside)),
+    facts = {"dimension": dimensions[-1], "arrived": int(np.nansum(inside)),
              "followed": int(np.isfinite(inside).sum()),
              "others": float(np.nanmean(outside))}  # fmt: skip
     return Finding(judge, lambda d: probability(d, wide=False), rivals, facts=facts)

@@ -18,11 +18,12 @@ INITS = {"layer_wise": "orange", "balanced": "blue"}
 def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee.
 
-    Left and middle: iterations to the optimum, within a relative {tolerance:g}, against the standard deviation of the
+    Left and middle: iterations to a loss within {tolerance:g} of the least, against the standard deviation of the
     end-to-end matrix's entries at the start, at the best of a grid of learning rates; independent Gaussian layers have
     the deviation that gives their product this one. Lines: medians; dots: draws; open triangles in the shaded strip:
-    draws that never got there. Right: loss over its start with both assumptions of the guarantee; balanced, but with a
-    singular matrix in between; and unbalanced (cut off at $10^3$, where it has diverged). Dashed: the guaranteed bound.
+    draws that no rate of the grid brought there in {cap} iterations. Right: loss over its start with both assumptions
+    of the guarantee; balanced, but with a singular matrix in between; and unbalanced (cut off at $10^3$, where it has
+    diverged). Dashed: the guaranteed bound.
     """
     depths = sorted(initialisations["depth"].unique())
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
@@ -46,9 +47,9 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     axes[0].set_ylabel("iterations")
     axes[0].legend(handlelength=1.2, fontsize=7.5)
     _guarantee_panel(axes[-1], guarantee)
-    tolerance = initialisations.attrs["settings"]["tolerance"]
+    settings = initialisations.attrs["settings"]
     alt = "Iterations against deviation for two initialisations at two depths; losses with and without assumptions."
-    return Drawn(figure, facts={"tolerance": tolerance}, alt=alt)
+    return Drawn(figure, facts={"tolerance": settings["tolerance"], "cap": settings["max_steps"]}, alt=alt)
 
 
 def _guarantee_panel(axis: Axes, table: Table) -> None:

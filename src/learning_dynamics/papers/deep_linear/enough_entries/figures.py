@@ -23,13 +23,15 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     Left and middle, one row for each initialisation scale $s$: mean square error over all entries, and nuclear norm
     less the true one; medians over {draws} draws, bands from the smallest to the largest. Grey: the minimiser of the
     nuclear norm. Right: the number of entries from which on a draw is recovered, to {recovered:g} of the mean square
-    entry (dashed on the left); medians and draws, by depth, and of the minimiser. Networks that did not reach their
-    training loss are left out of the medians ({lost} of {runs}).
+    entry (dashed on the left); medians and draws, by depth, and of the minimiser; draws of which it is not known
+    ({unknown}) are not drawn. Networks that did not reach their training loss are left out of the medians on the left
+    and in the middle ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     figure, axes = plt.subplots(len(scales), 3, figsize=(WIDTH, 2.35 * len(scales)), squeeze=False, sharex="col",
                                 sharey="col", gridspec_kw={"width_ratios": [1.2, 1.2, 0.9]})  # fmt: skip
     depths = [int(table["depth"].iloc[0]) for table in deep]
+    unknown = 0
     for row, scale in zip(axes, scales, strict=True):
         for table, depth in [*zip(deep, depths, strict=True), (convex, 0)]:
             colour = DEPTH_COLOURS[depth] if depth else COLOURS["grey"]
@@ -38,6 +40,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
             _band(row[0], settled, "error", colour)
             _band(row[1], _beyond_truth(settled), "nuclear_norm", colour)
             needed = thresholds(chosen, recovered)
+            unknown += int(np.isnan(needed).sum())
             place = depths.index(depth) if depth else len(depths)
             row[2].plot(np.full(len(needed), place), needed, "o", color=colour, ms=4, alpha=0.5, mew=0)
             row[2].plot([place - 0.25, place + 0.25], [np.nanmedian(needed)] * 2, color=colour, lw=2)
@@ -57,7 +60,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     runs = [select(table, "error") for table in deep]
     facts = {"draws": int(convex["draw"].nunique()), "recovered": recovered, "runs": sum(len(each) for each in runs),
-             "lost": sum(int((~each["converged"]).sum()) for each in runs)}  # fmt: skip
+             "lost": sum(int((~each["converged"]).sum()) for each in runs), "unknown": unknown}  # fmt: skip
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
     return Drawn(figure, facts=facts, alt=alt)
 

@@ -23,10 +23,10 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
     Along some closed curve the integral would then not vanish. With one output,
     $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$. With whitened inputs the part
     of $\nabla\ell$ along $W$ is a gradient field at every depth, and for the rest, a constant vector $g$, the
-    antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N = 2$: there
-    the flow is plain gradient descent on $|W| \langle W, g \rangle + \frac{2}{3}|W|^3$, up to constants, a regulariser
-    of the kind that is ruled out. Elsewhere the integral is at least {value:.2g} of the integral of the absolute
-    value. The theorem behind the slide asks for more than two layers.
+    antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N = 2$: at
+    depth 2 the end-to-end dynamics are plain gradient flow on $|W| \langle W, g \rangle + \frac{2}{3}|W|^3$, an
+    objective of the kind that is ruled out. Elsewhere the integral is at least {value:.2g} of the integral of the
+    absolute value. The theorem behind the slide asks for more than two layers.
     """
     table = select(curve, "integral")
     found = table["value"].abs().to_numpy()

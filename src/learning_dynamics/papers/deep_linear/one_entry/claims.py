@@ -85,8 +85,8 @@ def one_entry_depth_3(
     r"""With one observed entry the smaller singular value has, from depth 3 on, an asymptote, however large the larger
     grows.
 
-    Over the last factor in which $\sigma_1$ grows, $\sigma_2$ moves by a power of it whose exponent is at most
-    {value:.1e}; with a measurement aligned with $W$ it follows the closed curve below
+    While $\sigma_1$ grows from {last:g} of its end to its end, $\sigma_2$ moves by a power of it whose exponent is at
+    most {value:.1e}; with a measurement aligned with $W$ it follows the closed curve below
     $\sigma(0)\,(1-\rho)^{-N/(N-2)}$. For a single entry an asymptote is no mark of depth: $\sigma_2$ levels off at
     depths 1 and 2 as well (ending at {one:.2g} and {two:.2g} in the median, against {three:.2g} and {four:.2g}).
     """
@@ -115,7 +115,8 @@ def one_entry_depth_3(
 
     rivals = {"a power, as at depth 2": settings["ratio"], "a line, as at depth 1": 1.0}
     ends = {depth: float(np.median(by_draw(entry, "sigma", depth=depth, index=2)[:, -1])) for depth in (1, 2, 3, 4)}
-    return Finding(judge, 0.0, rivals, facts=dict(zip(("one", "two", "three", "four"), ends.values(), strict=True)))
+    told = dict(zip(("one", "two", "three", "four"), ends.values(), strict=True))
+    return Finding(judge, 0.0, rivals, facts={"last": last, **told})
 
 
 def _last_exponent(table: Table, depth: int, last: float) -> np.ndarray:
@@ -137,8 +138,8 @@ def one_entry_determinant_sign(entry: Table) -> Finding:
 
     The singular values of a balanced network move at rates that vanish with them, so that none reaches zero. At depth 1
     the observed entry alone moves, and the determinant with it, linearly: its last sign is that of
-    $w_{11} w_{22} - y\, w_{21}$, which turns in {turned} of {starts} draws. This is what tells depths apart under
-    one observed entry.
+    $w_{11} w_{22} - y\, w_{21}$, which turns in {turned} of {starts} draws. This is what tells
+    deeper networks from depth 1 under one observed entry.
     """
     depths = sorted(entry["depth"].unique())
     signs = {depth: np.sign(by_draw(entry, "determinant", depth=depth)) for depth in depths}

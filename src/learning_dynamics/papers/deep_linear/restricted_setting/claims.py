@@ -9,14 +9,15 @@ from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
 SCOPE = ("commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
-         "layers that start at multiples of the identity; depths 2, 3 and 4")  # fmt: skip
+         "layers that start at multiples of the identity; depths 2, 3 and 4; instances drawn until the least nuclear "
+         "norm is attained at one matrix, with a dual slack")  # fmt: skip
 CELL = ["depth", "seed"]
 
 
 @claim("Current theory is oblivious to depth, theorem", scope=SCOPE)
 def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Finding:
-    r"""Where measurements commute, any depth of at least two ends at the least nuclear norm, as the start tends to
-    zero.
+    r"""Where symmetric measurements commute and layers start at one multiple of the identity, any depth of at least two
+    ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to zero.
 
     The least nuclear norm is found by linear programming in the common eigenvectors. From the smallest start the
     flow's end is within {value:.1e} of it, relatively, on all of {draws} flows, and every smaller start is nearer than
@@ -31,7 +32,8 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
         return Judgement(
             equal_on_every_draw("error of the nuclear norm at the end, relative", measured, predicted,
                                 tolerance=tolerance, relative_to=predicted, resolution=0.1,
-                                because="what the smallest start leaves of a limit"),
+                                because="what the smallest start leaves of the limit, at depth 2 about its power "
+                                "of the dual slack"),
             every_draw("excess over the least norm from a smaller start, over that from the one before",
                        np.max(np.abs(excess[1:]) / np.maximum(np.abs(excess[:-1]), 1e-9), axis=0), at_most=1.0,
                        because="the limit is approached; differences of 1e-9 are the integrator's"),
@@ -58,7 +60,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
 
     The end of the flow is moved along the symmetric product of two of its eigenvectors. Measurements do not see that
     ({seen:.1e} at most), and while the matrix stays positive semidefinite its nuclear norm, the trace, stays as well;
-    but two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls, by {value:.1e} relatively at
+    but two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls, by {falls:.1e} relatively at
     the least: what the networks end at is no local minimum of it, at any depth.
     """
     smallest = ends["scale"].min()
@@ -76,6 +78,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
                        because="to which the end's eigenvectors are the measurements'"),
         )  # fmt: skip
 
+    falls = -float(np.nanmax(change[:, powers < 1.0]))
     rivals = {"the nuclear norm falls as well": powers == 1.0, "and convex powers": powers > 1.0}
-    return Finding(judge, powers < 1.0, rivals, facts={"seen": float(np.nanmax(seen))},
+    return Finding(judge, powers < 1.0, rivals, facts={"seen": float(np.nanmax(seen)), "falls": falls},
                    scaled=lambda chosen, _factor: chosen)  # fmt: skip

@@ -15,7 +15,7 @@ def restricted_setting(ends: Table) -> Drawn:
 
     Left: excess of the nuclear norm at the flow's end over the least one, against the start's scale; medians over
     {draws} draws, dots draws. Right: relative change of $\sum_r \sigma_r^p$ when the end is moved along a direction
-    that no measurement sees, against $p$: it falls for every $p < 1$, stays at $p = 1$, and rises beyond.
+    that no measurement sees, against $p$, medians: it falls for every $p < 1$, stays at $p = 1$, and rises beyond.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     norms = select(ends, "nuclear_norm")

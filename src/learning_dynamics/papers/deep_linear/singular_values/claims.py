@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, every_draw
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Table, by_draw, select
 
 
 @claim("Dynamics of singular values; implicit bias towards low rank", scope="completion of matrices of the slides' "
@@ -15,15 +15,17 @@ def depth_separates_singular_values(
     depth_1: Table, depth_2: Table, depth_3: Table, *, risen: Fraction, begun: Fraction
 ) -> Finding:
     r"""Depth leads to larger gaps between singular values: the deeper the network, the more they rise one after
-    another.
+    another, and the further those beyond the rank stay behind.
 
     A singular value has risen when it passes {risen:g} of what it ends at, and is rising between {begun:g} and one
     minus that. Separation is the time from the first to the last of the leading ones (as many as the matrix's rank),
     over the median time that a rise takes: zero when all rise together. It is {one:.2g}, {two:.2g} and {three:.2g} at
-    depths 1, 2 and 3, in the median of {draws} draws.
+    depths 1, 2 and 3, in the median of {draws} draws. The last of the leading singular values over the next one ends at
+    {gap_one:.3g}, {gap_two:.3g} and {gap_three:.3g}.
     """
-    found = {number: _separations(table, risen, begun)
-             for number, table in enumerate((depth_1, depth_2, depth_3), start=1)}  # fmt: skip
+    tables = {1: depth_1, 2: depth_2, 3: depth_3}
+    found = {number: _separations(table, risen, begun) for number, table in tables.items()}
+    gaps = {number: _last_gap(table) for number, table in tables.items()}
 
     def judge(order: tuple[int, int, int]) -> Judgement:
         first, second, third = (found[number] for number in order)
@@ -34,10 +36,15 @@ def depth_separates_singular_values(
                        because="times between records"),
             every_draw("gain of the second further layer", third[0] - second[0], at_least=third[1] + second[1],
                        because="times between records"),
+            every_draw("gap at the end over that of one layer fewer, the smaller of both",
+                       np.minimum(gaps[order[1]] / gaps[order[0]], gaps[order[2]] / gaps[order[1]]), at_least=1.0,
+                       because="larger with each further layer"),
         )  # fmt: skip
 
     rivals = {"depth separates them less": (3, 2, 1), "the second further layer adds nothing": (1, 2, 2)}
-    facts = {name: float(np.median(found[number][0])) for number, name in enumerate(("one", "two", "three"), start=1)}
+    names = {1: "one", 2: "two", 3: "three"}
+    facts = {name: float(np.median(found[number][0])) for number, name in names.items()}
+    facts |= {f"gap_{name}": float(np.median(gaps[number])) for number, name in names.items()}
     return Finding(judge, (1, 2, 3), rivals, facts={**facts, "risen": risen, "begun": begun})
 
 
@@ -47,6 +54,13 @@ def _separations(table: Table, risen: float, begun: float) -> np.ndarray:
     sigma = select(table, "sigma")
     found = [_separation(each[each["index"] <= rank], risen, begun) for _, each in sigma.groupby("draw")]
     return np.array(found).T
+
+
+def _last_gap(table: Table) -> np.ndarray:
+    """Return by draw the last singular value within the matrix's rank over the one after it, at the end."""
+    rank = int(select(table, "rank")["value"].iloc[0])
+    inside, beyond = (by_draw(table, "sigma", draw="draw", index=index)[:, -1] for index in (rank, rank + 1))
+    return inside / beyond
 
 
 def _separation(rows: Table, risen: float, begun: float) -> tuple[float, float]:

@@ -21,7 +21,7 @@ CENTRAL_PATH = (
     Column("examples", "int", "examples per class N"),
     Column("features", "int", "number of features P"),
     SEED,
-    Column("flow", "str", "a tangent map (orthogonal, printed, minus_sign), descent, or empty"),
+    Column("flow", "str", "a tangent map (orthogonal, printed, or one of `tangents.ALTERED_MAPS`), descent, or empty"),
     Column("step", "float", "step size of the discrete algorithm; 0 for flows"),
     Column("time", "float", "flow time; step size times number of steps for the discrete algorithm"),
     Column("quantity", "str", "what the value is; see the metrics function"),
@@ -138,7 +138,7 @@ def _free(drawn: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -
         "slope--without_shrinking": slopes["without_shrinking"],
     }
     found: dict[str, Numbers] = {"": general}
-    for flow, tangent_map in renormalised.TANGENT_MAPS.items():
+    for flow, tangent_map in {**renormalised.TANGENT_MAPS, **tangents.ALTERED_MAPS}.items():
         found[flow] = dict(tangents.map_gaps(X, Z, classes, tangent_map))
     for flow, left in tangents.step_remainders(X, Z, classes).items():
         found.setdefault(flow, {})["remainder"] = left

@@ -15,6 +15,17 @@ DIFFERENCE = 1e-4
 STEPS = (4e-3, 2e-3, 1e-3)
 
 
+# What the tangent maps are not, each wrong by a slip: the printed map with a minus between its two products, as the
+# proof of Lemma 2 prints it, and both maps without their factor 1/2
+ALTERED_MAPS: dict[str, renormalised.TangentMap] = {
+    "minus_sign": lambda X, Z, classes: Z - 0.5 * _difference(X, Z, classes) @ X,
+    "whole": lambda X, Z, classes: Z - renormalised.constraint(X, Z, classes) @ X,
+    "whole_orthogonal": lambda X, Z, classes: (
+        Z - renormalised.constraint(X, Z, classes) @ central_path.deviations(X, classes)
+    ),
+}
+
+
 def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
     """What tells the solutions of Proposition 3's equation from the velocities of curves on the manifold.
 
@@ -97,14 +108,13 @@ def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.
     """Return what a renormalised step leaves beyond its first order, ||R(X + hZ) - X - h T(Z)|| / ||hZ||, by map T.
 
     For each of `STEPS`, h relative to the features' size. T is the printed map, the orthogonal projection, or, as the
-    last line of Lemma 2's proof has it, the printed map with a minus between its two products.
+    proof of Lemma 2 prints it, the printed map with a minus between its two products.
     """
     Z = central_path.centred(Z)
-    product = central_path.deviations(X, classes) @ Z.T / X.shape[-1]
     maps = {
         "printed": renormalised.printed_map(X, Z, classes),
         "orthogonal": renormalised.orthogonal_projection(X, Z, classes),
-        "minus_sign": Z - 0.5 * (product.T - product) @ X,
+        "minus_sign": ALTERED_MAPS["minus_sign"](X, Z, classes),
     }
     found = {}
     for name, image in maps.items():
@@ -140,6 +150,12 @@ def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[st
         "lemma_3": means - omega * scatter,
         "without_shrinking": means,
     }
+
+
+def _difference(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
+    """Return Z C X^T - X C Z^T, (..., features, features)."""
+    product = central_path.deviations(X, classes) @ np.swapaxes(Z, -1, -2) / X.shape[-1]
+    return np.swapaxes(product, -1, -2) - product
 
 
 def _basis(X: np.ndarray) -> np.ndarray:

@@ -15,9 +15,10 @@ TRACE = r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$"
 def fig3(trainings: Sequence[Table]) -> Drawn:
     """Norms of class means and of classifiers along training.
 
-    Standard deviation over mean, over classes, of the norms of the centred class means (solid) and of the classifiers
-    (dashed), under MSE as in the paper and under cross-entropy beside it. Lines: geometric mean over seeds; bands:
-    their range; vertical, red: zero train error, median over seeds; dotted: the learning rate drops tenfold. {recipe}
+    Standard deviation (of all classes, where the authors' code divides by one fewer) over mean of the norms of the
+    centred class means (solid) and of the classifiers (dashed), under MSE as in the paper and under cross-entropy
+    beside it. Lines: geometric mean over seeds; bands: their range; vertical, red: zero train error, median over seeds;
+    dotted: the learning rate drops tenfold. {recipe}
     """
     return _means_and_classifiers(trainings, "equinorm", "std / mean of norms")
 

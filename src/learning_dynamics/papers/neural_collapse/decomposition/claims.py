@@ -22,10 +22,10 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, settings_of
 
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
-SMALL = "small networks of three families on 8 x 8 digits"
-# A train image's outputs are float32 sums of some hundred products; the terms are computed from float64 moments of the
-# same float32 features, the outputs from the same features in float64: only float64 rounding remains, amplified by the
-# conditioning of the regularised second moment, at most its trace over the decay, about 1e5
+SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
+# The terms are computed from float64 moments of the features, the outputs in float64 from the same features: only
+# float64 rounding remains, amplified by the conditioning of the regularised second moment, at most its trace over the
+# decay
 NETWORK_ROUNDING = 1e-10
 
 
@@ -47,8 +47,8 @@ def proposition_1(features: Table) -> Finding:
     r"""For fixed features the loss is least at $\tilde W = \tilde M^\top(\tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
     \lambda I)^{-1}/C$, in extended features and over balanced classes.
 
-    The formula is held against an orthogonal-triangular solution of the regularised least-squares problem, which
-    forms no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
+    The formula is held against a solution of the regularised least-squares problem by singular values, which forms
+    no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
     alterations = {"half_decay": "half the weight decay", "without_mean": "the covariance alone"}
@@ -107,7 +107,7 @@ def identity_on_networks(trainings: Sequence[Table]) -> Finding:
     all_terms = ("loss_nc1", "loss_nc23", "loss_ls_perp")
     rivals = {
         "no weight decay in $L_{NC1}$": (*all_terms, "-loss_nc1_decay"),
-        "half the weight decay on the deviation": (*all_terms[:2], "loss_ls_perp", "-loss_ls_perp_decay"),
+        "no weight decay in $L_{LS}^\\perp$": (*all_terms, "-loss_ls_perp_decay"),
         "the classifier on the central path": all_terms[:2],
     }
     return Finding(judge, printed=all_terms, rivals=rivals)
@@ -120,11 +120,11 @@ def least_squares_deviation_negligible(
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$.
 
-    Judged at the last epoch of every training. Of $L_{LS}$ a share of {decay_share:.2g} (median over trainings) is
-    weight decay, which no classifier avoids; against what is left of it, the squared errors of predictions,
-    $L_{LS}^\perp$ without its own decay has a share of {data_share:.2g} (largest {data_worst:.2g}). At its worst
-    recorded epoch between the end of train errors and the first drop of the learning rate, where gradient noise keeps
-    the last layer away from the optimum, the share of the whole is {noisy:.2g}.
+    The paper sees it from an early epoch on; judged is the last epoch of every training. Of $L_{LS}$ a share of
+    {decay_share:.2g} (median over trainings) is weight decay, which no classifier avoids; against what is left of it,
+    the squared errors of predictions, $L_{LS}^\perp$ without its own decay has a share of {data_share:.2g} (largest
+    {data_worst:.2g}). At its worst recorded epoch between the end of train errors and the first drop of the learning
+    rate, where gradient noise keeps the last layer away from the optimum, the share of the whole is {noisy:.2g}.
     """
 
     def part(of_data: bool) -> np.ndarray:

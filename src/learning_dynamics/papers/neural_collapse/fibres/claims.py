@@ -20,8 +20,10 @@ def invariance(features: Table) -> Finding:
     r"""Without weight decay, predictions and loss of the least-squares classifier do not change under $H \to AH$, $A$
     invertible.
 
-    The text takes $A$ symmetric, and appendix D.1 positive definite: neither is needed. Equation 7's second line lacks
-    a factor $CN$ that cancels. The loss is constant along fibres, so that its gradient is orthogonal to every $SH$.
+    The text takes $A$ symmetric, and appendix D.1 positive definite: neither is needed. Equation 7 loses a factor $CN$
+    in its first step and has it back in its last; appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$, where it is
+    $\Sigma_W^{1/2}$. The loss is constant along fibres, so that its gradient is orthogonal to every $BH$ with a square
+    matrix $B$.
     """
     tolerance = 10 * np.finfo(float).eps * settings_of(features)["condition"] ** 2
 
@@ -55,10 +57,7 @@ def tangent_space(features: Table) -> Finding:
         given: dict[str, Any] = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
         names = {"image": "image off the space", "idempotence": "second application", "tangent_moved": "tangents moved"}
         exact = [
-            equal_on_every_draw(
-                said, largest(features, name, flow=flow) if flow else np.ones(len(missed)), 0.0, **given
-            )
-            for name, said in names.items()
+            equal_on_every_draw(said, largest(features, name, flow=flow), 0.0, **given) for name, said in names.items()
         ]
         curves = largest(features, "curve_equation", "curve_velocity")
         rank = missed["features"] * (missed["features"] + 1) / 2
@@ -70,7 +69,11 @@ def tangent_space(features: Table) -> Finding:
                                 because="a rank is a whole number"),
         )  # fmt: skip
 
-    return Finding(judge, printed="printed", rivals={"the identity, which removes nothing": ""})
+    rivals = {
+        "the printed map without its factor $1/2$": "whole",
+        "a minus between its products, as the proof of Lemma 2 prints": "minus_sign",
+    }
+    return Finding(judge, printed="printed", rivals=rivals)
 
 
 @claim(
@@ -83,7 +86,8 @@ def projection_self_adjoint(features: Table) -> Finding:
     $\langle\Pi(A), B\rangle = \langle A, \Pi(B)\rangle$.
 
     It may not: $\Pi$ as printed is a projection but not an orthogonal one; its matrix differs from its transpose by
-    {printed:.2g} of its norm on the draw where it is worst. It discards $SX$, a move along the fibre, where
+    {printed:.2g} of its norm on the draw where it is worst. What is put in its place must be self-adjoint, and a
+    projection onto the tangent space as well. The printed map discards $SX$, a move along the fibre, where
     orthogonality asks to discard $SXC$.
 
     The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)XC$, and the
@@ -95,9 +99,15 @@ def projection_self_adjoint(features: Table) -> Finding:
     """
 
     def judge(flow: str) -> Judgement:
-        return Judgement(equal_on_every_draw(
-            "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$", largest(features, "asymmetry", flow=flow), 0.0,
-            tolerance=ROUNDING, relative_to=1.0, because="rounding",
+        names = {
+            "asymmetry": "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$",
+            "image": "image off the tangent space",
+            "tangent_moved": "tangents moved",
+        }
+        return Judgement(*(
+            equal_on_every_draw(said, largest(features, name, flow=flow), 0.0, tolerance=ROUNDING, relative_to=1.0,
+                                because="rounding")
+            for name, said in names.items()
         ))  # fmt: skip
 
     facts = {
@@ -107,17 +117,20 @@ def projection_self_adjoint(features: Table) -> Finding:
         "normal": float(by_draw(features, "gradient_normal", draw=DRAW).min()),
     }
     reason = "the printed map is not its own adjoint"
-    return Finding(judge, printed="printed", rivals={"the printed map after all": "printed"}, corrected="orthogonal",
-                   reason=reason, facts=facts)  # fmt: skip
+    rivals = {
+        "the orthogonal projection without its factor $1/2$, self-adjoint too": "whole_orthogonal",
+        "the printed map with a minus between its products": "minus_sign",
+    }
+    return Finding(judge, printed="printed", rivals=rivals, corrected="orthogonal", reason=reason, facts=facts)
 
 
 @claim("Lemma 2", scope=RENORMALISED + "; steps in a random direction of zero mean")
 def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
-    The remainder relative to $\|\Delta\|$ must fall as the first power of the step. The last line of the proof prints
-    a minus between the two products of $\Pi$, a slip. With the orthogonal projection, under which Proposition 2 holds,
-    the lemma does not: the order of what is left is {orthogonal:.2g}.
+    The remainder relative to $\|\Delta\|$ must fall as the first power of the step. The proof's last formula but one
+    prints a minus between the two products of $\Pi$, a slip. With the orthogonal projection, under which Proposition 2
+    holds, the lemma does not: the order of what is left is {orthogonal:.2g}.
     """
 
     def order(flow: str) -> np.ndarray:
@@ -132,7 +145,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
 
     rivals = {
         "the orthogonal projection": "orthogonal",
-        "a minus between the products, as the proof ends": "minus_sign",
+        "a minus between the products, as the proof prints": "minus_sign",
     }
     return Finding(judge, printed="printed", rivals=rivals, facts={"orthogonal": float(np.median(order("orthogonal")))})
 

@@ -18,7 +18,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
 
-SMALL = "small networks of three families on 8 x 8 digits"
+SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 INTERVAL = "95 % interval over trainings"
 
 
@@ -59,7 +59,7 @@ def test_collapse_slower(trainings: Sequence[Table]) -> Finding:
     r"""On test images variability collapses too, but more slowly and less deeply than on train images.
 
     From the end of train errors to the last epoch NC1 falls on test images, by less than on train images, and ends
-    above it. Test classes are not quite equally frequent; classes weigh equally.
+    above it. Where test classes are not equally frequent, they weigh equally all the same.
     """
     return _slower_on_test(trainings, ["nc1"], falls_too=True)
 

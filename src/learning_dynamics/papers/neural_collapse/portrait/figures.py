@@ -17,6 +17,7 @@ from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
+INSET = 0.42  # side of the inset, of its panel's
 SPREADS = (np.array([[1.6, 0.9], [0.9, 0.8]]), np.array([[0.7, -0.45], [-0.45, 1.3]]))
 
 
@@ -28,7 +29,7 @@ def fig1(training: Table) -> Drawn:
     arrows the classifiers, the triangle the simplex that means and classifiers approach; everything is
     centred and projected onto the plane that the three means span, means and features in units of the mean
     norm of the means, classifiers in units of their own. Below: how the same features deviate from their
-    class means, on the same scale; the inset enlarges the last {zoom:.0f} times. {recipe}
+    class means, on one scale for all epochs; the inset enlarges the last {zoom:.0f} times. {recipe}
     """
     rows = training[training["quantity"].str.startswith("portrait")]
     epochs = sorted(rows["epoch"].unique())
@@ -40,7 +41,7 @@ def fig1(training: Table) -> Drawn:
         axes[0, column].set_title(f"epoch {epoch}")
     reach = np.abs(axes[1, 0].get_xlim()).max()
     least = 1.1 * float(np.abs(features - means[:, None]).max())
-    inset = axes[1, -1].inset_axes((0.56, 0.56, 0.42, 0.42))
+    inset = axes[1, -1].inset_axes((0.56, 0.56, INSET, INSET))
     _deviations(inset, means, features)
     inset.set(xlim=(-least, least), ylim=(-least, least), xticks=[], yticks=[], aspect="equal")
     axes[0, 0].set_ylabel("features, means, classifiers")
@@ -53,7 +54,7 @@ def fig1(training: Table) -> Drawn:
     alt = (
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
     )
-    return Drawn(figure, {"zoom": reach / least, "recipe": recipe([training]), "spread": spread}, alt)
+    return Drawn(figure, {"zoom": INSET * reach / least, "recipe": recipe([training]), "spread": spread}, alt)
 
 
 def fig13(training: Table) -> Drawn:

@@ -18,7 +18,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 )
 from learning_dynamics.tidy import Table
 
-SMALL = "small networks of three families on 8 x 8 digits"
+SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 
 
 def _above_zero(name: str, values: np.ndarray) -> Judgement:
@@ -37,7 +37,7 @@ def mse_more_robust(
     Robustness is the mean over test images of the smallest perturbation that is known to change the decision, relative
     to the image: DeepFool's or a crossing towards a train image. It ends at {mse:.2g} under MSE and at {ce:.2g} under
     cross-entropy. By DeepFool alone, as in the paper, it is {mse_deepfool:.2g} and {ce_deepfool:.2g}; but that measure
-    overshoots once outputs are saturated: see `deepfool_finds_the_boundary`.
+    can overshoot where outputs are saturated: see `deepfool_finds_the_boundary`.
     """
     first, second = paired(mse, ce)
     difference = at_the_end(first, measure, "test") - at_the_end(second, measure, "test")
@@ -78,14 +78,14 @@ def robustness_grows_after_zero_error(
 
 @claim("Figures 9 and 11", scope=SMALL + ", MSE", origin="ours", empirical=True)
 def deepfool_finds_the_boundary(trainings: Sequence[Table]) -> Finding:
-    r"""DeepFool's perturbation is a bound on the distance to the decision boundary at the first epoch, and no longer
-    after collapse under MSE.
+    r"""At the first epoch DeepFool's perturbations are no longer, in the mean, than known crossings of the decision
+    boundary; after collapse under MSE they are longer, and so not the smallest.
 
     On the straight way from a test image to the nearest train image that the network decides differently, the decision
     changes somewhere: the smallest perturbation is no longer than that, and no gradient is needed to find it. Where
-    DeepFool's mean is beyond the mean of these crossings, it has not found the boundary: outputs near 0 and 1 are flat
-    around collapsed features, and a step that follows a small slope goes far past the face it aims at. What then grows
-    is the flatness of the outputs.
+    DeepFool's mean is beyond the mean of these crossings, it has not found the nearest boundary: outputs near 0 and 1
+    are flat around collapsed features, and a step that follows a small slope goes far past the face it aims at. What
+    then grows is the flatness of the outputs.
     """
 
     def ratio(read: str) -> np.ndarray:

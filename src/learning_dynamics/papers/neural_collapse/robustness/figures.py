@@ -30,8 +30,8 @@ def fig9(mse: Sequence[Table]) -> Drawn:
 def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     r"""Robustness against small perturbations under MSE and under cross-entropy, by three measures.
 
-    As in figure 9, for both losses; on a logarithmic axis, because DeepFool's measure, the paper's, overshoots by far
-    where outputs are flat. Dashed red: zero train error under cross-entropy. {recipe}
+    As in figure 9, for both losses; on a logarithmic axis, because DeepFool's measure, the paper's, can overshoot by
+    far where outputs are flat. Dashed red: zero train error under cross-entropy. {recipe}
     """
     lines = [*_measures("mse", named=True), *_measures("ce", named=True)]
     figure, _ = curves([*mse, *ce], lines, ylabel=PERTURBATION, height=2.4)

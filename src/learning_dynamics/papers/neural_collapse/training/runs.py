@@ -1,4 +1,4 @@
-"""Networks trained on images (section 2, appendices A and B)."""
+"""Networks trained on images (section 2, appendix A)."""
 
 from __future__ import annotations
 

@@ -82,10 +82,10 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
     r"""Dominant directions are more likely to take in new information: of two singular values the larger one
     changes faster more often than not.
 
-    It is a tendency of random starts ({value:.1%} of them) and of the course as a whole, not of each of its moments:
-    among draws the share goes from {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time {when_lowest:.3g}),
-    where the first direction has fitted its examples and the second one grows. In ratios the larger one grows faster,
-    $\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$, for {relative:.0%} of the course.
+    It is so at {value:.1%} of the random starts; and over the course it is a tendency of the whole, not of each of its
+    moments: among draws the share goes from {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time
+    {when_lowest:.3g}). In ratios the larger one grows faster, $\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$, for
+    {relative:.0%} of the course. The course is counted in recorded times, which are spaced evenly in the logarithm.
     """
     wide = starts.pivot_table(index=["scale", "seed"], columns="index", values="rate").abs()
     sigma, rate = (

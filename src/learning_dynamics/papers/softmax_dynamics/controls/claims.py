@@ -9,7 +9,7 @@ import numpy as np
 from learning_dynamics.claims import Finding, Judgement, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, monotone, shapes, share_difference, values
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Table, ascending
 
 
 def _control(control: Table, treated: Table, skewed: bool, measure: str, threshold: float, typical: float) -> Finding:
@@ -73,7 +73,7 @@ def controls_uniform(
 ) -> Finding:
     """Without class skew the warm-up is followed by a monotone, saturating growth of the effective rank.
 
-    It is in {value:.0%} of the draws. With skew it is in {treated:.0%} too: what the control shows is a difference of
+    It is in {value:.0%} of the draws. With skew it is in {treated:.0%}: what the control shows is a difference of
     {difference:+.0%} ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here,
     {treated_late:.1%} with skew.
     """
@@ -99,6 +99,7 @@ def controls_no_bottleneck(
     ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} with the
     bottleneck.
     """
+    ascending("dimension", treated=treated, control=control)
     return _control(control, treated, True, measure, threshold, typical)
 
 
@@ -155,9 +156,10 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     """Under the squared loss with a bottleneck only the most frequent classes are learned.
 
     A class is learned if the mean output of its own class over its examples is above one half at the end. In two
-    dimensions the flow ends at the best approximation of rank two of the labels, which are the two most frequent
-    classes. Counted are draws in which something is learned, something is not, and nothing learned is rarer than
-    anything that is not. Under cross-entropy all classes are learned in {all_learned:.0%} of the draws.
+    dimensions the flow ends at a best approximation of rank two of the labels: the two most frequent classes, or,
+    where the second place is shared, the most frequent one and a mixture of those that share it. Counted are draws in
+    which something is learned, something is not, and nothing learned is rarer than anything that is not. Under
+    cross-entropy all classes are learned in {all_learned:.0%} of the draws.
     """
 
     def judge(reading: tuple[Table, int]) -> Judgement:

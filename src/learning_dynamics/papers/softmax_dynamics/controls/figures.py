@@ -30,13 +30,13 @@ def controls(
     threshold: Positive,
     members: Count,
 ) -> Drawn:
-    r"""The effective rank with skew, bottleneck or cross-entropy taken away, and with all three.
+    r"""The effective rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
     {measure} of {members} single seeds (lines) and the middle half of all (band), Gaussian starts of scale {scale:g};
-    dots: the first class and the last are learned. Last panel: shares over the whole grid of scales, starts and
-    skews, with 95 % Wilson intervals: no fall once it has risen, as the paper says of the controls, and a fall after
-    a rise while the rarest classes are learned. Under the squared loss not all classes are learned, and the second
-    dot is missing.
+    dots: the first class and the last are learned; dashed, the number of dimensions. Last panel: shares over the whole
+    grid of scales, starts and skews, with 95 % Wilson intervals: no fall once it has risen, as the paper says of the
+    controls, and a fall after a rise while the rarest classes are learned. Under the squared loss not all classes are
+    learned, and the second dot is missing.
     """
     panels = {
         "skewed, cross-entropy": skewed,

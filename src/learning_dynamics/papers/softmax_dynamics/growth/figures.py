@@ -65,7 +65,7 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
         axis.set_yscale("log")
     initial.xaxis.set_minor_formatter(NullFormatter())
     facts = {"slope": fit.value, "low": fit.lower, "high": fit.upper}
-    alt = "Derivatives of singular values equal the predicted product to rounding; at random starts the slope is one."
+    alt = "Errors of the predicted product against the gap; rates against singular values at starts and along flows."
     return Drawn(figure, facts, alt)
 
 
@@ -73,12 +73,11 @@ def dominant_class(starts: Table, early: Table, *, classes: Count) -> Drawn:
     r"""Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
     Left: relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes (dots;
-    circles, their root mean square) do not depend on the largest class's size $N$, and lie far below $\sqrt{N}$ and
-    $N$. Middle: the growth rate of $\sigma_1$ after a tiny start has aligned with the fastest direction, over
-    $\sqrt{N}$: one when classes are many, a little less for four, as the spectral norm of $A$ predicts (lines);
-    dashed, what proportionality to $N$ asks for. Right: what dropping terms in $1/V$ from $g_i$ costs (eq. 21;
-    triangles, with its two sums taken apart), and how far the spectral norm of $A$ lies below $\sqrt{N}$, worst over
-    $N$.
+    circles, their root mean square) against the largest class's size $N$, with $\sqrt{N}$ and $N$. Middle: the growth
+    rate of $\sigma_1$ after a tiny start has aligned with the fastest direction, over $\sqrt{N}$: one when classes are
+    many, a little less for four, as the spectral norm of $A$ predicts (lines); dashed, what proportionality to $N$ asks
+    for. Right: what dropping terms in $1/V$ from $g_i$ costs (eq. 21; triangles, with its two sums taken apart), and
+    how far the spectral norm of $A$ lies below $\sqrt{N}$, worst over $N$.
     """
     figure, (random, aligned, many) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     shown = min(classes, starts["classes"].max())
@@ -129,5 +128,5 @@ def dominant_class(starts: Table, early: Table, *, classes: Count) -> Drawn:
             columnspacing=0.8,
             handletextpad=0.4,
         )
-    alt = "Random starts grow alike whatever N is; aligned ones like the root of N."
+    alt = "Growth rates at random and at aligned starts against N, and errors of dropped terms against V."
     return Drawn(figure, {"classes": int(shown)}, alt)

@@ -73,7 +73,7 @@ def _scaled(table: Table, factor: float) -> Table:
     return scaled
 
 
-@claim("Eq. 15 and 16", scope="both losses' residuals enter alike; cross-entropy, balanced and Gaussian starts")
+@claim("Eq. 15 and 16", scope="cross-entropy, V = 4, d = 2; balanced and Gaussian starts")
 def conservation(balanced: Table, gaussian: Table) -> Finding:
     r"""Gradient flow keeps $f^T f - W W^T$ as it was at the start, from any start.
 
@@ -138,7 +138,8 @@ def equation_12(inputs: Table) -> Finding:
     were free: $\dot f = -\eta A W^T$.
 
     Both flows are integrated from the same features. With inputs whose correlation is {correlation:g} the features
-    end up {correlated:.0%} of their size away from free ones: the reduction is to orthonormal inputs.
+    get as far as {correlated:.0%} of their size away from free ones in the median draw: the reduction is to orthonormal
+    inputs.
     """
     worst = select(inputs, "departure").groupby(["correlation", "seed"])["value"].max()
     most = float(inputs["correlation"].max())
@@ -159,8 +160,8 @@ def equation_12(inputs: Table) -> Finding:
 
 @claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4")
 def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
-    r"""From a balanced start, $f^T f = W W^T$, the factors keep equal singular values and shared directions:
-    $S_1^2 = S_2^2$ and $V_1 = U_2$.
+    r"""From a balanced start, $f^T f = W W^T$, factors that are not degenerate keep equal singular values and shared
+    directions: $S_1^2 = S_2^2$ and $V_1 = U_2$.
 
     Singular vectors are fixed up to sign, and only as well as the gap of the spectrum allows: an error of size
     $\epsilon$ in a symmetric matrix turns its eigenvectors by up to $\epsilon$ over the gap, and the angles are

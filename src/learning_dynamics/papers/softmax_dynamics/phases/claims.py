@@ -12,6 +12,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
     MORE,
     NOT_UNIFORM,
+    RARE_BEGIN,
     RARE_LEARNED,
     START,
     TREATED,
@@ -30,10 +31,12 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
 
     Separation is the distance of the most frequent class's mean from that of the others, in units of the spread
     within; compared are the start and the moment at which the first class is learned. In the median draw that
-    of the features grows {value:.2g}-fold, that of the weights {weights:.2g}-fold. That the eigenvectors of both spaces
-    align meanwhile is a claim of its own.
+    of the features grows {value:.2g}-fold, that of the weights {weights:.2g}-fold; at scale {at:g}, where it grows
+    least, that of the features grows {least:.2g}-fold. That the eigenvectors of both spaces align meanwhile is a claim
+    of its own.
     """
-    kept = members(grid, skewed=True)["scale"].to_numpy() <= small
+    scale = members(grid, skewed=True)["scale"].to_numpy()
+    kept = scale <= small
 
     def grown(quantity: str, places: tuple[int, int]) -> np.ndarray:
         before, after = (values(grid, quantity, place, skewed=True)[kept] for place in places)
@@ -59,7 +62,14 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
         )
 
     rivals = {"the other way: separated at the start": (FIRST, START)}
-    facts = {"weights": float(np.nanmedian(grown("separation_w", (START, FIRST))))}
+    features = grown("separation_f", (START, FIRST))
+    by_scale = {float(one): float(np.nanmedian(features[scale[kept] == one])) for one in np.unique(scale[kept])}
+    at = min(by_scale, key=by_scale.__getitem__)
+    facts = {
+        "weights": float(np.nanmedian(grown("separation_w", (START, FIRST)))),
+        "at": at,
+        "least": by_scale[at],
+    }
     return Finding(judge, (START, FIRST), rivals, facts=facts)
 
 
@@ -74,8 +84,8 @@ def warmup_lowers_rank(
 ) -> Finding:
     """With skewed classes, a bottleneck and cross-entropy the effective rank first falls.
 
-    Draws that do not fall first mostly start with a small singular value in the direction that grows fastest, and
-    rise before they fall. Of the starts of larger scale, which are left out, {large:.0%} fall first.
+    Of the draws that do not fall first {later:.0%} rise and then fall. Of the starts of larger scale, which are left
+    out, {large:.0%} fall first.
     """
     found = shapes(grid, measure, threshold, skewed=True)
     scale = members(grid, skewed=True)["scale"].to_numpy()
@@ -102,7 +112,11 @@ def warmup_lowers_rank(
         )
 
     large = [word[:1] == "F" for word, one in zip(found, scale, strict=True) if word is not None and one > small]
-    facts = {"large": float(np.mean(large)) if large else np.nan}
+    others = [word for word in found[scale <= small] if word is not None and word[:1] != "F"]
+    facts = {
+        "large": float(np.mean(large)) if large else np.nan,
+        "later": float(np.mean([word.startswith("RF") for word in others])) if others else np.nan,
+    }
     return Finding(judge, "F", {"the rank rises first": "R"}, facts=facts)
 
 
@@ -118,9 +132,10 @@ def phases_entropy_seeking(
     confidently.
 
     Compared are the moment at which the first class is learned and that at which the rarest are: the rank rises by
-    more than the threshold in {value:.0%} of the draws. It comes when the first direction has fitted its examples and
-    its gain falls below the second's. A fall, then a rise, counted from the start whatever is learned, is the course
-    of {course:.0%}.
+    more than the threshold in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}), and in {before:.0%}
+    already when the rarest begin to be learned.
+    At that moment the second singular value grows faster in ratio in {overtaken:.0%}, when the first class is learned
+    in {ahead:.0%}. A fall, then a rise, counted from the start whatever is learned, is the course of {course:.0%}.
     """
     rank = values(grid, "rank", None, measure, skewed=True)
     change = rank[:, RARE_LEARNED - 1] - rank[:, FIRST - 1]
@@ -130,6 +145,8 @@ def phases_entropy_seeking(
         for name in ("sigma_1", "sigma_2")
     ]
     times = learning_times(grid, skewed=True)
+    # an order of learning that does not know the sizes puts any one class last as often as any other
+    not_last = 1 - 1 / times.shape[1]
 
     def judge(direction: int) -> Judgement:
         return Judgement(
@@ -150,12 +167,31 @@ def phases_entropy_seeking(
             share_of_draws(
                 "draws in which the most frequent class is learned before the last of the others",
                 times[:, 0] < times[:, 1:].max(axis=1),
-                at_least=typical,
+                at_least=not_last,
                 undecided=undecided,
-                because=MORE,
+                because="more often than in an order that does not know the sizes",
             ),
         )
 
     found = shapes(grid, measure, threshold, skewed=True)
-    facts = {"course": float(np.mean([word is not None and word.startswith("FR") for word in found]))}
+
+    scale = members(grid, skewed=True)["scale"].to_numpy()
+    by_scale = {float(one): float(np.mean(change[scale == one] > threshold)) for one in np.unique(scale)}
+    at = min(by_scale, key=by_scale.__getitem__)
+
+    def overtaken(place: int) -> float:
+        gains = [
+            values(grid, f"rate_{i}", place, skewed=True) / values(grid, f"sigma_{i}", place, skewed=True)
+            for i in (1, 2)
+        ]
+        return float(np.mean(gains[1] > gains[0]))
+
+    facts = {
+        "course": float(np.mean([word is not None and word.startswith("FR") for word in found])),
+        "at": at,
+        "lowest": by_scale[at],
+        "before": float(np.mean(rank[:, RARE_BEGIN - 1] - rank[:, FIRST - 1] > threshold)),
+        "overtaken": overtaken(RARE_BEGIN),
+        "ahead": overtaken(FIRST),
+    }
     return Finding(judge, 1, {"the rank falls meanwhile": -1}, facts=facts)

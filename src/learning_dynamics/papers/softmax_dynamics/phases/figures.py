@@ -129,10 +129,10 @@ def phases(
 
     Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall once
     it has risen (what the paper says of its controls); it falls after a rise, at any time (compression,
-    counted generously), and of that falls while the rarest classes are learned. Columns: cross-entropy in two
-    dimensions, in three, and the squared loss in two. Cells give the share in per cent with its 95 % Wilson interval,
-    balanced and Gaussian starts together; of equal classes (lowest row of each panel) all are rarest. Each row of
-    panels has colours of its own, from nought to its largest share.
+    counted generously); it falls after a rise, and some of that fall comes while the rarest classes are learned.
+    Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the share in per cent
+    with its 95 % Wilson interval, balanced and Gaussian starts together; of equal classes (lowest row of each panel)
+    all are rarest. Each row of panels has colours of its own, from nought to its largest share.
     """
     tables = {
         "cross-entropy, $d = 2$": cross_entropy,

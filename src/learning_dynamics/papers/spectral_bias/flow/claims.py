@@ -69,10 +69,11 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Finding:
     r"""From $I_\gamma$ with any $\gamma > 0$ the predictor converges to the interpolator of least $\ell_2$ norm,
     $\beta_* = X^+ Y$.
 
-    The distance that is left, {value:.1e} of $|\beta_*|$ at most in {draws} draws, is what the residual at the end
+    The distance that is left, {largest:.1e} of $|\beta_*|$ at most in {draws} draws, is what the residual at the end
     explains. It takes the imbalance to be a multiple of the identity: from rows of unequal lengths, with the same zero
     second layer and on the same data as in the first of these runs, the flow ends at interpolators that are
-    {unequal:.2g} (median) of $|\beta_*|$ away.
+    {unequal:.2g} (median) of $|\beta_*|$ away. (The proof, in Lemma C.6, prints Woodbury's identity with a minus for
+    a plus; $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ lies in the row space all the same.)
     """
     distance = gathered(flows, "distance", phase="limit")
     tolerance = gathered(flows, "distance_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
@@ -91,7 +92,7 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Finding:
             "an interpolator as far away as where unequal rows lead": nothing + other,
             r"an interpolator $10^{-6}$ away": nothing + 1e-6,
         },
-        facts={"unequal": other},
+        facts={"unequal": other, "largest": float(np.nanmax(distance))},
     )
 
 
@@ -150,7 +151,7 @@ def corollary_3_1(flows: Sequence[Table]) -> Finding:
     the other $d - k$.
 
     A small scale leaves a hidden layer close to rank $k$, a large one a layer of full rank. The largest error in
-    {draws} draws is {value:.1e} of $\sigma_1$. The spectrum of $W_2$ follows in the same way (Lemma C.10) and is a
+    {draws} draws is {largest:.1e} of $\sigma_1$. The spectrum of $W_2$ follows in the same way (Lemma C.10) and is a
     part of this check.
     """
     star = [by_draw(table, "sigma_beta", column="predicted", phase="limit") for table in flows]
@@ -159,7 +160,7 @@ def corollary_3_1(flows: Sequence[Table]) -> Finding:
     outer = [by_draw(table, "sigma_w2", phase="limit") for table in flows]
     layer = [theory.output_singular_values(found, gamma) for found, gamma in zip(star, gammas, strict=True)]
     tolerance = gathered(flows, "sigma_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
-    # the second layer's spectrum is as far from its limit as the first's, absolutely
+    # the squares of both layers' values move alike, so that the values move as the inverse of their sizes
     ratios = np.concatenate([found[:, 0] / other[:, 0] for found, other in zip(hidden, outer, strict=True)])
 
     def law(change: float) -> Predictions:
@@ -196,4 +197,5 @@ def corollary_3_1(flows: Sequence[Table]) -> Finding:
             ],
         },
         scaled=multiplied,
+        facts={"largest": float(np.nanmax(relative_errors(hidden, law(1.0))))},
     )

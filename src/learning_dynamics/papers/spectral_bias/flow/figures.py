@@ -64,8 +64,8 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     (solid), and $|Y - X\beta|^2$ (dashes), in units of $\gamma\lambda_{\min}$, on an axis that is linear between $\pm
     10$; grey lines at 2, the bound (C.13), which $|R|^2$ breaks where it lies below and grows where it is negative,
     and at 4, where the residual stays above. (c) Eigenvalues of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, in units
-    of $2\gamma$, less 1 (largest of all): rounding. (d) $\sigma_1$ to $\sigma_5$ of the hidden layer from balanced
-    layers, whose rank never exceeds $k$.
+    of $2\gamma$, less 1 (largest of all): the integrator's error. (d) $\sigma_1$ to $\sigma_5$ of the hidden layer from
+    balanced layers, whose rank never exceeds $k$.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0))
     (losses, rates), (invariant, ranks) = axes

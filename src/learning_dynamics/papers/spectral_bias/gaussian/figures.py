@@ -14,8 +14,8 @@ def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
     r"""The hidden layer's top singular values when both layers start Gaussian.
 
     Otherwise as `fig1a`. Grey dashes: the limits that Corollary 3.1 gives the orthogonal layer of equal mean square
-    with $W_2 = 0$. As many singular values grow as there are outputs and the others stay, whatever $W_2$; the more
-    $W_2$ brings along, the less $W_1$ has to grow.
+    with $W_2 = 0$. The largest singular values, as many as there are outputs, grow most, and the others little; the
+    more $W_2$ brings along, the less $W_1$ has to grow.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.7), sharey=True)
     for axis, table in zip(axes, (first, second), strict=True):

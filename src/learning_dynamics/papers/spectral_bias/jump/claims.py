@@ -30,8 +30,9 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
     Vectors are compared without choosing signs or orders: shared ones by commutators of $\beta\beta^\top$ and
     $\beta^\top\beta$ with the layers' and $\alpha$'s Gram matrices, standing ones by what $\beta$ and $\alpha$ have
     off the diagonal in the singular basis of $\beta_*$, and the proof's steps by the asymmetry of the three matrices
-    that it shows to be symmetric. On Gaussian data the vectors do turn: up to {turning:.0%} of $\beta$ lies off the
-    diagonal.
+    that it shows to be symmetric. (On the way the proof drops a factor $2\gamma$ and, for (C.17), prints a difference
+    where a sum belongs; the asymmetries obey linear equations all the same, and start at zero.) On Gaussian data the
+    vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal.
     """
     every = [*whitened, *others]
 
@@ -174,6 +175,7 @@ def jump_process(jump: Table, *, away: Fraction, accuracy: Positive) -> Finding:
                 shrinking,
                 at_most=1.0,
                 because="each scale nearer to the step",
+                left_out={"the largest scale, which has none before it": 1},
             ),
         )
 

@@ -25,9 +25,9 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
 
     Orthonormal data, a large initial scale. Plain descent raises one singular value, to the limit of Corollary 3.1
     (black dashes), and leaves the others where they started (they coincide). Label noise, drawn afresh at every step,
-    makes them decay exponentially, so that the layer ends at rank one whatever its scale at the start. It also
-    inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes), where noise no longer changes $|W_1|^2
-    - d|W_2|^2$.
+    makes them decay exponentially, so that the layer tends to rank one from a large scale too. It also inflates the
+    largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes), where $|W_1|^2 = d|W_2|^2$ and noise on average no
+    longer changes the imbalance $|W_1|^2 - |W_2|^2$.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = by_draw(plain, "sigma_w1", time=0.0).shape[1]

@@ -20,7 +20,7 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
     r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
     $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$, with steps that shrink as the inverse square root of
-    their number. The smaller singular value decays on each path, in the long run at the almost sure rate {second:.3f}
+    their number. The smaller singular value decays, on almost every path at the long-run rate {second:.3f}
     (black dashes, slope only). The larger one has the rate zero (black line): it wanders, and {fallen} of these
     {count} paths end below where they started.
     """
@@ -155,12 +155,14 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
     shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}
     _bars(last, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
     last.plot(smallest["inputs"], smallest["predicted"] / smallest["inputs"], color=COLOURS["black"], lw=1.0, zorder=0)
-    titles = ("(a) singular values of $W$", "(b) commutator and angle", "(c) smallest rate / $d$")
+    titles = ("(a) singular values of $W$", "(b) commutator and angle", "(c) smallest")
     for axis, title in zip((all_, pairs, last), titles, strict=True):
         axis.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
         axis.set(xlabel="dimension $d$", title=title, xticks=dimensions[:: max(1, len(dimensions) // 5)])
     last.set_ylim(None, -0.4)
     all_.set_ylabel("growth rate")
+    pairs.set_ylabel("growth rate")
+    last.set_ylabel("growth rate, over $d$")
     handles = [marks("commutator", "vermilion", "."), marks("angle", "blue", "."), line("exact", width=1.0)]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     second = rates[(rates["index"] == 2) & (rates["inputs"] > 1)]

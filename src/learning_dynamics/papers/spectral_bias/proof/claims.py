@@ -22,7 +22,8 @@ def lemma_3_2(flows: Sequence[Table]) -> Finding:
     r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
 
     Held against all eigenvalues of the imbalance at all recorded times; a check with meaning wherever the error
-    allowed is far below $2\gamma$ itself. The largest error in {draws} draws is {value:.1e} of $|Z_1^\top Z_1|$.
+    allowed is far below $2\gamma$ itself. The largest error in {draws} draws is {largest:.1e} of
+    $|Z_1^\top Z_1|$.
     """
     measured = [by_draw(table, "imbalance", phase="flow") for table in flows]
     printed = [by_draw(table, "imbalance", column="predicted", phase="flow") for table in flows]
@@ -42,6 +43,7 @@ def lemma_3_2(flows: Sequence[Table]) -> Finding:
             "balanced layers, an imbalance of zero": multiplied(printed, 0.0),
         },
         scaled=multiplied,
+        facts={"largest": float(np.nanmax(relative_errors(measured, printed, sizes)))},
     )
 
 
@@ -51,7 +53,7 @@ def lemma_c_3(flows: Sequence[Table]) -> Finding:
 
     The lemma is about the limit; its proof, and the measurement, are about all times. The error of $Z_1$ is multiplied
     by its condition number when it is inverted, and so is the error allowed. The largest part outside, of $|\alpha|$,
-    is {value:.1e} in {draws} draws.
+    is {largest:.1e} in {draws} draws.
     """
     outside = worst(flows, "alpha_outside", phase="flow")
     tolerance = local_errors(*flows) * worst(flows, "condition", phase="flow")
@@ -74,6 +76,7 @@ def lemma_c_3(flows: Sequence[Table]) -> Finding:
             "directions at random, which leave the span by $\\sqrt{1 - n/d}$": np.concatenate(missed),
             "a thousandth of that": 1e-3 * np.concatenate(missed),
         },
+        facts={"largest": float(np.nanmax(outside))},
     )
 
 
@@ -142,7 +145,7 @@ def lemma_c_6(flows: Sequence[Table]) -> Finding:
     which is false: the trace may be negative. So it is here, in {growing} of {draws} draws: $|R|^2$ grows for a while,
     at up to {fastest:.2g} of these units. The lemma's conclusion stands, by another quantity: the residual obeys
     $\frac{d}{dt}|Y - X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$
-    by the imbalance, which falls at {slowest:.3g} units at least.
+    by the imbalance. The measured rate of its fall is {slowest:.3g} units at least.
     """
     rates = {name: gathered(flows, name, phase="draw") for name in ("gradient_rate", "residual_rate")}
     names = {"gradient_rate": "$|R|^2$", "residual_rate": "$|Y - X\\beta|^2$"}
@@ -231,24 +234,22 @@ def balanced_start(flows: Sequence[Table]) -> Finding:
     r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times,
     whatever the scale.
 
-    The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {value:.1e} of $\sigma_1$. A rank that depends on
+    The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of $\sigma_1$. A rank that depends on
     the scale takes an imbalance.
     """
     hidden = [_by_time(table, "sigma_w1") for table in flows]
     outputs = [by_draw(table, "sigma_w2", phase="limit").shape[1] for table in flows]
 
+    def beyond(fewer: int) -> np.ndarray:
+        pairs = zip(hidden, outputs, strict=True)
+        return np.concatenate([(sigma[..., count - fewer] / sigma[..., 0]).max(axis=1) for sigma, count in pairs])
+
     def judge(fewer: int) -> Judgement:
-        beyond = [
-            (sigma[..., count - fewer] / sigma[..., 0]).max(axis=1)
-            for sigma, count in zip(hidden, outputs, strict=True)
-        ]
         name = r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow"
         because = "the square root of an error of steps times rtol"
-        return Judgement(
-            every_draw(name, np.concatenate(beyond), at_most=np.sqrt(local_errors(*flows)), because=because)
-        )
+        return Judgement(every_draw(name, beyond(fewer), at_most=np.sqrt(local_errors(*flows)), because=because))
 
-    return Finding(judge, 0, rivals={"rank at most $k - 1$": 1})
+    return Finding(judge, 0, rivals={"rank at most $k - 1$": 1}, facts={"largest": float(np.nanmax(beyond(0)))})
 
 
 def _by_time(table: Table, quantity: str) -> np.ndarray:

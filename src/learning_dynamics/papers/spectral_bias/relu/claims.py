@@ -18,9 +18,9 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     ones.
 
     Rank is the number of singular values that carry a share of $|W|^2$, given as a setting in percent. The paper shows
-    one draw. From small weights the two largest values carry that share on {value:.0%} of {draws} draws (rank 1 on
-    {one:.0%}, exactly 2 on {two:.0%}, 3 or more on {more:.0%}); {stuck} draws whose loss had not fallen far enough are
-    undecided. From large weights {large:.0%} end above rank 2.
+    one draw. From small weights the two largest values carry that share, and the loss has fallen, on {value:.0%} of
+    {draws} draws (of all, rank 1 on {one:.0%}, exactly 2 on {two:.0%}, 3 or more on {more:.0%}); {stuck} draws whose
+    loss had not fallen far enough are undecided. From large weights {large:.0%} end above rank 2.
     """
     ranks = {"small": last_ranks(small, share), "large": last_ranks(large, share)}
     open_ = {"small": ~arrived(small, loss), "large": ~arrived(large, loss)}
@@ -71,11 +71,11 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     its neurons do not learn them.
 
     The span of the first two singular vectors of $W$ is held against that of the teacher's neurons: both principal
-    angles have a cosine above the setting `cosine` on {value:.0%} of {draws} draws. One direction is learnt, the
-    other is not: the cosines' medians are {first:.3f} and {second:.2f}, where spans at random have {chance_first:.2f}
-    and {chance_second:.2f}, and from large weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%}
-    lies in the teacher's span (median; {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten
-    samples, on half of which each neuron of the teacher is silent, fix its directions no better.
+    angles have a cosine above the setting `cosine` on {value:.0%} of {draws} draws. The cosines' medians are
+    {first:.3f} and {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large
+    weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} lies in the teacher's span (median;
+    {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
+    neuron of the teacher is silent, need not fix its directions.
     """
     cosines = {name: by_draw(table, "teacher_cosine") for name, table in (("small", small), ("large", large))}
     chance = by_draw(small, "chance_cosine")

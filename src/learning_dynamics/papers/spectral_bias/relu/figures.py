@@ -73,7 +73,7 @@ def fig5a(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
     Left: the draw of `fig2`. Shaded are plateaus, stretches on which the loss hardly falls in the logarithm of time.
-    The first is the saddle at zero, where every draw starts; the end of the next is the end of phase 1. Right: how
+    The first is the saddle at zero, near which draws start; the end of the next is the end of phase 1. Right: how
     many plateaus the draws have, and, of all draws, how many have rank 1 when the second begins (hatched); {none:.0%}
     have no second one.
     """

@@ -19,11 +19,12 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     r"""How slowly classifiers forget where they started.
 
     Top: angle between the classifier and its max-margin direction on the paper's two points, against $\log(1 + t)$, one
-    line for each start. Circles: where two million steps of gradient descent end. Dotted: the power of $\log t$ that
+    line for each start. Circles: where {steps:,} steps of gradient descent end. Dotted: the power of $\log t$ that
     theory gives. At $t = 10^{60}$ some angles are still {left:.2g} degrees. Bottom: all random draws of two-layer
     networks, by the relative gap of their margin, in the norm of each architecture (colours) and in the $\ell_2$ norm
-    (grey), against $\log\log t$, up to $\log t = \exp($ {reached:.0f} $)$. Dotted: the bound that claims use. The
-    slowest draws are those whose inactive singular values nearly tie with the active ones.
+    (grey), against $\log\log t$, up to $\log t = \exp($ {reached:.0f} $)$; from a $\log t$ of about {cut:.0e} on the
+    exponent of the loss is capped, which leaves the flow's own limit. Dotted: the bound that claims use. The slowest
+    draws are those whose inactive singular values nearly tie with the active ones.
     """
     scales = sorted(settling["scale"].unique())
     figure = plt.figure(figsize=(WIDTH, 6.0))
@@ -80,7 +81,12 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     lower.legend(handles=handles, loc="outside lower center", ncols=3)
     return Drawn(
         figure,
-        {"left": left, "reached": float(two["sigma"].max())},
+        {
+            "left": left,
+            "steps": int(settings_of(descent)["steps"]),
+            "reached": float(two["sigma"].max()),
+            "cut": float(settings_of(two)["sharpness"]),
+        },
         alt="Top: angles that fall along lines in double logarithmic axes. Bottom: gaps of margins that fall below "
         "a bound on every draw, while those of the wrong norm stay.",
     )

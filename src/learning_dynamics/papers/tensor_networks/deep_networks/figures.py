@@ -15,8 +15,8 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
 
     Distance from the interpolator of least $\ell_2$ norm (Theorem 6.2), distance of the matrices from rank one, (88),
     and misalignment of adjacent singular vectors, (93). One line for each draw: solid from layers within the
-    conditions of Theorem 6.1, dashed from Gaussian ones. Dotted: powers of $\alpha$; grey: those that (88) and (93)
-    print.
+    conditions of Theorem 6.1, dashed from Gaussian ones, which need not fulfil them. Dotted: powers of $\alpha$; grey:
+    those that (88) and (93) print.
     """
     depths = sorted(descending["depth"].unique())
     colours = dict(zip(depths, sequence(len(depths)), strict=True))

@@ -29,7 +29,7 @@ def deep_regression(
     """Follow regression with fully connected networks to its limit (Theorem 6).
 
     ``identity``: W_l = alpha I and w_L = 0; ``descending``: random layers that fulfil the conditions of Theorem 6.1;
-    ``gaussian``: layers that fulfil none.
+    ``gaussian``: layers that need not.
 
     Returns
     -------

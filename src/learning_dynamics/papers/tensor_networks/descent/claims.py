@@ -26,7 +26,10 @@ START = ["network", "scale", "direction"]
 )
 def theorem_5(tensors: Table, steps: Table) -> Finding:
     r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
-    singular coordinate of $M(x)$, tend to limits in closed form, whatever the data tensor.
+    singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$, tend to $\alpha U_1 (a \odot \cosh \nu s + b \odot
+    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, besides what lies outside of $U_1$ and
+    $U_2$ and stays, whatever the data tensor. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and
+    $g(\nu) = y / \alpha^2$ for a strictly increasing $g$ that $s$, $a$ and $b$ give.
 
     The flow's limit agrees with the formula to {value:.1e} on the worst of {draws} draws. Gradient descent ends at a
     distance that is proportional to its step: the line through the limits at its two smallest steps meets step size

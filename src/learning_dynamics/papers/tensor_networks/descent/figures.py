@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, network_handles
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Table, select, settings_of
 
 MINIMA = COLOURS["orange"]
 STYLES = [(0, ()), (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5))]  # one for each start
@@ -23,9 +23,9 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
 
     Every network starts at the same four coefficients $\alpha^2 \bar z_j$ (black dots, one line style each). Lines:
     gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts. Stars: the points
-    of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes to the point
-    of least norm in its own norm (the spread of its limits is at most {small:.2g}), from the large one the start
-    decides (at least {large:.2g}).
+    of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes towards the
+    point of least norm in its own norm (all limits are within {near:.2g} of it, and spread over at most {small:.2g}),
+    from the large one the start decides (those of each architecture spread over at least {large:.2g}).
     """
     figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 4.5))
     for axis, scale in zip(np.atleast_1d(axes), scales, strict=True):
@@ -34,7 +34,11 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     spread = [[_spread(regression, network, scale) for network in SHOWN] for scale in scales]
     return Drawn(
         figure,
-        {"small": max(spread[0]), "large": min(spread[-1])},
+        {
+            "near": max(_distance(regression, network, scales[0]) for network in SHOWN),
+            "small": max(spread[0]),
+            "large": min(spread[-1]),
+        },
         alt="Two panels in the plane of coefficients. Left, small scale: trajectories of a network end at one point "
         "on the line of minima. Right, large scale: they end all along it.",
     )
@@ -44,7 +48,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
     First panel as in figure 1. Other panels: two separable points under the exponential loss, from the same starts, for
-    two million steps; end markers as in figure 1; dashed rays are the max-margin directions of each architecture's
+    {steps:,} steps; symbols mark where they end; dashed rays are the max-margin directions of each architecture's
     norm. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to the rays range from
     {nearest:.2g} to {farthest:.2g} degrees, more from a large scale.
     """
@@ -61,7 +65,13 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     losses, angles = (select(last, name)["value"] for name in ("loss", "angle"))
     return Drawn(
         figure,
-        {"least": losses.min(), "largest": losses.max(), "nearest": angles.min(), "farthest": angles.max()},
+        {
+            "steps": int(settings_of(classification)["steps"]),
+            "least": losses.min(),
+            "largest": losses.max(),
+            "nearest": angles.min(),
+            "farthest": angles.max(),
+        },
         alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
         "their max-margin directions, closest where the initial scale is small.",
     )
@@ -133,6 +143,13 @@ def _fit(axis: Axes, points: np.ndarray, margin: float) -> np.ndarray:
     axis.set_aspect("equal", adjustable="box")
     middle = (low + high) / 2
     return np.stack([middle - half, middle + half], axis=1)
+
+
+def _distance(table: Table, network: str, scale: float) -> float:
+    """Return the largest distance of a network's limits from the point of least norm in its own norm."""
+    rows = select(table, "limit", network=network, scale=scale).sort_values(["direction", "index"])
+    least = select(table, "reference", network=network).sort_values("index")["value"].to_numpy()
+    return float(np.max(np.linalg.norm(rows["value"].to_numpy().reshape(-1, 2) - least, axis=-1)))
 
 
 def _spread(table: Table, network: str, scale: float) -> float:

@@ -154,7 +154,7 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
     """Measure where the flow of two layers ends on one point, for any data tensor.
 
     Quantities: ``parameter``, all entries of both layers, predicted by Theorem 5; ``swapped``, the same, predicted with
-    y / alpha in place of y / alpha**2; ``exchanged``, with the roles of the layers exchanged.
+    y / alpha in place of y / alpha**2; ``exchanged``, with the opposite label.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
@@ -170,7 +170,6 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
                 for name, power in (("parameter", 2.0), ("swapped", 1.0)):
                     limit = one_point.one_point_limit(tensor, label, scale, *layers, power=power)
                     predicted[name].append(np.concatenate(limit))
-                # the label's sign reversed in the second layer alone is what exchanging cosh and sinh amounts to
                 opposite = one_point.one_point_limit(tensor, -label, scale, *layers)
                 predicted["exchanged"].append(np.concatenate(opposite))
         states = trajectory.series[architecture]

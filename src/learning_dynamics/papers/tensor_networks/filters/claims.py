@@ -27,7 +27,8 @@ def theorem_3(run: Table, *, slack: Positive) -> Finding:
     coordinates: to top singular vectors, both layers alike up to the label's sign, for any matrix $M(x)$.
 
     Where the largest singular value is not simple, as for a conjugate pair of frequencies, solutions are many and
-    the start chooses among them; each has the same margin, by which all {draws} draws are judged.
+    the start chooses among them; each has the same margin, by which all {draws} draws are judged. Flows are followed as
+    for Theorem 1, with the exponent of the loss capped at late times.
     """
 
     def judge(predicted: str) -> Judgement:
@@ -41,7 +42,7 @@ def theorem_3(run: Table, *, slack: Positive) -> Finding:
             ),
             every_draw(
                 r"$|\eta_1 - y \eta_2| / |\eta_1|$", _last(run, "difference"), at_most=bound,
-                because="the difference keeps its size while the layers grow like $(\\log t)^{1/2}$",
+                because="the difference does not grow, while the layers do, like $(\\log t)^{1/2}$",
             ),
             every_draw(
                 r"loss $\to 0$: $|1 - y f(x) / \log t|$", np.abs(1 - _last(run, "margin")), at_most=bound,

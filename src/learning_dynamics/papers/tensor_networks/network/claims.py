@@ -20,7 +20,7 @@ def conservation(flow: Table) -> Finding:
     draw.
     """
     orthogonal = ["diagonal", "convolutional", "decomposable"]
-    return _conserved(flow, {"network": orthogonal}, "the sums of the squares, in place of differences")
+    return _conserved(flow, {"network": orthogonal}, "differences of the sizes, in place of their squares")
 
 
 @claim("equations (80) and (81)", scope="random regression, Gaussian layers; fully connected, two to four layers")

@@ -50,7 +50,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
 
     Quantities: ``drift``, the largest change since the start of |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 over l and j in
     orthogonally decomposable networks, or of the entries of W_l^T W_l - W_(l+1) W_(l+1)^T in fully connected ones;
-    ``other``, the same with a sum in place of the difference, or with W_l W_l^T in place of W_l^T W_l; ``size``, the
+    ``other``, the same with sizes in place of their squares, or with W_l W_l^T in place of W_l^T W_l; ``size``, the
     largest term of the difference; ``loss``.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
@@ -73,12 +73,13 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _squares(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return differences and sums of squared singular coordinates, shape (..., entries), and the largest, (...)."""
+    """Return differences of squared singular coordinates, of their sizes, shape (..., entries), the largest, (...)."""
     layers = network.layers(states)
     squares = np.stack([np.abs(layer @ U) ** 2 for layer, U in zip(layers, network.U, strict=True)], axis=-2)
     last = squares[..., -1:, :]
     flat = (*squares.shape[:-2], -1)
-    return (squares - last).reshape(flat), (squares + last)[..., :-1, :].reshape(flat), squares.max(axis=(-2, -1))
+    sizes = np.sqrt(squares) - np.sqrt(last)
+    return (squares - last).reshape(flat), sizes.reshape(flat), squares.max(axis=(-2, -1))
 
 
 def _gram(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

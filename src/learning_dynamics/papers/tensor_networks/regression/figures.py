@@ -17,7 +17,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     $Q$ (Corollary 5); circles: gradient flow; crosses: gradient descent; dotted: the solutions of least norm. The
     deeper the network, the sharper the change from one to the other. Right: random data and random weights, relative
     distance of the flow's limit from the solutions of least weighted $\ell_1$ (solid) and weighted $\ell_2$ norm
-    (dashed), median of {draws} draws. Limits agree with the minimiser of $Q$ to {error:.1e}, where the flow is stopped.
+    (dashed), median of {draws} draws. Left, the flow's limits agree with the minimiser of $Q$ to {error:.1e}.
     """
     depths = sorted(select(flow, "coefficient")["depth"].unique())
     colours = dict(zip(depths, sequence(len(depths)), strict=True))

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from learning_dynamics.claims import evaluate
+from learning_dynamics.papers.softmax_dynamics import theory
+from learning_dynamics.papers.softmax_dynamics.growth import claims, metrics, runs
+
+SIZES = [2, 8, 32]
+
+
+@pytest.fixture(scope="module")
+def starts():
+    settings = {"classes": [4, 30, 100, 300], "largest": SIZES, "dimension": 2, "scales": [1e-3], "seeds": 40}
+    trajectory = runs.initial_states(**settings, seed=2)
+    trajectory.settings = settings
+    return metrics.initial_states(trajectory)
+
+
+@pytest.fixture(scope="module")
+def early():
+    """Features that are aligned already: they grow at the norm of the residual."""
+    rows = []
+    for size in SIZES:
+        fastest = theory.fastest_growth([size] + [1] * 99)
+        rows.append({"classes": 100, "largest": size, "seed": 0, "time": 18.0, "growth": fastest, "fastest": fastest})
+    return pd.DataFrame(rows).assign(sigma=1e-3, departure=1e-6)
+
+
+def test_dropped_terms_of_another_order_in_the_number_of_classes_are_refused(starts, early):
+    found = evaluate(claims.equation_21, {"starts": starts, "early": early}, {"dropped": 0.1})
+    assert found.verdict == "corrected"
+    slower = starts.assign(gain_many_classes=starts["gain"] * (1 + starts["classes"] ** -0.1 / 10))
+    assert evaluate(claims.equation_21, {"starts": slower, "early": early}, {"dropped": 0.1}).verdict == "contradicted"
+
+
+def test_one_start_that_grows_faster_than_the_root_of_the_largest_class_refuses_the_correction(starts, early):
+    found = evaluate(claims.theorem_b_3_dominant_class, {"starts": starts, "early": early}, {"many": 100.0})
+    assert found.verdict == "corrected"
+    faster = starts.copy()
+    place = faster.index[faster["classes"] == 4][0]
+    faster.loc[place, "rate"] = 1.1 * np.sqrt(faster.loc[place, "largest"]) * faster.loc[place, "sigma"]
+    found = evaluate(claims.theorem_b_3_dominant_class, {"starts": faster, "early": early}, {"many": 100.0})
+    assert found.verdict == "contradicted"
