@@ -465,7 +465,7 @@ def test_a_dotted_name_on_the_command_line_is_refused_in_snakemakes_words(worksp
     # read before any line of the project is
     ended = workspace.snakemake("--dry-run", "--config", "runs.fast.rate=1", check=False)
     assert ended.returncode != 0
-    assert ended.stderr.rstrip().endswith("Config entry must start with a valid identifier.")
+    assert ended.stdout.rstrip().endswith("Config entry must start with a valid identifier.")
 
 
 # -- a folder's name --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ and Arora, Cohen, Hu and Luo 2019 (deep matrix factorisation). Which part of the
 `end_to_end`           balanced trajectories; implicit preconditioning; the law of the singular values
 `line_integral`        trajectories cannot be emulated by regularisation
 `convergence`          critical points; the guarantee for gradient descent and its assumptions; other convex losses
-`acceleration`         acceleration by depth, on regressions and on the example with two samples
+`acceleration`         acceleration by depth, on regressions
 `completion`           completion of low-rank matrices; the nuclear-norm conjecture
 `completion_table`     the two printed tables, row by row
 `enough_entries`       how many observed entries are sufficiently many, by depth

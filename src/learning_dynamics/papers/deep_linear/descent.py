@@ -12,7 +12,7 @@ from learning_dynamics.papers.deep_linear.networks import Layers, layer_gradient
 def descend(
     layers: Sequence[np.ndarray],
     gradient: Callable[[np.ndarray], np.ndarray],
-    learning_rate: float,
+    learning_rate: float | np.ndarray,
     record: np.ndarray,
     *,
     bound: float = np.inf,
@@ -25,7 +25,8 @@ def descend(
         Where to start, first layer first, over any leading axes.
     gradient : callable
         From end-to-end matrices to the loss's gradient there, the same shape.
-    learning_rate : float
+    learning_rate : float or ndarray
+        One for all, or with two axes of length one behind the leading axes.
     record : ndarray of int, ascending
         Steps after which to record; 0 is the start.
     bound : float

@@ -35,9 +35,9 @@ def completion_table(
     optimum is proved to lie.
     """
     tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
+    entries = {key: f"{of_draws(convex, 'observed')[0]:.0f}" for key, (convex, *_) in tables.items()}
     lines = []
     for observed, (convex, *deep) in tables.items():
-        entries = f"{of_draws(convex, 'observed')[0]:.0f}"
         for (depth, row), table in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
             values = {
                 name: completed(table, name, scale) if depth else of_draws(table, name)
@@ -46,7 +46,7 @@ def completion_table(
             norm = values["nuclear_norm"] - values["true_nuclear_norm"]
             gap = "" if depth else f"{of_draws(table, 'gap').max():.0e}"
             lines.append(
-                [entries, METHODS[depth], f"{row.error:.0e}", _range(values["error"], ".1e"),
+                [entries[observed], METHODS[depth], f"{row.error:.0e}", _range(values["error"], ".1e"),
                  f"{np.median(values['error']) ** 0.5:.1e}", f"{row.norm - PRINTED['5k'][3].norm:+.0f}",
                  _range(norm, "+.1f"), f"{row.rank:.0f}", _range(values["effective_rank"], ".1f"), gap]
             )  # fmt: skip
@@ -62,7 +62,8 @@ def completion_table(
         if place == 0:
             cell.set_text_props(fontweight="bold")
             cell.set_height(cell.get_height() * 1.5)
-    alt = "A table of six rows: three methods with 5000 and with 2000 entries, the slides' numbers beside ours."
+    alt = f"A table of six rows: three methods, with {entries['5k']} and with {entries['2k']} entries observed, the " \
+          "slides' numbers beside ours."  # fmt: skip
     return Drawn(figure, facts={"draws": len(of_draws(minimiser, "error")), "scale": scale}, alt=alt)
 
 

@@ -64,7 +64,7 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
         for number, (_, line) in enumerate(select(loss, case=case).groupby("seed")):
             axis.plot(line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0,
                       label=None if number else label)  # fmt: skip
-    bound = table[table["predicted"].notna()].groupby("time")["predicted"].first()
+    bound = select(loss, case="assumptions hold").groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0, label="guarantee")
     axis.set(yscale="log", ylim=(1e-12, 1e7), title="assumptions", xlabel="step × iterations", ylabel="loss / start")
     axis.legend(fontsize=7, loc="lower left", handlelength=1.2)

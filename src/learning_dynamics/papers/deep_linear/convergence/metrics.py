@@ -40,7 +40,8 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     return joined(initialisation_range.columns, table)
 
 
-CASES = np.array(["assumptions hold", "beyond a singular matrix", "unbalanced"])
+CASES = np.array(["assumptions hold", "beyond a singular matrix", "unbalanced", "imbalance allowed",
+                  "unbalanced, shorter step"])  # fmt: skip
 
 
 @columns(
@@ -59,12 +60,12 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     """
     constants, settings = trajectory.constants, trajectory.settings
     loss = _relative_loss(trajectory)
-    time = trajectory.time * settings["learning_rate"]
+    time = trajectory.time * constants["learning_rate"][:, None]
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
     labels = {"case": CASES[constants["case"]]}
     table = rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, **labels)
     ends = rows({"imbalance": constants["imbalance"], "rate": _smallest_rate(loss, time, floor)},
-                {"seed": constants["member"]}, time=time[-1], **labels)  # fmt: skip
+                {"seed": constants["member"]}, time=time[:, -1], **labels)  # fmt: skip
     return joined(guarantee.columns, table, ends)
 
 

@@ -77,9 +77,9 @@ def guarantee(
     depth: Count,
     singular_values: list[Positive],
     margin: Positive,
-    learning_rate: Positive,
+    step: Positive,
     rescaling: Positive,
-    iterations: Count,
+    horizon: Positive,
     points: Count,
     seeds: Count,
     seed: Seed,
@@ -88,36 +88,44 @@ def guarantee(
 
     Cases: 0 keeps both, as barely as can be: balanced, the target with its last singular value lowered to `margin`; 1
     is balanced but has the target's last singular value with the wrong sign; 2 is case 0 with its first layer
-    multiplied by `rescaling` and its second divided by it.
+    multiplied by `rescaling` and its second divided by it; 3 is case 0 with all the imbalance that the theorem allows;
+    4 is case 2 with the learning rate divided by the square of `rescaling`, by which the curvature has grown. The
+    learning rate of the others is `step` times the fourth power of the margin, for as many iterations as the horizon
+    takes with it.
 
     Returns
     -------
     Trajectory
-        Series end_to_end; constants target, case, member, imbalance (by member).
+        Series end_to_end; constants target, case, member, imbalance, learning_rate (by member).
     """
     values = np.array(singular_values)
     widths = [len(values)] * (depth + 1)
+    rate = step * margin**4
     starts, targets, labels = [], [], []
     for member, rng in enumerate(generators(seed, "deep_linear.guarantee", seeds)):
         U, V = haar(rng, len(values)), haar(rng, len(values))
         close, flipped = ((U * np.append(values[:-1], last)) @ V.T for last in (margin, -values[-1]))
         kept = networks.balanced_layers(close, widths)
+        target = (U * values) @ V.T
         uneven = [kept[0] * rescaling, kept[1] / rescaling, *kept[2:]]
-        for case, layers in enumerate((kept, networks.balanced_layers(flipped, widths), uneven)):
+        allowed = _unbalanced(kept, theory.allowed_imbalance(margin, depth, target))
+        for case, layers in enumerate((kept, networks.balanced_layers(flipped, widths), uneven, allowed, uneven)):
             starts.append(layers)
-            targets.append((U * values) @ V.T)
+            targets.append(target)
             labels.append((case, member))
     layers = [np.stack(layer) for layer in zip(*starts, strict=True)]
     goal = np.array(targets)
-    record = np.linspace(0, iterations, points).round().astype(int)
-    # beyond this norm a run has diverged; it is kept there, where the next step would overflow
-    kept_layers = descent.descend(layers, lambda W: W - goal, learning_rate, record, bound=1e3)
     case_of, member_of = np.array(labels).T
+    rate_of = np.where(case_of == 4, rate / rescaling**2, rate)
+    record = np.linspace(0, horizon / rate, points).round().astype(int)
+    # beyond this norm a run has diverged; it is kept there, where the next step would overflow
+    kept_layers = descent.descend(layers, lambda W: W - goal, rate_of[:, None, None], record, bound=1e3)
     return Trajectory(
         record.astype(float),
         {"end_to_end": np.stack([networks.product(each) for each in kept_layers], axis=1).clip(-1e9, 1e9)},
-        {"target": goal, "case": case_of, "member": member_of, "imbalance": networks.imbalance(layers)},
-    )
+        {"target": goal, "case": case_of, "member": member_of, "imbalance": networks.imbalance(layers),
+         "learning_rate": rate_of},
+    )  # fmt: skip
 
 
 def margins(

@@ -26,7 +26,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
     antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N = 2$: at
     depth 2 the end-to-end dynamics are plain gradient flow on $|W| \langle W, g \rangle + \frac{2}{3}|W|^3$, an
     objective of the kind that is ruled out. Elsewhere the integral is at least {value:.2g} of the integral of the
-    absolute value. The theorem behind the slide asks for more than two layers.
+    absolute value.
     """
     table = select(curve, "integral")
     found = table["value"].abs().to_numpy()

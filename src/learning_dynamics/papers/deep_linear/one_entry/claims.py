@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of
@@ -85,38 +85,42 @@ def one_entry_depth_3(
     r"""With one observed entry the smaller singular value has, from depth 3 on, an asymptote, however large the larger
     grows.
 
-    While $\sigma_1$ grows from {last:g} of its end to its end, $\sigma_2$ moves by a power of it whose exponent is at
-    most {value:.1e}; with a measurement aligned with $W$ it follows the closed curve below
-    $\sigma(0)\,(1-\rho)^{-N/(N-2)}$. For a single entry an asymptote is no mark of depth: $\sigma_2$ levels off at
-    depths 1 and 2 as well (ending at {one:.2g} and {two:.2g} in the median, against {three:.2g} and {four:.2g}).
+    What tells depths apart is a measurement aligned with $W$: there $\sigma_2$ follows, to {value:.1e}, the closed curve
+    of its depth below $\sigma(0)\,(1-\rho)^{-N/(N-2)}$, where depths 1 and 2 have a line and a power without bound.
+    For a single entry an asymptote is no mark of depth. While $\sigma_1$ grows from {last:g} of its end to its end,
+    $\sigma_2$ moves by a power of it whose exponent is at most {exponent:.1e}; but it levels off at depths 1 and 2
+    as well (ending at {one:.2g} and {two:.2g} in the median, against {three:.2g} and {four:.2g}).
     """
     settings = settings_of(aligned)
-    slopes = np.concatenate([_last_exponent(entry, depth, last) for depth in (3, 4)])
+    depths = (3, 4)
+    slopes = np.concatenate([_last_exponent(entry, depth, last) for depth in depths])
+    larger, smaller = (np.concatenate([by_draw(aligned, "sigma", depth=depth, index=index) for depth in depths])
+                       for index in (1, 2))  # fmt: skip
 
-    def judge(exponent: float) -> Judgement:
-        checks: list[Check] = []
-        for depth in (3, 4):
-            larger, smaller = (by_draw(aligned, "sigma", depth=depth, index=index) for index in (1, 2))
-            curve = theory.smaller_singular_value(larger, settings["start"], settings["ratio"], depth)
-            limit = theory.limiting_singular_value(settings["start"], settings["ratio"], depth)
-            checks += [
-                equal_on_every_draw(f"error of σ_2 against its closed form, aligned, depth {depth}", smaller, curve,
-                                    tolerance=amplification * settings["rtol"],
-                                    because=f"{amplification:g} rtol of the integrator"),
-                every_draw(f"largest σ_2, aligned, depth {depth}", smaller.max(axis=1), at_most=limit,
-                           because="the asymptote"),
-            ]  # fmt: skip
+    def judge(prediction: tuple[tuple[int, int], float]) -> Judgement:
+        families, exponent = prediction
+        curves = [theory.smaller_singular_value(each, settings["start"], settings["ratio"], family)
+                  for each, family in zip(larger, families, strict=True)]  # fmt: skip
         return Judgement(
+            equal_on_every_draw("error of σ_2 against the curve with an asymptote, aligned measurement, depths 3 and 4, "
+                                "relative to σ_2's largest", smaller, curves, tolerance=amplification * settings["rtol"],
+                                because=f"{amplification:g} rtol of the integrator"),
             equal_on_every_draw("d log σ_2 / d log σ_1 at the end, one entry, depths 3 and 4", slopes, exponent,
                                 tolerance=flat, relative_to=1.0, resolution=0.25,
                                 because="a tenth of the exponent at depth 2"),
-            *checks,
         )  # fmt: skip
 
-    rivals = {"a power, as at depth 2": settings["ratio"], "a line, as at depth 1": 1.0}
+    rivals = {
+        "aligned, a power, as at depth 2": ((2, 2), 0.0),
+        "aligned, a line, as at depth 1": ((1, 1), 0.0),
+        "aligned, the asymptote of one layer more": ((4, 5), 0.0),
+        "one entry, a power, as for an aligned measurement at depth 2": (depths, settings["ratio"]),
+        "one entry, a line": (depths, 1.0),
+    }
     ends = {depth: float(np.median(by_draw(entry, "sigma", depth=depth, index=2)[:, -1])) for depth in (1, 2, 3, 4)}
     told = dict(zip(("one", "two", "three", "four"), ends.values(), strict=True))
-    return Finding(judge, 0.0, rivals, facts={"last": last, **told})
+    return Finding(judge, (depths, 0.0), rivals, facts={"last": last, "exponent": float(np.max(np.abs(slopes))), **told},
+                   scaled=lambda prediction, _factor: prediction)  # fmt: skip
 
 
 def _last_exponent(table: Table, depth: int, last: float) -> np.ndarray:
