@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from learning_dynamics.plotting import (
     LOOKS,
     WIDTH,
     direct_labels,
+    legible_ticks,
     panels,
     readable_ticks,
     shared_legend,
@@ -118,6 +121,18 @@ def test_long_ranges_keep_their_powers():
     before = axes[0, 0].yaxis.get_major_locator()
     readable_ticks(axes[0, 0].yaxis)
     assert axes[0, 0].yaxis.get_major_locator() is before
+
+
+@pytest.mark.parametrize(("limits", "width"), [((1e-17, 1), 1.4), ((2e-10, 2.1e-9), 1.4), ((1e-3, 0.05), 1.2)])
+def test_labels_of_ticks_do_not_touch(limits, width):
+    figure, axes = panels(width=width, height=1.5)
+    axes[0, 0].set(xscale="log", xlim=limits)
+    legible_ticks(figure)
+    figure.canvas.draw()
+    labels = [label for label in axes[0, 0].xaxis.get_ticklabels(which="both") if label.get_text()]
+    boxes = [label.get_window_extent() for label in labels if label.get_visible()]
+    assert len(boxes) >= 2
+    assert not any(one.overlaps(other) for one, other in pairwise(boxes))
 
 
 @pytest.mark.parametrize("look", LOOKS)

@@ -33,7 +33,10 @@ SUPERSCRIPTS = dict(
 )
 SUBSCRIPTS = dict(zip("0123456789+−-=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True))
 SPACED = set("=<>≤≥≪≫≈≃≅≡∼∝→⟶↦←⇒∈∉⊂⊆∪∩±≠")
-CLOSING = set(")]}⟩|‖∥⌋⌉!")
+OPENING = set("([{⟨⌊⌈")
+TERMS = set("+−-")
+BARS = set("|‖∥!")
+CLOSING = set(")]}⟩⌋⌉") | BARS
 FUNCTIONS = {
     "arccos",
     "arg",
@@ -53,7 +56,7 @@ FUNCTIONS = {
     "min",
 }
 FUNCTIONS |= {"rank", "sgn", "sign", "sin", "sinh", "softmax", "span", "sup", "tan", "tanh", "tr", "vec", "Tr", "Var"}
-LONG = 20  # characters: formulas above this may break after a relation
+LONG = 20  # characters: formulas above this may break after a relation, or before a term
 PUNCTUATION = re.compile(r"[.,;:!?)\]’']+")
 
 
@@ -64,7 +67,7 @@ PUNCTUATION = re.compile(r"[.,;:!?)\]’']+")
 def to_mathml(latex: str) -> str:
     """Return a formula as a ``<math>`` element; one that cannot be parsed comes back as code.
 
-    A long formula is several elements, so that a line may break after its relations.
+    A long formula is several elements, so that a line may break after its relations and before its terms.
 
     >>> to_mathml("x_1")
     '<math><msub><mi>x</mi><mn>1</mn></msub></math>'
@@ -72,10 +75,16 @@ def to_mathml(latex: str) -> str:
     tree = _tree(latex)
     if tree is None:
         return str(Markup("<code>{}</code>").format(latex))
-    pieces = [Element("math")]
+    pieces, depth, long = [Element("math")], 0, len(to_text(latex)) > LONG
     for child in tree:
+        sign = child.text if child.tag == "mo" else None
+        depth += (sign in OPENING) - (sign in CLOSING - BARS)
+        # within parentheses only where there is no other way: the two of a pair grow with what stands beside them
+        if sign in TERMS and long and len(_read(pieces[-1])) > LONG * (0.5 if depth == 0 else 0.75):
+            child.set("form", "infix")
+            pieces.append(Element("math"))
         pieces[-1].append(child)
-        if child.tag == "mo" and child.text in SPACED and len(to_text(latex)) > LONG:
+        if sign in SPACED and long:
             pieces.append(Element("math"))
     return "<wbr>".join(
         ElementTree.tostring(piece, encoding="unicode", short_empty_elements=False) for piece in pieces if len(piece)

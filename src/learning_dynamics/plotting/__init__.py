@@ -1,6 +1,13 @@
 """One style for every figure: sheets, widths, a palette, and the panels, letters and legends that figures share."""
 
-from learning_dynamics.plotting.panels import direct_labels, letters, panels, readable_ticks, shared_legend
+from learning_dynamics.plotting.panels import (
+    direct_labels,
+    legible_ticks,
+    letters,
+    panels,
+    readable_ticks,
+    shared_legend,
+)
 from learning_dynamics.plotting.style import COLOURS, COLUMN, LOOKS, WIDTH, Drawn, sequence, sized, style
 
 __all__ = [
@@ -10,6 +17,7 @@ __all__ = [
     "WIDTH",
     "Drawn",
     "direct_labels",
+    "legible_ticks",
     "letters",
     "panels",
     "readable_ticks",

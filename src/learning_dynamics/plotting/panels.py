@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -12,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from learning_dynamics.plotting.style import WIDTH
 
@@ -152,9 +153,33 @@ def readable_ticks(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
 
 
+def legible_ticks(figure: Figure) -> None:
+    """Give logarithmic axes whose ticks nobody has set labels that tell the range and do not touch each other."""
+    axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
+    chosen = [axis for axis in axes if type(axis.get_major_locator()) is LogLocator]
+    for axis in chosen:
+        readable_ticks(axis)
+    while chosen:
+        figure.draw_without_rendering()
+        chosen = [axis for axis in chosen if len(_shown_ticks(axis)) > 2 and _touching(axis)]
+        for axis in chosen:
+            axis.set_major_locator(FixedLocator(_shown_ticks(axis)[::2]))
+            axis.set_minor_locator(NullLocator())
+
+
+def _shown_ticks(axis: Axis) -> list[float]:
+    low, high = sorted(axis.get_view_interval())
+    return [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+
+
+def _touching(axis: Axis) -> bool:
+    boxes = [label.get_window_extent().padded(2) for label in axis.get_ticklabels() if label.get_text()]
+    return any(one.overlaps(other) for one, other in pairwise(boxes))
+
+
 def _plain(value: float) -> str:
     if 1e-3 <= value < 1e4:
-        return f"{value:.3g}"
+        return f"{value:g}"
     power = int(np.floor(np.log10(value) + 1e-9))
     digit = round(value / 10.0**power, 2)
     return f"$10^{{{power}}}$" if digit == 1 else f"${digit:g} \\cdot 10^{{{power}}}$"

@@ -21,7 +21,7 @@ from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
 from learning_dynamics.pipeline.stages.tables import load_tables
-from learning_dynamics.plotting import Drawn, sized, style
+from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
 
 
 def execute(
@@ -50,7 +50,7 @@ def execute(
     with style(look):
         with told(f"figure {name}", spec["settings"]):
             drawn = Drawn.of(draw(**tables, **spec["settings"]))
-        sized(drawn.figure, look)
+        legible_ticks(sized(drawn.figure, look))
         described = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
         with replacing(pdf) as partial:
             # no creation date: the same data give the same bytes
