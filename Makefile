@@ -32,7 +32,7 @@ figures: $(INSTALLED)  ## every figure at laptop scale, the page figures/index.h
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
 replicate: $(INSTALLED)  ## the claims judged again under further seeds: results/replication.md
-	snakemake --cores all --logger lines replicate \
+	snakemake replicate --cores all --logger lines \
 	  --config replications=$(SEEDS) $(if $(chosen),$(chosen) 'replicated=$(listed)')
 	@cat results/replication.md
 

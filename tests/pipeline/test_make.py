@@ -66,3 +66,9 @@ def test_some_papers_are_a_variable(clean):
     told = made(clean, "-n", "figures", "PAPERS=one other").stdout
     assert "--config 'papers=[one,other]'" in told
     assert "--papers one other" in told
+
+
+def test_further_seeds_are_judged_and_shown(workspace):
+    ended = made(workspace, "replicate", "SEEDS=1")
+    assert ended.returncode == 0, ended.stderr
+    assert "decay" in ended.stdout

@@ -66,11 +66,6 @@ def largest_relative_error(table: Table, quantity: str, flow: str, predicted: Fo
     return over_sizes(table, quantity, flow, error)
 
 
-def left_at_end(table: Table, quantity: str, flow: str) -> np.ndarray:
-    """Return for each draw the share that the last time leaves of a quantity at the start."""
-    return over_sizes(table, quantity, flow, lambda values, *_: values[:, -1, 0] / values[:, 0, 0])
-
-
 def decades_back(table: Table, count: int) -> list[int]:
     """Return the places of the last recorded time and of those nearest to whole decades before it, latest first."""
     times = times_of(table)

@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.claims import Untested
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.tidy import Table, select, settings_of
 
 Draws = np.ndarray  # one number for each training: those of the first table, then of the second, ...
+EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 
 
 def by_seed(table: Table, quantity: str, split: str = "train") -> pd.DataFrame:
@@ -64,6 +66,16 @@ def at_the_end(trainings: Sequence[Table], quantity: str, split: str = "train") 
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[-1])
 
 
+def at_the_drop(trainings: Sequence[Table], quantity: str, split: str = "train") -> Draws:
+    """Return a quantity at the last recorded epoch at the full learning rate."""
+
+    def read(table: Table) -> pd.Series:
+        values = by_seed(table, quantity, split)
+        return values[values.index <= first_drop(table)].iloc[-1]
+
+    return over_trainings(trainings, read)
+
+
 def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list[Table]]:
     """Return trainings of the same network on the same data under both losses, in the same order.
 
@@ -71,7 +83,13 @@ def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list
     ------
     Untested
         If a training of one kind has none of the other.
+    ProjectError
+        If a role holds trainings under the other loss.
     """
+    for role, tables in {"mse": mse, "ce": ce}.items():
+        for table in tables:
+            if settings_of(table)["loss"] != role:
+                raise ProjectError(f"role `{role}` holds a training whose loss is {settings_of(table)['loss']}")
     partners = {_network(table): table for table in ce}
     if not partners or set(partners) != {_network(table) for table in mse}:
         raise Untested("needs the same networks trained under both losses; name such runs in the configuration")
@@ -89,14 +107,24 @@ def not_without_error(trainings: Sequence[Table]) -> str:
     return f"{missing} trainings never classify every train image correctly" if missing else ""
 
 
-def chance_level(trainings: Sequence[Table], quantity: str) -> Draws:
-    """Return what a quantity of NC2 or NC3 is for independent Gaussian vectors in as many dimensions P.
+def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
+    """Return the trainings but those that the paper names as exceptions, and how many draws these are, with why."""
+    named = [table for table in trainings if _network(table) in EXCEPTIONS]
+    left_out = sum(table["seed"].nunique() for table in named)
+    kept = [table for table in trainings if _network(table) not in EXCEPTIONS]
+    return kept, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": left_out}
 
-    To leading order in 1/P: norms have a relative standard deviation of 1/sqrt(2 P), cosines one of 1/sqrt(P), so that
-    their mean distance from the simplex's angle is sqrt(2/(pi P)); two matrices without relation are at squared
-    distance 2.
+
+def chance_level(trainings: Sequence[Table], quantity: str) -> Draws:
+    """Return what a quantity of NC1 to NC3 is for features that are independent Gaussian vectors in P dimensions.
+
+    To leading order in 1/P: Tr(Sigma_W pinv(Sigma_B)) / C is N (C - 1) / P for means over N features each; norms
+    have a relative standard deviation of 1/sqrt(2 P), cosines one of 1/sqrt(P), so that their mean distance from
+    the simplex's angle is sqrt(2/(pi P)); two matrices without relation are at squared distance 2.
     """
     features = at_the_end(trainings, "features")
+    if quantity == "nc1":
+        return at_the_end(trainings, "examples") * (at_the_end(trainings, "classes") - 1) / features
     kind = quantity.removesuffix("_means").removesuffix("_classifiers")
     levels = {
         "equinorm": 1 / np.sqrt(2 * features),

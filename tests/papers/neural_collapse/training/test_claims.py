@@ -9,26 +9,30 @@ import numpy as np
 import pytest
 
 from learning_dynamics.claims import evaluate
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.measures.collapse import variability
 from learning_dynamics.papers.neural_collapse.collapse import claims as collapse
 from learning_dynamics.papers.neural_collapse.decomposition import claims as decomposition
 from learning_dynamics.papers.neural_collapse.generalisation import claims as generalisation
 from learning_dynamics.papers.neural_collapse.robustness import claims as robustness
+from learning_dynamics.papers.neural_collapse.trainings import chance_level, ordinary
 from tests.papers.neural_collapse.training.made_up import made_up
 
 NETWORKS = ("vgg", "resnet", "densenet")
 CASES = {
-    "nc1": (collapse.nc1, {"factor": 1.1, "level": 0.01}, "nc1", "train"),
-    "nc2_equinorm": (collapse.nc2_equinorm, {"factor": 1.1, "level": 0.5}, "equinorm_classifiers", "train"),
-    "nc3": (collapse.nc3, {"factor": 1.1, "level": 0.1}, "self_duality", "train"),
+    "nc1": (collapse.nc1, {"level": 0.01}, "nc1", "train"),
+    "nc2_equinorm": (collapse.nc2_equinorm, {"level": 0.5}, "equinorm_classifiers", "train"),
+    "nc3": (collapse.nc3, {"level": 0.1}, "self_duality", "train"),
     "nc4": (collapse.nc4, {"share": 0.001}, "nc4", "train"),
     "deviation": (
-        decomposition.least_squares_deviation_negligible, {"share": 0.1, "reference": "all"}, "loss_ls_perp", "train",
+        decomposition.least_squares_deviation_negligible, {"share": 0.1, "reference": "all", "since": "zero_error"},
+        "loss_ls_perp", "train",
     ),
     "grows": (
         robustness.robustness_grows_after_zero_error, {"measure": "robustness_smallest"}, "robustness_smallest", "test",
     ),
-    "accuracy": (generalisation.accuracy_after_zero_error, {}, "error", "test"),
-    "test_images": (generalisation.test_collapse_slower, {}, "nc1", "train"),
+    "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean"}, "error", "test"),
+    "test_images": (generalisation.test_collapse_slower, {"average": "mean"}, "nc1", "train"),
 }  # fmt: skip
 
 
@@ -83,24 +87,61 @@ def test_a_value_that_is_missing_is_undecided():
 
 @pytest.mark.parametrize(
     ("claim", "settings"),
-    [(collapse.mse_collapses_faster, {}), (robustness.mse_more_robust, {"measure": "robustness_smallest"})],
+    [
+        (collapse.mse_collapses_faster, {"until": "end"}),
+        (robustness.mse_more_robust, {"measure": "robustness_smallest"}),
+    ],
 )
 def test_losses_are_compared_pairwise_and_can_lose(claim, settings):
     mse, ce = trainings(), trainings("ce")
     assert evaluate(claim, {"mse": mse, "ce": ce[::-1]}, settings).verdict == "reproduced"
+    with pytest.raises(ProjectError, match="role `mse` holds a training whose loss is ce"):
+        evaluate(claim, {"mse": ce, "ce": mse}, settings)
+    for tables, loss in ((mse, "ce"), (ce, "mse")):
+        for table in tables:
+            table.attrs["settings"]["loss"] = loss
     assert evaluate(claim, {"mse": ce, "ce": mse}, settings).verdict == "not reproduced"
 
 
 def test_a_network_without_a_partner_leaves_the_comparison_untested():
-    found = evaluate(collapse.mse_collapses_faster, {"mse": trainings(), "ce": trainings("ce")[:2]}, {})
+    found = evaluate(collapse.mse_collapses_faster, {"mse": trainings(), "ce": trainings("ce")[:2]}, {"until": "end"})
     assert found.verdict == "untested"
 
 
 def test_five_data_sets_leave_out_what_the_paper_names():
     tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE for network in NETWORKS]
-    settings = {"factor": 1.1, "level": 0.1, "share": 0.001, "networks": 0.6}
+    settings = {"level": 0.01, "share": 0.001, "networks": 0.6}
     found = evaluate(collapse.five_data_sets, {"trainings": tables}, settings)
     assert found.verdict == "reproduced"
     assert found.judgement.headline.draws == 13
     assert "2 left out" in found.judgement.headline.left_out
     assert evaluate(collapse.five_data_sets, {"trainings": tables[:3]}, settings).verdict == "untested"
+    (kept, *_), left_out = ordinary([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
+    assert kept.attrs["settings"]["network"] == "vgg"
+    assert list(left_out.values()) == [3]
+
+
+def test_a_deviation_that_is_negligible_only_at_the_end_is_told_from_one_that_stays_so():
+    claim, settings, quantity, _ = CASES["deviation"]
+    tables = trainings()
+    rows = (tables[0]["quantity"] == quantity) & (tables[0]["epoch"] == 30)
+    tables[0].loc[rows, "value"] *= 100
+    assert evaluate(claim, {"trainings": tables}, settings).verdict == "not reproduced"
+    assert evaluate(claim, {"trainings": tables}, settings | {"since": "drop"}).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(("power", "state"), [(0.8, "holds"), (0.02, "fails")])
+def test_nc2_may_arrive_within_a_recorded_epoch_of_the_others_and_no_later(power, state):
+    tables = trainings()
+    for table in tables:
+        rows = table["quantity"].isin(["nc1", "self_duality"])
+        early = rows & (table["epoch"] > 1) & (power < 0.8)
+        table.loc[early, "value"] = 1e-3 * table.loc[early, "epoch"] ** -power
+    found = evaluate(collapse.nc2_not_slower, {"trainings": tables}, {"arrived": 0.9})
+    assert found.judgement.state == state
+
+
+def test_unrelated_features_have_the_level_of_chance():
+    means = np.random.default_rng(0).standard_normal((200, 10, 2000)) / np.sqrt(140)
+    level = chance_level([made_up()], "nc1")[0] * 64 / 2000
+    assert variability(np.eye(2000), means).mean() == pytest.approx(level, rel=0.02)

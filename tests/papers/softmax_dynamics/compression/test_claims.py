@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from learning_dynamics.claims import evaluate
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.compression import claims
-from learning_dynamics.papers.softmax_dynamics.controls.claims import controls_uniform
+from learning_dynamics.papers.softmax_dynamics.controls.claims import controls_squared_loss, controls_uniform
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 
 SETTINGS = {
@@ -40,6 +42,12 @@ def test_compression_is_found_where_most_draws_fall(grid, share, verdict):
     assert found.judgement.headline.draws_for == round(share * 25 + 0.01)
 
 
+def test_a_sliver_of_a_fall_is_no_fall(grid):
+    table = with_values(with_values(grid, "fall_rare", 0.04), "net", -0.2)
+    found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
+    assert (found.judgement.headline.draws_for, found.facts["any"]) == (0, 1.0)
+
+
 def test_falls_in_a_rank_that_rises_all_the_same_decide_nothing(grid):
     table = with_values(with_values(grid, "fall_rare", 0.2), "net", 0.5)
     found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
@@ -69,4 +77,41 @@ def test_a_control_that_falls_after_its_rise_does_not_behave_as_said(grid, swing
         table.loc[(table["quantity"] == "swing") & (table["index"] == index) & ~table["skewed"], "value"] = swing
     table.loc[(table["quantity"] == "tail"), "value"] = 0.0
     found = evaluate(controls_uniform, {"control": table, "treated": grid}, {**JUDGED, "typical": 0.5})
+    assert found.verdict == verdict
+
+
+def test_a_control_that_does_as_the_treated_case_shows_nothing(grid):
+    table = grid.copy()
+    for index, swing in enumerate((-1, 1, 0, 0), start=1):
+        table.loc[(table["quantity"] == "swing") & (table["index"] == index), "value"] = swing
+    table.loc[(table["quantity"] == "tail"), "value"] = 0.0
+    found = evaluate(controls_uniform, {"control": table, "treated": table}, {**JUDGED, "typical": 0.5})
+    assert found.judgement.headline.state == "holds"
+    assert found.verdict == "not reproduced"
+
+
+def test_swapped_losses_are_refused(grid):
+    grid.attrs["settings"] = SETTINGS
+    squared = grid.copy()
+    squared.attrs["settings"] = SETTINGS | {"loss": "squared"}
+    evaluate(controls_squared_loss, {"control": squared, "treated": grid}, {**JUDGED, "typical": 0.5})
+    with pytest.raises(ProjectError, match="cross_entropy"):
+        evaluate(controls_squared_loss, {"control": grid, "treated": squared}, {**JUDGED, "typical": 0.5})
+
+
+@pytest.mark.parametrize(("before", "verdict"), [(0.0, "reproduced"), (0.2, "not reproduced")])
+def test_noise_that_falls_as_often_before_the_rare_classes_is_no_compression(before, verdict):
+    rows = []
+    for seed in range(30):
+        for skewed, dimension in ((True, 2), (False, 2), (True, 4)):
+            for variant, fall in (("minibatch", 0.2), ("gradient descent", 0.0)):
+                depths = {"fall_rare": fall, "fall_before": before * (fall > 0), "fall_after": 0.0, "net": 0.5}
+                cell = {"seed": seed, "skewed": skewed, "dimension": dimension, "classes": 4, "variant": variant}
+                rows += [
+                    {**cell, "amount": 1.0, "measure": "rankme", "quantity": name, "value": value,
+                     "threshold": 0.0 if name == "net" else 0.05}
+                    for name, value in depths.items()
+                ]  # fmt: skip
+    settings = {"measure": "rankme", "threshold": 0.05, "typical": 0.5}
+    found = evaluate(claims.noise_compresses, {"variants": pd.DataFrame(rows)}, settings)
     assert found.verdict == verdict

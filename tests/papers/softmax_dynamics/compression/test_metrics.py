@@ -50,3 +50,9 @@ def test_treated_and_controls_share_no_draw():
     table = metrics.descent_map(trajectory, **MEASURE)
     sizes = [len(map_draws(table, "fall", "rankme", 0.02, control=name)) for name in ("treated", "equal", "wide")]
     assert sizes == [2, 2, 2]
+
+
+def test_windows_beside_another_are_as_long_as_the_series_lets_them():
+    found = metrics._beside((np.array([2, 10]), np.array([6, 14])), 16)
+    assert [bound.tolist() for bound in found["before"]] == [[0, 6], [2, 10]]
+    assert [bound.tolist() for bound in found["after"]] == [[6, 14], [10, 16]]

@@ -7,7 +7,7 @@ from learning_dynamics.papers.softmax_dynamics.invariants import metrics, runs
 
 SETTINGS = {
     "counts": [2, 1], "dimension": 2, "inputs": 4, "correlations": [0.0, 0.5], "scale": 0.3, "seeds": 3, "start": 0.1,
-    "horizon": 20.0, "points": 8, "rtol": 1e-10, "atol": 1e-14,
+    "horizon": 20.0, "points": 8, "rtol": 1e-10, "atol": 1e-14, "looser": 100.0,
 }  # fmt: skip
 
 
@@ -16,16 +16,17 @@ def departure():
     trajectory = runs.linear_inputs(**SETTINGS, seed=2)
     trajectory.settings = SETTINGS
     table = metrics.linear_inputs(trajectory)
-    return table.groupby(["correlation", "seed"])["value"].max()
+    return table.groupby(["quantity", "correlation", "seed"])["value"].max()
 
 
 def test_linear_features_on_orthonormal_inputs_move_as_free_ones(departure):
-    # two integrations of some hundred steps at rtol
-    assert (departure.loc[0.0] < 1e-7).all()
+    assert (departure["departure"].loc[0.0] < departure["looser"].loc[0.0]).all()
+    # two integrations of some hundred steps at a hundred times rtol
+    assert (departure["looser"].loc[0.0] < 1e-5).all()
 
 
 def test_correlated_inputs_leave_the_reduction(departure):
-    assert (departure.loc[0.5] > 0.05).all()
+    assert (departure["departure"].loc[0.5] > 0.05).all()
 
 
 def test_both_flows_start_together():

@@ -12,7 +12,6 @@ from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
-
 # starts of the guarantee's descent
 KEPT = ("assumptions hold", "imbalance allowed")
 BROKEN = ("beyond a singular matrix", "unbalanced")
@@ -67,10 +66,10 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
     The theorem behind the slide (Arora, Cohen, Golowich and Hu 2019) has the exponent $c^{2(N-1)/N} \eta t$ with the
     constant one, which is more for $c \le 1$ and is what is tested; imbalance is allowed up to a bound of order $c^2$.
     The starts meet the assumptions as barely as can be, exactly balanced or with all the imbalance that is allowed;
-    descent takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. From the target with its smallest singular value lowered
-    to $c$ the flow starts at the rate $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could hold; the
-    smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed changes the rate
-    by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
+    descent takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. From the target with its smallest singular
+    value lowered to $c$ the flow starts at the rate $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one
+    could hold; the smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed
+    changes the rate by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
     cells = ["depth", "margin", "start", "seed"]
     table = select(flows, "rate").sort_values(cells)

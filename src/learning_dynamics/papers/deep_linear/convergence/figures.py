@@ -22,8 +22,9 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     end-to-end matrix's entries at the start, at the best of a grid of learning rates; independent Gaussian layers have
     the deviation that gives their product this one. Lines: medians; dots: draws; open triangles in the shaded strip:
     draws that no rate of the grid brought there in {cap} iterations. Right: loss over its start with both assumptions
-    of the guarantee; balanced, but with a singular matrix in between; and unbalanced (cut off at $10^3$, where it has
-    diverged). Dashed: the guaranteed bound.
+    of the guarantee; balanced, but with a singular matrix in between; unbalanced (cut off at $10^3$, where it has
+    diverged), and the same with the step divided by {shortened:g}, against as many iterations. Dashed: the guaranteed
+    bound.
     """
     depths = sorted(initialisations["depth"].unique())
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
@@ -49,7 +50,9 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     _guarantee_panel(axes[-1], guarantee)
     settings = initialisations.attrs["settings"]
     alt = "Iterations against deviation for two initialisations at two depths; losses with and without assumptions."
-    return Drawn(figure, facts={"tolerance": settings["tolerance"], "cap": settings["max_steps"]}, alt=alt)
+    facts = {"tolerance": settings["tolerance"], "cap": settings["max_steps"],
+             "shortened": guarantee.attrs["settings"]["rescaling"] ** 2}  # fmt: skip
+    return Drawn(figure, facts=facts, alt=alt)
 
 
 def _guarantee_panel(axis: Axes, table: Table) -> None:
@@ -59,12 +62,14 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
         "assumptions hold": ("both", "blue"),
         "beyond a singular matrix": ("beyond singular", "vermilion"),
         "unbalanced": ("unbalanced", "orange"),
+        "unbalanced, shorter step": ("shorter step", "green"),
     }
     for case, (label, colour) in shown.items():
+        slower = table.attrs["settings"]["rescaling"] ** 2 if case == "unbalanced, shorter step" else 1.0
         for number, (_, line) in enumerate(select(loss, case=case).groupby("seed")):
-            axis.plot(line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0,
+            axis.plot(slower * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0,
                       label=None if number else label)  # fmt: skip
-    bound = select(loss, case="assumptions hold").groupby("time")["predicted"].first()
+    bound = select(table, "loss", case="assumptions hold").groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0, label="guarantee")
     axis.set(yscale="log", ylim=(1e-12, 1e7), title="assumptions", xlabel="step × iterations", ylabel="loss / start")
     axis.legend(fontsize=7, loc="lower left", handlelength=1.2)

@@ -117,7 +117,8 @@ def guarantee(
     goal = np.array(targets)
     case_of, member_of = np.array(labels).T
     rate_of = np.where(case_of == 4, rate / rescaling**2, rate)
-    record = np.linspace(0, horizon / rate, points).round().astype(int)
+    # the rate of fall is least at first
+    record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
     kept_layers = descent.descend(layers, lambda W: W - goal, rate_of[:, None, None], record, bound=1e3)
     return Trajectory(

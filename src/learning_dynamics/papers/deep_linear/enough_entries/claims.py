@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_least, claim, every_draw
+from learning_dynamics.claims import Finding, Judgement, at_least, claim
 from learning_dynamics.evidence import mean
-from learning_dynamics.papers.deep_linear.enough_entries.thresholds import thresholds
+from learning_dynamics.papers.deep_linear.enough_entries.thresholds import number_before, thresholds
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
 
@@ -19,7 +19,9 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     and no more than depth 2.
 
     A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
-    stays at most {recovered:g} of the mean square entry. The convex program needs {factor:.2g} times as many as
+    stays at most {recovered:g} of the mean square entry; where it lies between that number and the one before in the
+    grid is not known, so that the convex program's is taken as the one before. A draw without a threshold decides
+    nothing. The convex program needs {factor:.2g} times as many as
     depth 3, the geometric mean over {draws} draws; median thresholds are {of_convex:.0f} for the convex program,
     {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from initialisation scale {scale:g}.
     """
@@ -29,20 +31,23 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         "depth 3": thresholds(select(depth_3, scale=scale), recovered),
     }
 
+    grid = np.sort(convex["observed"].unique()).astype(float)
+
     def judge(methods: tuple[str, str, str]) -> Judgement:
-        most, middle, least = (np.log2(needed[name]) for name in methods)
+        most, middle, least = (needed[name] for name in methods)
         return Judgement(
-            at_least("log2 of the threshold, convex program over depth 3", mean(most - least), 0.1,
-                     because="beyond ties on the grid of numbers of entries"),
-            at_least("log2 of the threshold, depth 2 over depth 3", mean(middle - least), 0.0,
+            at_least("log2 of the number before the convex program's threshold over depth 3's threshold",
+                     mean(np.log2(number_before(grid, most) / least)), 0.0,
+                     because="wherever between neighbouring numbers of entries thresholds lie"),
+            at_least("log2 of the threshold, depth 2 over depth 3", mean(np.log2(middle / least)), 0.0,
                      because="depth 3 needs no more than depth 2"),
-            every_draw("threshold of the convex program", needed["convex"], at_most=float(convex["observed"].max()),
-                       because="sufficiently many entries are within the grid"),
         )  # fmt: skip
 
     rivals = {
         "the convex program needs fewest": ("depth 3", "depth 2", "convex"),
         "depth makes no difference": ("depth 3", "depth 3", "depth 3"),
+        "the convex program needs what depth 3 needs": ("depth 3", "depth 2", "depth 3"),
+        "depth 2 needs fewer than depth 3": ("convex", "depth 3", "depth 2"),
     }
     facts = {"of_convex": float(np.median(needed["convex"])), "of_2": float(np.median(needed["depth 2"])),
              "of_3": float(np.median(needed["depth 3"])), "scale": scale, "recovered": recovered,

@@ -24,3 +24,13 @@ def thresholds(table: Table, recovered: float) -> np.ndarray:
         open_ = length < len(good) and np.isnan(rows["value"].iloc[len(good) - length - 1])
         found.append(np.nan if open_ or not length else float(rows["observed"].iloc[len(good) - length]))
     return np.array(found)
+
+
+def number_before(grid: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    """Return the number of an ascending grid before each threshold; nan before the first one and where there is none.
+
+    A method's own threshold, which may lie between numbers of the grid, is above it.
+    """
+    place = np.searchsorted(grid, threshold)
+    known = (place > 0) & np.isfinite(threshold)
+    return np.where(known, grid[np.where(known, place - 1, 0)], np.nan)

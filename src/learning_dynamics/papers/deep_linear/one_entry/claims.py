@@ -85,10 +85,10 @@ def one_entry_depth_3(
     r"""With one observed entry the smaller singular value has, from depth 3 on, an asymptote, however large the larger
     grows.
 
-    What tells depths apart is a measurement aligned with $W$: there $\sigma_2$ follows, to {value:.1e}, the closed curve
-    of its depth below $\sigma(0)\,(1-\rho)^{-N/(N-2)}$, where depths 1 and 2 have a line and a power without bound.
-    For a single entry an asymptote is no mark of depth. While $\sigma_1$ grows from {last:g} of its end to its end,
-    $\sigma_2$ moves by a power of it whose exponent is at most {exponent:.1e}; but it levels off at depths 1 and 2
+    What tells depths apart is a measurement aligned with $W$: there $\sigma_2$ follows, to {value:.1e}, the closed
+    curve of its depth below $\sigma(0)\,(1-\rho)^{-N/(N-2)}$, where depths 1 and 2 have a line and a power without
+    bound. For a single entry an asymptote is no mark of depth. While $\sigma_1$ grows from {last:g} of its end to its
+    end, $\sigma_2$ moves by a power of it whose exponent is at most {exponent:.1e}; but it levels off at depths 1 and 2
     as well (ending at {one:.2g} and {two:.2g} in the median, against {three:.2g} and {four:.2g}).
     """
     settings = settings_of(aligned)
@@ -102,8 +102,9 @@ def one_entry_depth_3(
         curves = [theory.smaller_singular_value(each, settings["start"], settings["ratio"], family)
                   for each, family in zip(larger, families, strict=True)]  # fmt: skip
         return Judgement(
-            equal_on_every_draw("error of σ_2 against the curve with an asymptote, aligned measurement, depths 3 and 4, "
-                                "relative to σ_2's largest", smaller, curves, tolerance=amplification * settings["rtol"],
+            equal_on_every_draw("error of σ_2 against its closed form with an asymptote, aligned measurement, depths 3 "
+                                "and 4, relative to σ_2's largest", smaller, curves,
+                                tolerance=amplification * settings["rtol"],
                                 because=f"{amplification:g} rtol of the integrator"),
             equal_on_every_draw("d log σ_2 / d log σ_1 at the end, one entry, depths 3 and 4", slopes, exponent,
                                 tolerance=flat, relative_to=1.0, resolution=0.25,
@@ -119,8 +120,8 @@ def one_entry_depth_3(
     }
     ends = {depth: float(np.median(by_draw(entry, "sigma", depth=depth, index=2)[:, -1])) for depth in (1, 2, 3, 4)}
     told = dict(zip(("one", "two", "three", "four"), ends.values(), strict=True))
-    return Finding(judge, (depths, 0.0), rivals, facts={"last": last, "exponent": float(np.max(np.abs(slopes))), **told},
-                   scaled=lambda prediction, _factor: prediction)  # fmt: skip
+    told |= {"last": last, "exponent": float(np.max(np.abs(slopes)))}
+    return Finding(judge, (depths, 0.0), rivals, facts=told, scaled=lambda prediction, _factor: prediction)
 
 
 def _last_exponent(table: Table, depth: int, last: float) -> np.ndarray:

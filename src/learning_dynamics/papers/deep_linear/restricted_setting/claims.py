@@ -27,24 +27,29 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
     excess = np.array([_norms(ends, scale)[0] / _norms(ends, scale)[1] - 1 for scale in scales[::-1]])
     smallest = scales[0]
 
-    def judge(quantity: str) -> Judgement:
-        measured, predicted = _norms(ends, smallest, quantity)
+    def judge(prediction: tuple[str, float, np.ndarray]) -> Judgement:
+        quantity, scale, approach = prediction
+        measured, predicted = _norms(ends, scale, quantity)
         return Judgement(
             equal_on_every_draw("error of the nuclear norm at the end, relative", measured, predicted,
                                 tolerance=tolerance, relative_to=predicted, resolution=0.1,
                                 because="what the smallest start leaves of the limit, at depth 2 about its power "
                                 "of the dual slack"),
             every_draw("excess over the least norm from a smaller start, over that from the one before",
-                       np.max(np.abs(excess[1:]) / np.maximum(np.abs(excess[:-1]), 1e-9), axis=0), at_most=1.0,
+                       np.max(np.abs(approach[1:]) / np.maximum(np.abs(approach[:-1]), 1e-9), axis=0), at_most=1.0,
                        because="the limit is approached; differences of 1e-9 are the integrator's"),
             every_draw("largest relative error of a measurement",
-                       by_draw(ends, "misfit", draw=CELL, scale=smallest)[:, 0],
+                       by_draw(ends, "misfit", draw=CELL, scale=scale)[:, 0],
                        at_most=1e-6, because="the flow has fitted them"),
         )  # fmt: skip
 
     measured, other = _norms(ends, smallest, "least_squares_norm")
-    rivals = {"the least Frobenius norm": "least_squares_norm"}
-    return Finding(judge, "nuclear_norm", rivals, facts={"other": float(np.max(other / measured))})
+    rivals = {
+        "the least Frobenius norm": ("least_squares_norm", smallest, excess),
+        "the end is the same from any start": ("nuclear_norm", scales[-1], excess),
+        "smaller starts end further away": ("nuclear_norm", smallest, excess[::-1]),
+    }
+    return Finding(judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": float(np.max(other / measured))})
 
 
 def _norms(table: Table, scale: float, quantity: str = "nuclear_norm") -> tuple[np.ndarray, np.ndarray]:

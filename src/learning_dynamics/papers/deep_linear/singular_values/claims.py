@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, every_draw
@@ -27,7 +29,8 @@ def depth_separates_singular_values(
     found = {number: _separations(table, risen, begun) for number, table in tables.items()}
     gaps = {number: _last_gap(table) for number, table in tables.items()}
 
-    def judge(order: tuple[int, int, int]) -> Judgement:
+    def judge(orders: tuple[tuple[int, int, int], tuple[int, int, int]]) -> Judgement:
+        order, of_gaps = orders
         first, second, third = (found[number] for number in order)
         return Judgement(
             every_draw("separation of rises at the deepest less that at the shallowest", third[0] - first[0],
@@ -37,15 +40,20 @@ def depth_separates_singular_values(
             every_draw("gain of the second further layer", third[0] - second[0], at_least=third[1] + second[1],
                        because="times between records"),
             every_draw("gap at the end over that of one layer fewer, the smaller of both",
-                       np.minimum(gaps[order[1]] / gaps[order[0]], gaps[order[2]] / gaps[order[1]]), at_least=1.0,
+                       np.minimum(*(gaps[more] / gaps[fewer] for fewer, more in pairwise(of_gaps))), at_least=1.0,
                        because="larger with each further layer"),
         )  # fmt: skip
 
-    rivals = {"depth separates them less": (3, 2, 1), "the second further layer adds nothing": (1, 2, 2)}
+    by_depth, reversed_ = (1, 2, 3), (3, 2, 1)
+    rivals = {
+        "depth separates them less": (reversed_, by_depth),
+        "the second further layer adds nothing": ((1, 2, 2), by_depth),
+        "gaps at the end shrink with depth": (by_depth, reversed_),
+    }
     names = {1: "one", 2: "two", 3: "three"}
     facts = {name: float(np.median(found[number][0])) for number, name in names.items()}
     facts |= {f"gap_{name}": float(np.median(gaps[number])) for number, name in names.items()}
-    return Finding(judge, (1, 2, 3), rivals, facts={**facts, "risen": risen, "begun": begun})
+    return Finding(judge, (by_depth, by_depth), rivals, facts={**facts, "risen": risen, "begun": begun})
 
 
 def _separations(table: Table, risen: float, begun: float) -> np.ndarray:

@@ -18,12 +18,10 @@ from learning_dynamics.papers.neural_collapse.draws import (
     integration_error,
     largest,
     largest_relative_error,
-    left_at_end,
     over_sizes,
     times_of,
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, by_seed, over_trainings
-from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 BOTH = ("orthogonal", "printed")
@@ -233,91 +231,128 @@ def corollary_1_growth(flows: Table) -> Finding:
 
 
 @claim("Corollary 1 (2)", scope="both flows, " + FLOWS)
-def corollary_1_equality(flows: Table, *, left: Positive) -> Finding:
+def corollary_1_equality(flows: Table) -> Finding:
     r"""SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
     Every $\omega$ runs on the same curve, late ones behind by a fixed time, so that what is left of
     $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 and under the algorithm's equation alike. The
     limit is judged by that law, over the last decade at whose end the excess is still a hundred times the
-    integrator's error, and by the share of the excess that is left at the last time.
+    integrator's error, and by what the last time leaves of the excess there: no more than law and error together.
     """
-    times, error = times_of(flows), integration_error(flows)
-    decades = decades_back(flows, int(np.log10(times[-1] / times[1])))
-
-    def exponents(flow: str, next_order: Callable[..., np.ndarray]) -> tuple[list[float], list[float]]:
-        found, allowed = [], []
-        for (C, _, _, excess), (*_, omega) in zip(
-            by_size(flows, "excess", flow), by_size(flows, "omega", flow), strict=True
-        ):
-            for over, spectra in zip(excess[..., 0], omega, strict=True):
-                visible = [decade for decade in itertools.pairwise(decades) if over[decade[0]] > 100 * error]
-                last, before = visible[0] if visible else decades[:2]
-                slope = np.log(over[last] / over[before]) / np.log(times[last] / times[before])
-                found.append(slope if visible else np.nan)
-                allowed.append(next_order(spectra[before], C).max() + error / over[last] if visible else 0.0)
-        return found, allowed
 
     def judge(said: float) -> Judgement:
-        checks = []
-        for flow, next_order in zip(BOTH, (_paper_next_order, _algorithm_next_order), strict=True):
-            found, allowed = exponents(flow, next_order)
-            checks.append(equal_on_every_draw(
-                f"exponent of the excess in t, {flow} map", found, said, tolerance=allowed, relative_to=1.0,
-                resolution=0.25, because="next order of the expansion, and the integrator's error in the excess",
-            ))  # fmt: skip
-            checks.append(every_draw(
-                f"share of the excess that is left at the last time, {flow} map", left_at_end(flows, "excess", flow),
-                at_most=left, because="as $1/t$ over eleven decades far less is left: a bound on what is seen",
-            ))  # fmt: skip
-        return Judgement(*checks)
+        return Judgement(*(
+            check for flow in BOTH
+            for check in (_law(flows, "excess", flow, said), _left(flows, "excess", flow))
+        ))  # fmt: skip
 
     return Finding(judge, printed=-1.0, rivals={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0})
 
 
 @claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + FLOWS)
-def corollary_2(flows: Table, *, left: Positive) -> Finding:
+def corollary_2(flows: Table) -> Finding:
     r"""Under continually renormalised gradient flow $\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the
     singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to its columns, a copy for every
     example; and neural collapse follows on the renormalised features.
 
-    Equation 10: what is left is the spread of the singular values. Equation 11: the deviations never move and only
-    $\omega_{\max}$ grows, so that the distance is $\sqrt{CP}/\omega_{\max}$. The norms and angles of class means, the
-    duality of classifier and class means and the nearest class mean's labels agree with NC2 to NC4; NC1 is
-    $C\sum_j 1/\omega_j^2$ there (see `appendix_d_6`).
+    Equation 10: what is left is the spread of the singular values, which falls as $1/t$ (`corollary_1_equality`); so do
+    the spread of the class means' norms and their distance from the simplex's angles (NC2), and self-duality, a squared
+    distance, falls as its square (NC3). The nearest class mean's labels agree (NC4); NC1 is $C\sum_j 1/\omega_j^2$
+    there (see `appendix_d_6`). Equation 11: the deviations never move and only $\omega_{\max}$ grows, so that the
+    squared distance is $CP/\omega_{\max}^2$ and that of equation 10.
     """
+    powers = {"snr_limit": -1, "nc2_norms": -1, "nc2_angles": -1, "nc3": -2}
 
-    def judge(limit: str) -> Judgement:
+    def judge(told: tuple[float, str]) -> Judgement:
+        speed, eleven = told
         checks = []
         for flow in BOTH:
-            names = {"snr_limit": "distance of eq. 10", "nc2_norms": "spread of norms", "nc2_angles": "angles",
-                     "nc3": "self-duality"}  # fmt: skip
-            for quantity, said in names.items():
-                shares = left_at_end(flows, quantity, flow)
-                checks.append(every_draw(
-                    f"share of the {said} that is left, {flow} map",
-                    shares if limit != "start" else np.ones_like(shares),
-                    at_most=left, because="distances fall as $1/t$ or faster: over eleven decades to far less",
-                ))  # fmt: skip
-            errors, differing = [], over_sizes(flows, "nc4", flow, lambda v, C, N, P: C * N * v[:, -1, 0])
-            when = 0 if limit == "start" else -1
-            for (C, _, P, omega), (*_, distance) in zip(
-                by_size(flows, "omega", flow), by_size(flows, "features_limit", flow), strict=True
+            for quantity, power in powers.items():
+                checks += [
+                    _law(flows, quantity, flow, speed * power, order=-power),
+                    _left(flows, quantity, flow, order=-power),
+                ]
+            errors = []
+            for (C, _, P, omega), (*_, distance), (*_, gap) in zip(
+                *(by_size(flows, name, flow) for name in ("omega", "features_limit", "snr_limit")), strict=True
             ):
-                expected = np.sqrt((1 if limit == "without classes" else C) * P) / omega[:, -1, 0]
-                errors.append(np.abs(distance[:, when, 0] / expected - 1))
+                still = omega[:, :1, 0] if eleven == "start" else omega[..., 0]
+                expected = np.hypot(np.sqrt((1 if eleven == "one class" else C) * P) / still, gap[..., 0])
+                errors.append(np.abs(distance[..., 0] / expected - 1).max(axis=1))
+            when = 0 if eleven == "start" else -1
+            differing = over_sizes(flows, "nc4", flow, lambda v, C, N, P, when=when: C * N * v[:, when, 0])
             checks += [
-                every_draw(f"distance of eq. 11 over $\\sqrt{{CP}}/\\omega_{{\\max}}$, less one, {flow} map",
-                           np.concatenate(errors), at_most=left, because="the spread of singular values, as 1/t"),
+                equal_on_every_draw(f"distance of eq. 11 at all times, relative error, {flow} map",
+                                    np.concatenate(errors), 0.0, tolerance=integration_error(flows), relative_to=1.0,
+                                    resolution=1e-3, because="error of the integrator"),
                 every_draw(f"examples that NC4 fails for, {flow} map", differing, at_most=0.5,
                            because="whole examples"),
             ]  # fmt: skip
         return Judgement(*checks)
 
     rivals = {
-        "features that stay where they started": "start",
-        "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class": "without classes",
+        "features that stay where they started": (1.0, "start"),
+        "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class": (1.0, "one class"),
+        "distances that fall as $1/\\sqrt t$": (0.5, "collapse"),
+        "distances that stay": (0.0, "collapse"),
     }
-    return Finding(judge, printed="collapse", rivals=rivals)
+    return Finding(judge, printed=(1.0, "collapse"), rivals=rivals)
+
+
+NEXT_ORDER = {"orthogonal": _paper_next_order, "printed": _algorithm_next_order}
+
+
+def _visible_decades(flows: Table, flow: str) -> list[list[tuple[int, int] | None]]:
+    """Return, by size and draw, the last decade at whose end the excess is a hundred times the integrator's error."""
+    times, error = times_of(flows), integration_error(flows)
+    decades = list(itertools.pairwise(decades_back(flows, int(np.log10(times[-1] / times[1])))))
+    return [
+        [next((decade for decade in decades if over[decade[0]] > 100 * error), None) for over in excess[..., 0]]
+        for *_, excess in by_size(flows, "excess", flow)
+    ]
+
+
+def _law(flows: Table, quantity: str, flow: str, power: float, order: int = 1) -> Check:
+    """Hold the exponent in t with which a distance falls that is the spread of singular values to some order."""
+    times, error = times_of(flows), integration_error(flows)
+    found, allowed = [], []
+    for (C, _, _, values), (*_, omega), (*_, excess), decades in zip(
+        *(by_size(flows, name, flow) for name in (quantity, "omega", "excess")),
+        _visible_decades(flows, flow),
+        strict=True,
+    ):
+        for distance, spectra, over, decade in zip(values[..., 0], omega, excess[..., 0], decades, strict=True):
+            if decade is None:
+                found.append(np.nan)
+                allowed.append(0.0)
+                continue
+            last, before = decade
+            found.append(np.log(distance[last] / distance[before]) / np.log(times[last] / times[before]))
+            allowed.append(order * (NEXT_ORDER[flow](spectra[before], C).max() + error / over[last]))
+    return equal_on_every_draw(
+        f"exponent in t of {quantity}, {flow} map", found, power, tolerance=allowed, relative_to=1.0,
+        resolution=0.25 * order, because="next order of the expansion, and the integrator's error in the spread",
+    )  # fmt: skip
+
+
+def _left(flows: Table, quantity: str, flow: str, order: int = 1) -> Check:
+    """Hold the share that the last time leaves of a distance at the end of the last decade in which its law is seen."""
+    times, error = times_of(flows), integration_error(flows)
+    found, allowed = [], []
+    for (C, _, _, values), (*_, omega), (*_, excess), decades in zip(
+        *(by_size(flows, name, flow) for name in (quantity, "omega", "excess")),
+        _visible_decades(flows, flow),
+        strict=True,
+    ):
+        for distance, spectra, over, decade in zip(values[..., 0], omega, excess[..., 0], decades, strict=True):
+            last = decade[0] if decade else -1
+            found.append(distance[-1] / distance[last] if decade else np.nan)
+            exponent = 1 - NEXT_ORDER[flow](spectra[last], C).max()
+            allowed.append(((times[last] / times[-1]) ** exponent + 2 * error / over[last]) ** order)
+    return every_draw(
+        f"share of {quantity} after that decade that the last time leaves, {flow} map", found, at_most=allowed,
+        because="what its law leaves to the next order, and twice the integrator's error",
+    )  # fmt: skip
 
 
 @claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes")
@@ -479,7 +514,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
 @claim(
     "Section 3, footnote 12",
-    scope="networks of three families, last epoch; at the default scale small ones, on 8 x 8 digits",
+    scope="networks of three families, every recorded epoch; at the default scale small ones, on 8 x 8 digits",
     empirical=True,
 )
 def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
@@ -487,20 +522,22 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
     exists.
 
     Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
-    What lacks are dead units, in the median training {dead:.2g} of all.
+    What lacks are dead units, in the median training {dead:.2g} of all at the epoch that has most.
     """
-    rank, count = at_the_end(trainings, "rank"), at_the_end(trainings, "features")
+    count = at_the_end(trainings, "features")
+    lowest = over_trainings(trainings, lambda table: by_seed(table, "rank").min(skipna=False))
     means = over_trainings(
         trainings,
         lambda table: by_draw(table, "snr", draw=["seed", "epoch"]).shape[1] * np.ones(table["seed"].nunique()),
     )
 
     def judge(said: str) -> Judgement:
-        expected = count if said == "full" else means
+        expected = {"full": count, "one fewer": count - 1, "collapsed": means}[said]
         return Judgement(equal_on_every_draw(
-            "rank of $\\Sigma_W$ over the number of features", rank / count, expected / count, tolerance=0.0,
+            "lowest rank of $\\Sigma_W$ over the number of features", lowest / count, expected / count, tolerance=0.0,
             relative_to=1.0, because="a rank is a whole number",
         ))  # fmt: skip
 
-    facts = {"dead": float(np.median(at_the_end(trainings, "dead_features")))}
-    return Finding(judge, printed="full", rivals={"rank $C-1$": "collapsed"}, facts=facts)
+    facts = {"dead": float(np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max())))}
+    rivals = {"rank $C-1$": "collapsed", "one feature that never varies": "one fewer"}
+    return Finding(judge, printed="full", rivals=rivals, facts=facts)

@@ -39,7 +39,8 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.Da
     three and their alterations once for each of `decays` (index 1, 2, ...), ``predictions`` and ``losses`` under H ->
     A H with A positive definite, symmetric, general (index 1, 2, 3); ``loss``, ``loss_nc1``, ``loss_nc23`` without
     weight decay; ``trace``, tr(pinv(Sigma_B) Sigma_W); ``omega``, SNR singular values. Quantities of the renormalised
-    features: ``trace_renormalised``; ``curve_equation``, ``curve_velocity``, ``codimension`` (Proposition 3);
+    features: ``trace_renormalised``; ``curve_equation``, ``curve_velocity``, ``codimension`` (Proposition 3, and of its
+    `tangents.ALTERED_EQUATIONS`);
     ``image``, ``idempotence``, ``tangent_moved``, ``asymmetry`` of each tangent map (Proposition 4);
     ``remainder`` of renormalised steps (Lemma 2, index: `tangents.STEPS`); ``slope``, ``slope--lemma_3``,
     ``slope--without_shrinking`` (Lemma 3); ``adjoint_gradient``, ``printed_gradient``, ``gradient_normal`` (Lemma 4);

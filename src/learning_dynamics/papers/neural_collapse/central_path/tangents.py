@@ -26,12 +26,20 @@ ALTERED_MAPS: dict[str, renormalised.TangentMap] = {
 }
 
 
+# What Proposition 3's equation is not: a minus between its products, and plain products without the class-centring C
+ALTERED_EQUATIONS: dict[str, renormalised.TangentMap] = {
+    "minus_sign": lambda X, Z, classes: _difference(X, Z, classes),
+    "uncentred": lambda X, Z, _classes: (X @ np.swapaxes(Z, -1, -2) + Z @ np.swapaxes(X, -1, -2)) / X.shape[-1],
+}
+
+
 def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
     """What tells the solutions of Proposition 3's equation from the velocities of curves on the manifold.
 
     The curve renormalised(X + h Z) stays on the manifold: ``curve_equation``, what its velocity leaves of X C Z^T +
     Z C X^T; ``curve_velocity``, its velocity less Z where Z is made to solve the equation, both relative to Z;
-    ``codimension``, the rank of Z -> X C Z^T + Z C X^T.
+    ``codimension``, the rank of Z -> X C Z^T + Z C X^T. ``curve_equation`` and ``codimension`` of `ALTERED_EQUATIONS`
+    have their names after a ``--``.
     """
 
     def slope(direction: np.ndarray) -> np.ndarray:
@@ -41,12 +49,16 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
 
     solution = renormalised.orthogonal_projection(X, Z, classes)
     velocity = slope(central_path.centred(Z))
-    left = renormalised.constraint(X, velocity, classes)
-    return {
-        "curve_equation": np.linalg.norm(left) / np.linalg.norm(renormalised.constraint(X, Z, classes)),
-        "curve_velocity": _relative(slope(central_path.centred(solution)), central_path.centred(solution)),
-        "codimension": float(np.linalg.matrix_rank(renormalised.constraint(X, _basis(X), classes).reshape(X.size, -1))),
+    found: Numbers = {
+        "curve_velocity": _relative(slope(central_path.centred(solution)), central_path.centred(solution))
     }
+    for name, equation in {"": renormalised.constraint, **ALTERED_EQUATIONS}.items():
+        suffix = f"--{name}" if name else ""
+        left = np.linalg.norm(equation(X, velocity, classes)) / np.linalg.norm(equation(X, Z, classes))
+        found[f"curve_equation{suffix}"] = left
+        rank = np.linalg.matrix_rank(equation(X, _basis(X), classes).reshape(X.size, -1))
+        found[f"codimension{suffix}"] = float(rank)
+    return found
 
 
 def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalised.TangentMap) -> Numbers:

@@ -51,15 +51,16 @@ def tangent_space(features: Table) -> Finding:
     once; so does the orthogonal projection: a space has many projections onto it, which differ in what they discard.
     Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it.
     """
-    missed = select(features, "codimension").sort_values(DRAW)
 
-    def judge(flow: str) -> Judgement:
+    def judge(told: tuple[str, str]) -> Judgement:
+        flow, equation = told
         given: dict[str, Any] = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
         names = {"image": "image off the space", "idempotence": "second application", "tangent_moved": "tangents moved"}
         exact = [
             equal_on_every_draw(said, largest(features, name, flow=flow), 0.0, **given) for name, said in names.items()
         ]
-        curves = largest(features, "curve_equation", "curve_velocity")
+        curves = largest(features, f"curve_equation{equation}", "curve_velocity")
+        missed = select(features, f"codimension{equation}").sort_values(DRAW)
         rank = missed["features"] * (missed["features"] + 1) / 2
         return Judgement(
             *exact,
@@ -70,10 +71,12 @@ def tangent_space(features: Table) -> Finding:
         )  # fmt: skip
 
     rivals = {
-        "the printed map without its factor $1/2$": "whole",
-        "a minus between its products, as the proof of Lemma 2 prints": "minus_sign",
+        "the printed map without its factor $1/2$": ("whole", ""),
+        "a minus between its products, as the proof of Lemma 2 prints": ("minus_sign", ""),
+        "$XCZ^\\top - ZCX^\\top = 0$ in the place of the equation": ("printed", "--minus_sign"),
+        "$XZ^\\top + ZX^\\top = 0$ in the place of the equation": ("printed", "--uncentred"),
     }
-    return Finding(judge, printed="printed", rivals=rivals)
+    return Finding(judge, printed=("printed", ""), rivals=rivals)
 
 
 @claim(

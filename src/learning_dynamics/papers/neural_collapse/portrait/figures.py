@@ -25,7 +25,7 @@ def fig1(training: Table) -> Drawn:
     """Portrait of neural collapse: features, class means and classifiers in the plane of three class means.
 
     From one training under MSE, seed 0, at its first, a middle and its last recorded epoch. Above: small dots are
-    last-layer features of 40 train images of each of the classes 0, 1 and 2, large dots their class means,
+    last-layer features of {examples} train images of each of the classes 0, 1 and 2, large dots their class means,
     arrows the classifiers, the triangle the simplex that means and classifiers approach; everything is
     centred and projected onto the plane that the three means span, means and features in units of the mean
     norm of the means, classifiers in units of their own. Below: how the same features deviate from their
@@ -54,7 +54,11 @@ def fig1(training: Table) -> Drawn:
     alt = (
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
     )
-    return Drawn(figure, {"zoom": INSET * reach / least, "recipe": recipe([training]), "spread": spread}, alt)
+    return Drawn(
+        figure,
+        {"zoom": INSET * reach / least, "recipe": recipe([training]), "spread": spread, "examples": features.shape[1]},
+        alt,
+    )
 
 
 def fig13(training: Table) -> Drawn:

@@ -47,7 +47,8 @@ def training(
     ``self_duality`` (with the means of train and of test features);
     ``nc4``, share of images for which network and nearest train class mean differ (train and test);
     ``snr``, singular values of Sigma_W^(-1/2) times the centred class means;
-    ``features``, their number P, and ``rank``, the numerical rank of Sigma_W;
+    ``features``, ``classes``, ``examples``, the numbers P, C and N (images of each class);
+    ``rank``, the numerical rank of Sigma_W;
     for MSE ``loss`` with its weight-decay term, summed example by example, ``loss_decay``, that term alone, and
     ``loss_nc1``, ``loss_nc23``, ``loss_ls_perp``, the terms that the loss decomposes into, with
     ``loss_nc1_decay`` and ``loss_ls_perp_decay``, what weight decay adds to them;
@@ -162,6 +163,8 @@ class _Bench:
         train = measured["train"]
         yield _scalar("train", "dead_features", train.dead)
         yield _scalar("train", "features", weights.shape[1])
+        yield _scalar("train", "classes", weights.shape[0])
+        yield _scalar("train", "examples", len(self.labels["train"]) / weights.shape[0])
         yield _scalar("train", "rank", collapse.rank_and_size(train.within, train.means)[0])
         for index, value in enumerate(collapse.signal_to_noise(train.within, train.means), start=1):
             yield "train", "snr", index, -1, -1, float(value)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, share_of_draws
-from learning_dynamics.evidence import mean
+from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, equal, share_of_draws
+from learning_dynamics.evidence import mean, share
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
     MORE,
@@ -79,54 +79,78 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     empirical=True,
 )
 def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding:
-    r"""Dominant directions are more likely to take in new information: of two singular values the larger one
-    changes faster more often than not.
+    r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values:
+    of two the larger one changes faster more often than not, and while most is learned.
 
-    It is so at {value:.1%} of the random starts; and over the course it is a tendency of the whole, not of each of its
-    moments: among draws the share goes from {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time
-    {when_lowest:.3g}). In ratios the larger one grows faster, $\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$, for
-    {relative:.0%} of the course. The course is counted in recorded times, which are spaced evenly in the logarithm.
+    It is so at {value:.1%} of the random starts, where $|g_i| \sigma_i$ with every $|g_i|$ paired with every other and
+    with every pair of values predicts {predicted:.1%}; rates that do not depend on $\sigma_i$ would give one half,
+    rates like its square {square:.1%}. Over the course new information is counted by the loss, in which no choice of
+    times enters: of its fall {course:.0%} come while the larger one grows faster, {relative:.0%} while it
+    does so in ratio. It is a tendency of the whole, not of each moment: among draws the share goes from
+    {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time {when_lowest:.3g}).
     """
-    wide = starts.pivot_table(index=["scale", "seed"], columns="index", values="rate").abs()
+    wide, size = (
+        starts.pivot_table(index=["scale", "seed"], columns="index", values=name).abs() for name in ("rate", "sigma")
+    )
+    seen = (wide[1] > wide[2]).to_numpy()
     sigma, rate = (
         select(course, name, index=[1, 2]).pivot_table(index=["seed", "time"], columns="index", values="value")
         for name in ("sigma", "rate")
     )
-    faster = (rate[1] > rate[2]).unstack("time")
-    relative = (rate[1] / sigma[1] > rate[2] / sigma[2]).unstack("time")
     # up to the last class learned
     worst = select(course, "probability").groupby(["seed", "time"])["value"].min().unstack("time")
     ongoing = worst.to_numpy() <= 0.5
-    over_time = faster.mean()
+    loss = select(course, "loss").pivot_table(index="seed", columns="time", values="value").to_numpy()
+    lost = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
 
-    def judge(larger: bool) -> Judgement:
-        shares = np.array(
-            [np.mean(row[open_] == larger) for row, open_ in zip(faster.to_numpy(), ongoing, strict=True)]
-        )
+    # by scale: log |g_2 / g_1| of every draw with every other, and log sigma_1 / sigma_2 of each
+    gain = np.log(wide / size)
+    pairs = [
+        (np.sort(np.subtract.outer(cell[2].to_numpy(), cell[1].to_numpy()).ravel()), np.log(now[1] / now[2]).to_numpy())
+        for (_, cell), (_, now) in zip(gain.groupby("scale"), size.groupby("scale"), strict=True)
+    ]
+
+    def predicted(order: float) -> float:
+        """Share of starts of one scale, mean over scales, at which |g_1| sigma_1^order > |g_2| sigma_2^order."""
+        return float(np.mean([np.mean(np.searchsorted(apart, order * ahead) / apart.size) for apart, ahead in pairs]))
+
+    def faster(order: float) -> Table:
+        return (rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1)).unstack("time")
+
+    def of_the_loss(order: float) -> np.ndarray:
+        """Share of each draw's fall of the loss in steps that begin with the larger value growing faster."""
+        return (lost * faster(order).to_numpy()[:, :-1]).sum(axis=1) / lost.sum(axis=1)
+
+    def judge(order: float) -> Judgement:
         return Judgement(
-            share_of_draws(
+            equal(
                 "random starts at which the larger singular value changes faster",
-                ((wide[1] > wide[2]) == larger).to_numpy(),
-                at_least=chance,
-                because="a coin's",
+                share(int(seen.sum()), seen.size),
+                predicted(order),
+                resolution=min(abs(predicted(other) - predicted(1.0)) for other in (0.0, 2.0)),
+                because="interval of the share",
             ),
             at_least(
-                "share of recorded times, until the last class is learned, at which the larger one grows faster (mean)",
-                mean(shares),
+                "share of the loss that is lost while the larger one grows faster, until the last class is learned",
+                mean(of_the_loss(order)),
                 chance,
                 because="a coin's",
             ),
         )
 
+    over_time = faster(1.0).mean()
     learning = over_time[(ongoing.mean(axis=0) > 0) & (over_time.index > 0)]
     facts = {
         "highest": learning.max(),
         "when_highest": learning.idxmax(),
         "lowest": learning.min(),
         "when_lowest": learning.idxmin(),
-        "relative": float(np.mean([np.mean(r[o]) for r, o in zip(relative.to_numpy(), ongoing, strict=True)])),
+        "square": predicted(2.0),
+        "course": float(np.mean(of_the_loss(1.0))),
+        "relative": float(np.mean(of_the_loss(0.0))),
     }
-    return Finding(judge, True, {"the smaller one changes faster": False}, facts=facts)
+    rivals = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
+    return Finding(judge, 1.0, rivals, facts=facts)
 
 
 @claim("Section 3.3, alignment", scope=f"{TREATED}; Gaussian starts", empirical=True)
@@ -145,7 +169,7 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
         found = values(grid, "alignment", place, skewed=True, init="gaussian")
         return np.where(np.isnan(found), np.nan, found >= cosine)
 
-    def share(place: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
+    def aligned(place: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
         found = close(place)[chosen]
         return share_of_draws(
             name, found == 1, at_least=typical, undecided=np.isnan(found), because=MORE,
@@ -155,8 +179,8 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     def judge(place: int) -> Judgement:
         out = {"starts of larger scale, whose conserved difference is not small": int((~kept).sum())}
         return Judgement(
-            share(place, kept, r"draws whose leading eigenvectors are aligned when the first class is learned", out),
-            *(share(place, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale[kept])),
+            aligned(place, kept, r"draws whose leading eigenvectors are aligned when the first class is learned", out),
+            *(aligned(place, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale[kept])),
         )
 
     facts = {

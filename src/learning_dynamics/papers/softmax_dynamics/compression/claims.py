@@ -7,14 +7,16 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
-from learning_dynamics.evidence import share
+from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, share_of_draws
+from learning_dynamics.evidence import difference, share
 from learning_dynamics.papers.softmax_dynamics.compression.selections import FULL_BATCH, map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     END,
+    FIRST,
     MORE,
     RARE_BEGIN,
     RARE_LEARNED,
+    START,
     TREATED,
     members,
     shapes,
@@ -83,19 +85,25 @@ def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
     """
     sizes = [values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2")]
 
-    def more(size: Callable[[np.ndarray], np.ndarray], begin: int, end: int, name: str) -> Check:
-        grown = [size(table[:, end - 1]) - size(table[:, begin - 1]) for table in sizes]
+    def more(places: tuple[int, int], name: str) -> Check:
+        begin, end = places
+        grown = [table[:, end - 1] - table[:, begin - 1] for table in sizes]
         faster = grown[0] - grown[1]
         return share_of_draws(name, faster > 0, at_least=typical, undecided=np.isnan(faster), because=MORE)
 
-    def judge(size: Callable[[np.ndarray], np.ndarray]) -> Judgement:
+    def judge(windows: tuple[tuple[int, int], tuple[int, int]]) -> Judgement:
+        meanwhile, after = windows
         return Judgement(
-            more(size, RARE_BEGIN, RARE_LEARNED, "larger value grows more while rare classes are learned"),
-            more(size, RARE_LEARNED, END, "draws whose larger singular value grows more after that"),
+            more(meanwhile, "draws whose larger singular value grows more while rare classes are learned"),
+            more(after, "draws whose larger singular value grows more after that"),
         )
 
-    facts = {"after": more(np.abs, RARE_LEARNED, END, "").value}
-    return Finding(judge, np.abs, {"growth in proportion, of which RankMe would fall": np.log}, facts=facts)
+    before, rare, after = (FIRST, RARE_BEGIN), (RARE_BEGIN, RARE_LEARNED), (RARE_LEARNED, END)
+    rivals = {
+        "before they are learned, in place of while": (before, after),
+        "before they are learned, in place of after": (rare, before),
+    }
+    return Finding(judge, (rare, after), rivals, facts={"after": more(after, "").value})
 
 
 @claim("Figure 4, the singular values' ratio", scope=TREATED, origin="ours", empirical=True)
@@ -210,7 +218,8 @@ def full_batches_do_not_compress(
     Each variant is judged by itself. By plain gradient descent it falls in {value:.0%} of the draws; most often under
     {most} at {amount:g}, in {share:.0%} ({share_low:.0%} to {share_high:.0%}), where the fall has a median depth of
     {depth:.2g}. With inputs correlated between all examples it does in up to {shared:.0%}, within classes in
-    {by_class:.0%}. Draws that diverge count as falls.
+    {by_class:.0%}. Draws that diverge count as falls in each part; {diverged} do, no more than {most_diverged} under
+    one variant.
     """
     rows = map_draws(variants, within, measure, threshold, control="treated")
     full = rows[rows["variant"].isin(FULL_BATCH)]
@@ -225,7 +234,7 @@ def full_batches_do_not_compress(
         return Judgement(
             *(
                 share_of_draws(
-                    f"treated draws whose rank, after a rise, falls while the rare classes are learned: {name} {size:g}",
+                    f"treated draws whose rank, after a rise, falls while rare classes are learned: {name} {size:g}",
                     cell >= threshold,
                     at_most=typical,
                     undecided=np.isnan(cell),
@@ -245,6 +254,8 @@ def full_batches_do_not_compress(
         "share_low": shares[top].lower,
         "share_high": shares[top].upper,
         "depth": float(deep.median()) if len(deep) else 0.0,
+        "diverged": int(full["value"].isna().sum()),
+        "most_diverged": int(full["value"].isna().groupby([full["variant"], full["amount"]]).sum().max()),
         "shared": most_under("inputs shared"),
         "by_class": most_under("inputs by class"),
     }
@@ -262,51 +273,67 @@ def noise_compresses(
     *,
     measure: Literal["rankme_centred", "rankme"],
     threshold: Positive,
-    within: Literal["fall", "fall_rare", "fall_learning"],
     typical: Fraction,
 ) -> Finding:
-    """Trained on one example at a time the rank does fall while rare classes are learned, in most draws; it does so
-    without skew and without a bottleneck as well.
+    """Trained on one example at a time the rank does fall while rare classes are learned, in most draws, and more often
+    than in equally long times before and after; it falls without skew and without a bottleneck as well.
 
     It falls in {value:.0%} of the treated draws, by {depth:.2f} in the median one, in {equal:.0%} of those with equal
-    classes and in {wide:.0%} of those with as many dimensions as classes. The gradient of the one example is multiplied
-    by the number of examples, so that noise is large. Over the whole time in which the rare classes are learned the
-    rank changes by {net:+.2f} in the median draw: falls within that time are no phase by themselves.
+    classes and in {wide:.0%} of those with as many dimensions as classes. Steps of one example jitter, and a series
+    that jitters falls at any time: the treated draws are held against windows of as many recorded steps just before
+    ({before:.0%}; shorter where the start is near) and just after ({after:.0%}). The gradient of the one example is
+    multiplied by the number of examples, so that noise is large. Over the whole time in which the rare classes are
+    learned the rank changes by {net:+.2f} in the median draw: falls within that time are no phase by themselves.
     """
     cases = {"treated": "treated draws", "equal": "draws with equal classes", "wide": "draws without a bottleneck"}
+    beside = {"fall_before": "before", "fall_after": "after"}
     batch = variants[(variants["variant"] == "minibatch") & (variants["amount"] == 1)]["variant"].size
     if not batch:
         raise ValueError("the map has no minibatches of one example; add 1 to `batches`")
 
-    def fallen(control: str, variant: str) -> np.ndarray:
-        rows = map_draws(variants, within, measure, threshold, control=control)
+    def depths(control: str, variant: str, window: str) -> np.ndarray:
+        rows = map_draws(variants, window, measure, threshold, control=control)
         chosen = rows["variant"] == variant
         if variant == "minibatch":
             chosen &= rows["amount"] == 1
         return rows[chosen]["value"].to_numpy()
 
-    def judge(variant: str) -> Judgement:
+    def judge(reading: tuple[str, str]) -> Judgement:
+        found = {control: depths(control, *reading) for control in cases}
         return Judgement(
             *(
                 share_of_draws(
                     f"{name} whose rank, after a rise, falls while the rarest classes are learned",
-                    fallen(control, variant) > 0,
+                    found[control] >= threshold,
                     at_least=typical,
-                    undecided=np.isnan(fallen(control, variant)),
+                    undecided=np.isnan(found[control]),
                     because=MORE,
                 )
                 for control, name in cases.items()
-            )
+            ),
+            *(
+                at_least(
+                    f"share of treated draws that fall, less that in an equally long window {when} (paired)",
+                    difference(found["treated"] >= threshold, depths("treated", reading[0], window) >= threshold),
+                    0.0,
+                    because="noise falls at any time",
+                )
+                for window, when in beside.items()
+            ),
         )
 
-    treated = fallen("treated", "minibatch")
+    def fallen(control: str, window: str) -> float:
+        return float(np.mean(depths(control, "minibatch", window) >= threshold))
+
     net = map_draws(variants, "net", measure, 0.0, control="treated")
     net = net[(net["variant"] == "minibatch") & (net["amount"] == 1)]["value"]
     facts = {
-        "depth": float(np.nanmedian(treated)),
-        "equal": float(np.mean(fallen("equal", "minibatch") > 0)),
-        "wide": float(np.mean(fallen("wide", "minibatch") > 0)),
+        "depth": float(np.nanmedian(depths("treated", "minibatch", "fall_rare"))),
+        "equal": fallen("equal", "fall_rare"),
+        "wide": fallen("wide", "fall_rare"),
         "net": float(net.median()),
     }
-    rivals = {"full batches from the same starts": "gradient descent"}
-    return Finding(judge, "minibatch", rivals, facts=facts)
+    facts |= {when: fallen("treated", window) for window, when in beside.items()}
+    rivals = {"full batches from the same starts": ("gradient descent", "fall_rare")}
+    rivals |= {f"the window {when} in its place": ("minibatch", window) for window, when in beside.items()}
+    return Finding(judge, ("minibatch", "fall_rare"), rivals, facts=facts)

@@ -30,13 +30,13 @@ def compression_map(
 ) -> Drawn:
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
-    Falls of at least {threshold:g} count. Top: gradient descent over class sizes (rows), dimensions and initial
-    scales (columns), for four classes and for more; shares in per cent with 95 % Wilson intervals below, {seeds}
-    seeds a cell with four classes; of equal classes all are rarest. Bottom: training changed in one respect at a
-    time, scales together: with skew and bottleneck (the paper's case), without skew, without bottleneck. Left: share
-    of seeds that compress, with 95 % intervals; the dashed line is one half. Middle: depth of the deepest fall among
-    those that do, median and middle half. Right: the rank's net change while the rarest classes are learned, of all
-    seeds.
+    Falls of at least {threshold:g} in that time count. Top, an exploration by which no claim is judged: gradient
+    descent over class sizes (rows), dimensions and initial scales (columns), for four classes and for more; shares in
+    per cent with 95 % Wilson intervals below, {seeds} seeds a cell with four classes; of equal classes all are rarest.
+    Bottom, by which claims are judged: training changed in one respect at a time, scales together: with skew and
+    bottleneck (the paper's case), without skew, without bottleneck. Left: share of seeds that compress, with 95 %
+    intervals; the dashed line is one half. Middle: depth of the deepest fall among those that do, median and middle
+    half. Right: the rank's net change while the rarest classes are learned, of all seeds.
     """
     figure = plt.figure(figsize=(WIDTH, 8.6))
     top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])  # type: ignore[misc]
@@ -58,9 +58,9 @@ def compression_map(
                 table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
                 for table in (fallen, change)
             )
-            shown = share(int((depth > 0).sum()), len(depth))
+            shown = share(int((depth >= threshold).sum()), len(depth))
             spreads = [(shown.lower, shown.value, shown.upper)]
-            spreads += [tuple(part.quantile([0.25, 0.5, 0.75])) for part in (depth[depth > 0], net)]
+            spreads += [tuple(part.quantile([0.25, 0.5, 0.75])) for part in (depth[depth >= threshold], net)]
             for axis, (low, middle, high) in zip(panels, spreads, strict=True):
                 label = CONTROLS[control] if place == 0 else None
                 axis.errorbar(
@@ -91,7 +91,7 @@ def _cells(axis: Axes, table: Table, within: str, measure: str, threshold: float
     shares = np.full((len(names), len(columns)), np.nan)
     for (name, dimension, scale), cell in rows.groupby(["row", "dimension", "scale"]):
         place = names.index(name), columns.index((dimension, scale))
-        found = share(int((cell["value"] > 0).sum()), len(cell))
+        found = share(int((cell["value"] >= threshold).sum()), len(cell))
         shares[place] = found.value
         text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
         colour = "black" if found.value > 0.35 else "white"

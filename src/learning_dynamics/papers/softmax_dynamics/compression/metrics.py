@@ -36,7 +36,8 @@ def descent_map(
     By measure: ``net``, the rank's change while the rarest classes are learned (between `lower` and `upper`), and
     ``learned``, whether all classes pass `upper` at the end. By measure and threshold: the deepest fall that follows a
     rise, ``fall``, and the part of one while the rarest classes are learned, ``fall_rare``, or while all classes after
-    the first are, ``fall_learning``.
+    the first are, ``fall_learning``; and in windows of as many records as that of the rarest, just before it and just
+    after, ``fall_before`` and ``fall_after``.
     """
     constants = trajectory.constants
     sizes, dimension = constants["counts"], constants["dimension"]
@@ -75,7 +76,10 @@ def descent_map(
         learned = np.where(failed, np.nan, (probabilities[:, -1] > upper).all(axis=1))
         tables.append(rows({"net": net, "learned": learned}, axes, **labels, measure=measure, threshold=0.0))
         for threshold in thresholds:
-            found = falls.falls_by_window(series, threshold, first)
+            found = falls.falls_by_window(series, threshold, first) | {
+                f"fall_{when}": falls.falls_within(series, threshold, window)
+                for when, window in _beside(first.rare, series.shape[1] - 1).items()
+            }
             tables.append(rows(found, axes, **labels, measure=measure, threshold=threshold))
     return joined(MAP, *tables)
 
@@ -86,6 +90,12 @@ def variants_map(
 ) -> pd.DataFrame:
     """Measure each member as `descent_map` does."""
     return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
+
+
+def _beside(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the windows of as many places just before a window and just after it, as far as the series goes."""
+    begin, end = window
+    return {"before": (np.maximum(2 * begin - end, 0), begin), "after": (end, np.minimum(2 * end - begin, last))}
 
 
 def _windows(

@@ -6,32 +6,39 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, share_of_draws
+from learning_dynamics.claims import Finding, Judgement, at_least, claim, share_of_draws
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, monotone, shapes, share_difference, values
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, ascending
+from learning_dynamics.tidy import Table, ascending, settings_of
 
 
 def _control(control: Table, treated: Table, skewed: bool, measure: str, threshold: float, typical: float) -> Finding:
-    """Hold the rank's course in a control against growth, beside the treated case by the same measure."""
+    """Hold the rank's course in a control against growth, and against the treated case's by the same measure."""
     found, other = shapes(control, measure, threshold, skewed=skewed), shapes(treated, measure, threshold, skewed=True)
-    undecided = np.array([word is None for word in found])
-    rising = np.array([word is not None and "R" in word for word in found])
-    tail = np.abs(values(control, "tail", 0, measure, skewed=skewed))
 
-    def judge(course: tuple[bool, bool]) -> Judgement:
-        keeps, rises = course
+    def judge(reading: tuple[Table, bool, bool]) -> Judgement:
+        table, skew, keeps = reading
+        words = shapes(table, measure, threshold, skewed=skew)
+        undecided = np.array([word is None for word in words])
+        tail = np.abs(values(table, "tail", 0, measure, skewed=skew))
         return Judgement(
             share_of_draws(
                 f"draws whose rank {'does not fall' if keeps else 'falls'} once it has risen",
-                monotone(found) == keeps,
+                monotone(words) == keeps,
                 at_least=typical,
                 undecided=undecided,
                 because=MORE,
             ),
+            at_least(
+                "the same, less the share of the treated draws",
+                share_difference(monotone(words) == keeps, monotone(other) == keeps),
+                0.0,
+                because="a control that behaves as the treated case does shows nothing of what it lacks",
+            ),
             share_of_draws(
-                f"draws whose rank {'rises' if rises else 'does not rise'}",
-                rising == rises,
+                "draws whose rank rises",
+                np.array([word is not None and "R" in word for word in words]),
                 at_least=typical,
                 undecided=undecided,
                 because=MORE,
@@ -54,8 +61,18 @@ def _control(control: Table, treated: Table, skewed: bool, measure: str, thresho
         "late": float(np.mean([word is not None and word.startswith("FRF") for word in found])),
         "treated_late": float(np.mean([word is not None and word.startswith("FRF") for word in other])),
     }
-    rivals = {"a fall after the rise: compression": (False, True), "no growth": (True, False)}
-    return Finding(judge, (True, True), rivals, facts=facts)
+    rivals = {
+        "a fall after the rise: compression": (control, skewed, False),
+        "the treated case in the control's place": (treated, True, True),
+    }
+    return Finding(judge, (control, skewed, True), rivals, facts=facts)
+
+
+def _losses(*, cross_entropy: Table, squared: Table) -> None:
+    """Refuse tables whose roles are swapped."""
+    for expected, table in (("cross_entropy", cross_entropy), ("squared", squared)):
+        if settings_of(table)["loss"] != expected:
+            raise ProjectError(f"a table of `{expected}` is expected, and its loss is {settings_of(table)['loss']}")
 
 
 @claim(
@@ -71,7 +88,8 @@ def controls_uniform(
     threshold: Positive,
     typical: Fraction,
 ) -> Finding:
-    """Without class skew the warm-up is followed by a monotone, saturating growth of the effective rank.
+    """Without class skew, unlike with it, the warm-up is followed by a monotone, saturating growth of the effective
+    rank.
 
     It is in {value:.0%} of the draws. With skew it is in {treated:.0%}: what the control shows is a difference of
     {difference:+.0%} ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here,
@@ -93,11 +111,12 @@ def controls_no_bottleneck(
     threshold: Positive,
     typical: Fraction,
 ) -> Finding:
-    """Without a bottleneck the warm-up is followed by a monotone, saturating growth of the effective rank.
+    """Without a bottleneck, unlike with it, the warm-up is followed by a monotone, saturating growth of the effective
+    rank.
 
     It is in {value:.0%} of the draws. In two dimensions it is in {treated:.0%}: a difference of {difference:+.0%}
-    ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} with the
-    bottleneck.
+    ({least:+.0%} to {most:+.0%}). Where there is none, growth without a bottleneck says nothing of what a bottleneck
+    does. A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} with the bottleneck.
     """
     ascending("dimension", treated=treated, control=control)
     return _control(control, treated, True, measure, threshold, typical)
@@ -116,12 +135,13 @@ def controls_squared_loss(
     threshold: Positive,
     typical: Fraction,
 ) -> Finding:
-    """Under the squared loss, with skewed classes, the warm-up is followed by a monotone, saturating growth of the
-    effective rank.
+    """Under the squared loss, unlike under cross-entropy, with skewed classes the warm-up is followed by a monotone,
+    saturating growth of the effective rank.
 
     It is in {value:.0%} of the draws; under cross-entropy in {treated:.0%}: a difference of {difference:+.0%}
     ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} there.
     """
+    _losses(cross_entropy=treated, squared=control)
     return _control(control, treated, True, measure, threshold, typical)
 
 
@@ -138,12 +158,14 @@ def controls_squared_loss_uniform(
     threshold: Positive,
     typical: Fraction,
 ) -> Finding:
-    """Under the squared loss, with equal classes, the warm-up is followed by a monotone, saturating growth of the
-    effective rank.
+    """Under the squared loss with equal classes, unlike under cross-entropy with skewed ones, the warm-up is followed
+    by a monotone, saturating growth of the effective rank.
 
     It is in {value:.0%} of the draws; under cross-entropy with skew in {treated:.0%}: a difference of {difference:+.0%}
-    ({least:+.0%} to {most:+.0%}). A fall, a rise and another fall: {late:.1%} here, {treated_late:.1%} there.
+    ({least:+.0%} to {most:+.0%}). Where there is none, growth here says nothing of the loss or the skew. A fall, a rise
+    and another fall: {late:.1%} here, {treated_late:.1%} there.
     """
+    _losses(cross_entropy=treated, squared=control)
     return _control(control, treated, False, measure, threshold, typical)
 
 
@@ -161,6 +183,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     which something is learned, something is not, and nothing learned is rarer than anything that is not. Under
     cross-entropy all classes are learned in {all_learned:.0%} of the draws.
     """
+    _losses(cross_entropy=cross_entropy, squared=squared)
 
     def judge(reading: tuple[Table, int]) -> Judgement:
         table, sign = reading

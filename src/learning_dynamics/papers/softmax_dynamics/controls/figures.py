@@ -72,7 +72,7 @@ def controls(
     axis = axes[1, 2]
     for place, (table, skew) in enumerate(cases.values()):
         words = shapes(table, measure, threshold, skewed=skew)
-        fallen = values(table, "fall_rare", 0, measure, threshold, skewed=skew) > 0
+        fallen = values(table, "fall_rare", 0, measure, threshold, skewed=skew) >= threshold
         growing = monotone(words)
         for shift, shown, colour, label in (
             (-0.13, growing, "blue", "never falls again"),

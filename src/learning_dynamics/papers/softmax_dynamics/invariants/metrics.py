@@ -92,13 +92,19 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(CORRELATION, *TIDY)
 def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``departure``: distance of linear features from free ones of the same start, relative to the latter."""
-    linear, free = trajectory.series["linear"], trajectory.series["free"]
+    """Measure distances from free features of the same start, relative to these.
+
+    Quantities: ``departure``, of linear features; ``looser``, of free ones integrated at looser tolerances.
+    """
+    free = trajectory.series["free"]
     correlation = trajectory.constants["correlation"]
     seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
     axes = {"seed": seeds, "time": trajectory.time}
-    departure = _norm(linear - free) / _norm(free)
-    return joined((CORRELATION, *TIDY), rows({"departure": departure}, axes, correlation=correlation))
+    measured = {
+        quantity: _norm(trajectory.series[name] - free) / _norm(free)
+        for quantity, name in (("departure", "linear"), ("looser", "looser"))
+    }
+    return joined((CORRELATION, *TIDY), rows(measured, axes, correlation=correlation))
 
 
 def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -120,17 +120,20 @@ def linear_inputs(
     points: Count,
     rtol: Positive,
     atol: Positive,
+    looser: Positive,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow of linear features f = X Theta under cross-entropy, beside that of free features from the same f.
 
     X has unit rows of `inputs` entries that are correlated by as much as each of `correlations` says, in turn: with
-    nought they are orthonormal, and the rows of f are claimed to move as if they were free (eq. 12).
+    nought they are orthonormal, and the rows of f are claimed to move as if they were free (eq. 12). The free flow is
+    integrated once more at tolerances `looser` times as large, which shows what errors of integration grow to.
 
     Returns
     -------
     Trajectory
-        Series linear and free, both f, shape (members, times, examples, d); constant correlation of each member.
+        Series linear, free and looser, all f, shape (members, times, examples, d); constant correlation of each
+        member.
     """
     times = starts.log_times(start, horizon, points)
     examples, classes = sum(counts), len(counts)
@@ -153,9 +156,13 @@ def linear_inputs(
 
     linear = ensemble.flow(field, model.pack(parameters, classifier), times, rtol=rtol, atol=atol)
     features = data[:, None] @ model.unpack(linear, inputs, dimension, classes)[0]
-    free = starts.flow(
-        labels, model.pack(data @ parameters, classifier), dimension, "cross_entropy", times, rtol=rtol, atol=atol
+    initial = model.pack(data @ parameters, classifier)
+    free, loose = (
+        starts.flow(labels, initial, dimension, "cross_entropy", times, rtol=factor * rtol, atol=factor * atol)
+        for factor in (1, looser)
     )
-    series = {"linear": features, "free": starts.factors_of(free, labels, dimension)["f"]}
+    series = {"linear": features} | {
+        name: starts.factors_of(states, labels, dimension)["f"] for name, states in (("free", free), ("looser", loose))
+    }
     constants = {"correlation": np.repeat(np.array(correlations), seeds)}
     return Trajectory(times, series, constants, undecided=starts.undecided(free))

@@ -61,7 +61,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
             ),
         )
 
-    rivals = {"the other way: separated at the start": (FIRST, START)}
+    rivals = {"while the rare classes are learned, in its place": (RARE_BEGIN, RARE_LEARNED)}
     features = grown("separation_f", (START, FIRST))
     by_scale = {float(one): float(np.nanmedian(features[scale[kept] == one])) for one in np.unique(scale[kept])}
     at = min(by_scale, key=by_scale.__getitem__)
@@ -91,24 +91,21 @@ def warmup_lowers_rank(
     scale = members(grid, skewed=True)["scale"].to_numpy()
     undecided = np.array([word is None for word in found])
 
-    def starts_with(letter: str, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
+    def falls(turn: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
         return share_of_draws(
             name,
-            np.array([bool(word) and word[0] == letter for word in found[chosen]]),
+            np.array([word is not None and word[turn : turn + 1] == "F" for word in found[chosen]]),
             at_least=typical,
             undecided=undecided[chosen],
             because=MORE,
             left_out=left_out,
         )
 
-    def judge(letter: str) -> Judgement:
+    def judge(turn: int) -> Judgement:
         kept = scale <= small
         return Judgement(
-            starts_with(letter, kept, "draws whose rank falls first", left_out={NOT_UNIFORM: int((~kept).sum())}),
-            *(
-                starts_with(letter, scale == one, f"of those that start at scale {one:g}")
-                for one in np.unique(scale[kept])
-            ),
+            falls(turn, kept, "draws whose rank falls first", left_out={NOT_UNIFORM: int((~kept).sum())}),
+            *(falls(turn, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale[kept])),
         )
 
     large = [word[:1] == "F" for word, one in zip(found, scale, strict=True) if word is not None and one > small]
@@ -117,7 +114,7 @@ def warmup_lowers_rank(
         "large": float(np.mean(large)) if large else np.nan,
         "later": float(np.mean([word.startswith("RF") for word in others])) if others else np.nan,
     }
-    return Finding(judge, "F", {"the rank rises first": "R"}, facts=facts)
+    return Finding(judge, 0, {"it falls, but after a rise": 1}, facts=facts)
 
 
 @claim("Section 3.3, entropy-seeking", scope=TREATED, empirical=True)
@@ -131,35 +128,39 @@ def phases_entropy_seeking(
     """After the warm-up the features expand, their effective rank rises, and the frequent classes are predicted
     confidently.
 
-    Compared are the moment at which the first class is learned and that at which the rarest are: the rank rises by
-    more than the threshold in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}), and in {before:.0%}
-    already when the rarest begin to be learned.
-    At that moment the second singular value grows faster in ratio in {overtaken:.0%}, when the first class is learned
-    in {ahead:.0%}. A fall, then a rise, counted from the start whatever is learned, is the course of {course:.0%}.
+    Compared are the moment at which the first class is learned and that at which the rarest begin to be, where the
+    paper's next phase begins: the rank rises by as much as the threshold in {value:.0%} of the draws, least often at
+    scale {at:g} ({lowest:.0%}). The rise comes later: while the rarest are learned there is one in {meanwhile:.0%},
+    where the paper has compression, and from the first class to the last in {whole:.0%}. Where one class outweighs the
+    others, these share what probability it leaves and count as begun as soon as it is learned: in {same:.0%} of the
+    draws both moments are one. When the rarest begin, the second singular value grows faster in ratio in
+    {overtaken:.0%}, when the first class is learned in {ahead:.0%}. A fall, then a rise, counted from the start
+    whatever is learned, is the course of {course:.0%}.
     """
     rank = values(grid, "rank", None, measure, skewed=True)
-    change = rank[:, RARE_LEARNED - 1] - rank[:, FIRST - 1]
-    undecided = np.isnan(change)
-    grown = [
-        values(grid, name, RARE_LEARNED, skewed=True) > values(grid, name, FIRST, skewed=True)
-        for name in ("sigma_1", "sigma_2")
-    ]
+    sizes = [values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2")]
+    undecided = np.isnan(rank).any(axis=1)
     times = learning_times(grid, skewed=True)
+    scale = members(grid, skewed=True)["scale"].to_numpy()
+    everything = np.ones(len(scale), dtype=bool)
     # an order of learning that does not know the sizes puts any one class last as often as any other
     not_last = 1 - 1 / times.shape[1]
 
-    def judge(direction: int) -> Judgement:
+    def rises(begin: int, end: int) -> np.ndarray:
+        return rank[:, end - 1] - rank[:, begin - 1] >= threshold
+
+    def rising(places: tuple[int, int], chosen: np.ndarray, name: str) -> Check:
+        shown = rises(*places)[chosen]
+        return share_of_draws(name, shown, at_least=typical, undecided=undecided[chosen], because=MORE)
+
+    def judge(places: tuple[int, int]) -> Judgement:
+        begin, end = places
         return Judgement(
-            share_of_draws(
-                "draws whose rank rises between the first class learned and the rarest learned",
-                direction * change > threshold,
-                at_least=typical,
-                undecided=undecided,
-                because=MORE,
-            ),
+            rising(places, everything, "draws whose rank rises from the first class learned until the rarest begin"),
+            *(rising(places, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale)),
             share_of_draws(
                 "draws in which both singular values grow meanwhile",
-                grown[0] & grown[1],
+                np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0),
                 at_least=typical,
                 undecided=undecided,
                 because=MORE,
@@ -174,9 +175,8 @@ def phases_entropy_seeking(
         )
 
     found = shapes(grid, measure, threshold, skewed=True)
-
-    scale = members(grid, skewed=True)["scale"].to_numpy()
-    by_scale = {float(one): float(np.mean(change[scale == one] > threshold)) for one in np.unique(scale)}
+    before = rises(FIRST, RARE_BEGIN)
+    by_scale = {float(one): float(np.mean(before[scale == one])) for one in np.unique(scale)}
     at = min(by_scale, key=by_scale.__getitem__)
 
     def overtaken(place: int) -> float:
@@ -190,8 +190,14 @@ def phases_entropy_seeking(
         "course": float(np.mean([word is not None and word.startswith("FR") for word in found])),
         "at": at,
         "lowest": by_scale[at],
-        "before": float(np.mean(rank[:, RARE_BEGIN - 1] - rank[:, FIRST - 1] > threshold)),
+        "same": float(np.mean(sizes[0][:, RARE_BEGIN - 1] == sizes[0][:, FIRST - 1])),
+        "meanwhile": float(np.mean(rises(RARE_BEGIN, RARE_LEARNED))),
+        "whole": float(np.mean(rises(FIRST, RARE_LEARNED))),
         "overtaken": overtaken(RARE_BEGIN),
         "ahead": overtaken(FIRST),
     }
-    return Finding(judge, 1, {"the rank falls meanwhile": -1}, facts=facts)
+    rivals = {
+        "the time before, in its place": (START, FIRST),
+        "while the rare classes are learned, in its place": (RARE_BEGIN, RARE_LEARNED),
+    }
+    return Finding(judge, (FIRST, RARE_BEGIN), rivals, facts=facts)

@@ -58,7 +58,7 @@ def figure4(skewed: Table) -> Drawn:
         curve = select(rows, name)
         curve = curve[curve["time"] > 0]
         rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=RANK_NAMES[name])
-    rank.set(ylabel="effective number of dimensions", ylim=(0.98, 2.12))
+    rank.set(ylabel="effective dimensions", ylim=(0.98, 2.12))
     for axis in (spectrum, rank):
         for time, tint in zip(learned, CLASS_COLOURS, strict=False):
             axis.axvline(time, color=tint, lw=1.0, zorder=0)
@@ -112,8 +112,8 @@ def _paths(axis: Axes, rows: Table, name: str, colours: np.ndarray, marks: tuple
 PHASES = (
     ("falls first", lambda words, falls: np.array([bool(w) and w[0] == "F" for w in words])),
     ("no fall after\na rise", lambda words, falls: monotone(words)),
-    ("falls after a rise,\nany time", lambda words, falls: falls["fall"] > 0),
-    ("falls after a rise, while\nrare classes are learned", lambda words, falls: falls["fall_rare"] > 0),
+    ("falls after a rise,\nany time", lambda words, falls: falls["fall"]),
+    ("falls after a rise, while\nrare classes are learned", lambda words, falls: falls["fall_rare"]),
 )
 
 
@@ -129,7 +129,7 @@ def phases(
 
     Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall once
     it has risen (what the paper says of its controls); it falls after a rise, at any time (compression,
-    counted generously); it falls after a rise, and some of that fall comes while the rarest classes are learned.
+    counted generously); it falls after a rise, and as much as counts comes while the rarest classes are learned.
     Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the share in per cent
     with its 95 % Wilson interval, balanced and Gaussian starts together; of equal classes (lowest row of each panel)
     all are rarest. Each row of panels has colours of its own, from nought to its largest share.
@@ -155,7 +155,7 @@ def phases(
             axis.tick_params(length=0)
             axis.spines[:].set_visible(False)
         bar = figure.colorbar(image, ax=axes[row], aspect=12, pad=0.01)
-        bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
         bar.set_label("share of seeds")
         axes[row, 0].set_ylabel(name)
     for axis, title in zip(axes[0], tables, strict=True):
@@ -173,7 +173,7 @@ def phases(
 def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[float]]:
     cells = members_of(table)
     words = shapes(table, measure, threshold)
-    falls = {name: values(table, name, 0, measure, threshold) for name in ("fall", "fall_rare")}
+    falls = {name: values(table, name, 0, measure, threshold) >= threshold for name in ("fall", "fall_rare")}
     shown = rule(words, falls)
     sizes = sorted(cells["counts"].unique(), reverse=True)
     scales = sorted(cells["scale"].unique())

@@ -21,7 +21,7 @@ from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 
 def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Drawn:
-    r"""The hidden layer's top singular values under gradient flow, from orthogonal and Gaussian initialisations.
+    r"""The hidden layer's singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
     Solid: singular values of $W_1$ from full-width gradient flow. Black dashes: their limits by Corollary 3.1. Grey
     dashes: the limits that the corollary gives an orthogonal layer of the same mean square, for the Gaussian layers,
@@ -47,10 +47,11 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
         line("Corollary 3.1", "black", DASHES, 1.0),
         line("orthogonal layer of equal size", "grey", DASHES, 1.0),
     ]
-    legend_below(figure, [*index_handles(top), *dashes])
+    shown = min(top, int(large.loc[large["quantity"] == "sigma_w1", "index"].max()))
+    legend_below(figure, [*index_handles(shown), *dashes], 6)
     return Drawn(
         figure,
-        alt="Four panels of singular values over time. At small scale three rise from zero and the fourth stays there; "
+        alt="Four panels of singular values over time. At small scale three rise from zero and the others stay there; "
         "at large scale, and from the Gaussian layer as printed, all stay above one.",
     )
 
@@ -58,8 +59,9 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
 def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, member: Natural) -> Drawn:
     r"""On the way to the limit: what converges, how fast, and from which starts.
 
-    (a) Loss (solid), distance of the predictor from $\beta_*$ (dashes) and of the parameters from their limit (dots),
-    each relative to its first value or to the limit's size. From rows of unequal lengths (grey) the loss goes to zero
+    (a) Loss (solid), distance of the predictor from $\beta_*$ (dashes) and of the parameters from their limit (dots;
+    dash-dotted: its bound by the residual, Theorem 3.1 (i)), each relative to its first value or to the limit's size.
+    From rows of unequal lengths (grey) the loss goes to zero
     all the same, and the predictor elsewhere. (b) Relative rates at which $|R|^2$, $R = X^\top(Y - X\beta)$, falls
     (solid), and $|Y - X\beta|^2$ (dashes), in units of $\gamma\lambda_{\min}$, on an axis that is linear between $\pm
     10$; grey lines at 2, the bound (C.13), which $|R|^2$ breaks where it lies below and grows where it is negative,
@@ -77,6 +79,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         if name == "unequal":
             continue
         curve(losses, select(flow, "parameter_distance", seed=member), colour, ":", lw=1.4)
+        curve(losses, select(flow, "parameter_distance", seed=member), colour, "-.", "predicted", lw=0.9)
         for quantity, style in (("gradient_rate", "-"), ("residual_rate", "--")):
             rows = select(flow, quantity, seed=member).dropna(subset="value")
             curve(rates, rows, colour, style, lw=1.3)

@@ -44,17 +44,18 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     and ``turning`` and ``alpha_turning``, the parts of beta and alpha off the diagonal in the singular basis of beta_*
     (Theorem C.11); ``alpha_outside``, the part of alpha outside the span of the rows of X (Lemma C.3);
     ``condition``, of Z1. At the limit ``stationarity_W1``, ``stationarity_W2``, ``excess`` over `perturbations`
-    random ones, and ``curl`` (Theorem 3.1 (iii), Lemma C.4), with ``stationarity_plain`` and ``stationarity_double``
-    for the logarithm of the determinant left out and taken twice. On whitened data also the asymmetries
-    ``c_17``, ``c_18``, ``c_22`` of the matrices that the proof of Theorem C.11 shows to be symmetric, and
-    ``sigma_beta`` is predicted by its learning curve (Theorem C.12).
+    random ones, and ``curl`` (Theorem 3.1 (iii), Lemma C.4), with ``stationarity_plain``, ``stationarity_double``,
+    ``excess_plain`` and ``excess_double`` for the logarithm of the determinant left out and taken twice, and
+    ``stationarity_moved``, the gradient in W2 at an interpolator nearby. The asymmetries ``c_17``, ``c_18``, ``c_22``
+    are of the matrices that the proof of Theorem C.11 shows to be symmetric on whitened data, where ``sigma_beta`` is
+    predicted by its learning curve (Theorem C.12). ``parameter_distance``, of the parameters from their limit, has its
+    bound (Theorem 3.1 (i)) as prediction.
 
     Of each draw (phase draw): ``gradient_rate`` and ``residual_rate``, the slowest relative rates at which |R|^2,
     R = X^T (Y - X beta), and |Y - X beta|^2 fall, in units of gamma lambda_min, while the residual is above `settled`
-    times the labels (Lemma C.6); ``gradient_growth``, the largest |R|^2 reached over its first; ``arrival``, the
-    largest distance of the parameters from their limit in units of the residual over sqrt(2 gamma lambda_min)
-    (Theorem 3.1 (i)), ``left``, that bound at the end relative to the parameters' norm, and ``inverse_condition``, the
-    smallest singular value of X over its largest.
+    times the labels (Lemma C.6); ``arrival``, the largest distance of the parameters from their limit in units of the
+    residual over sqrt(2 gamma lambda_min) (Theorem 3.1 (i)), ``left``, that bound at the end relative to the
+    parameters' norm, and ``inverse_condition``, the smallest singular value of X over its largest.
     """
     gamma = trajectory.settings["gamma"]
 
@@ -81,9 +82,10 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
             "alpha_turning": off_diagonal(alpha, star)[..., 0],
             "alpha_outside": outside_row_space(X, alpha)[..., 0],
             **rates,
+            **_asymmetries(Z1, Z2, alpha, transposed(X) @ (Y - X @ beta)),
         }
         if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
-            found |= _on_whitened_data(W1, W2, Z1, Z2, alpha, X, Y, gamma, trajectory.time)
+            found["sigma_beta"] = (sigma, _learning_curve(X, Y, gamma, trajectory.time))
         return found
 
     def at_limit(arrays: Mapping[str, np.ndarray]) -> Measured:
@@ -117,7 +119,6 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     whole = {
         "gradient_rate": _extreme(flow["gradient_rate"], above, np.nanmin),
         "residual_rate": _extreme(flow["residual_rate"], above, np.nanmin),
-        "gradient_growth": flow["gradient_square"].max(axis=1) / flow["gradient_square"][:, 0],
         "arrival": _extreme(distance / bound, above, np.nanmax),
         "inverse_condition": 1 / np.linalg.cond(trajectory.constants["X"]),
         "samples": np.full(len(labels), trajectory.constants["X"].shape[1]),
@@ -126,7 +127,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     # what counts is drawn: from where the residual has settled on, rates are rounding
     for name in ("gradient_rate", "residual_rate"):
         flow[name] = np.where(above, flow[name], np.nan)
-    flow["parameter_distance"] = distance / size[:, None]
+    flow["parameter_distance"] = (distance / size[:, None], bound / size[:, None])
     return flow_table(trajectory, flow, limit, whole)
 
 
@@ -135,7 +136,8 @@ def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the flow from orthogonal rows of unequal lengths: as `gaussian_flow`, and what Lemma C.4 says of it.
 
     ``imbalance``, largest singular value of Z1^T Z1 - Z2 Z2^T - D relative to that of Z1^T Z1, with the diagonal D of
-    the start; ``curl``, at the limit, of the field that a potential's gradient would have to be.
+    the start; ``curl``, at the limit, of the field that a potential's gradient would have to be. As for `linear_flow`:
+    ``condition``, ``shared_vectors`` and ``alpha_vectors``.
     """
     settings = trajectory.settings
     inputs = trajectory.constants["X"].shape[-1]
@@ -146,7 +148,14 @@ def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
         Z1, Z2 = W1 @ transposed(P), P @ W2
         gram = transposed(Z1) @ Z1
         drift = singular_values(gram - Z2 @ transposed(Z2) - np.diag(start), 1) / singular_values(gram, 1)
-        return spectra_and_loss(W1, W2, X, Y) | {"imbalance": drift[..., 0], "curl": potential.curl(Z1, start)}
+        beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)
+        return spectra_and_loss(W1, W2, X, Y) | {
+            "imbalance": drift[..., 0],
+            "curl": potential.curl(Z1, start),
+            "condition": np.linalg.cond(Z1),
+            "shared_vectors": _unshared(W1, W2, beta),
+            "alpha_vectors": _unshared(alpha, transposed(alpha), beta, layers=False),
+        }
 
     flow = of_finite_draws(measure, flow_arrays(trajectory, "W1", "W2"), "W1", "W2")
     limit = of_finite_draws(measure, flow_arrays(trajectory, "limit_W1", "limit_W2"), "W1", "W2")
@@ -189,7 +198,6 @@ def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: 
     return {
         "gradient_rate": rate(R, transposed(X) @ r_speed),
         "residual_rate": rate(r, r_speed),
-        "gradient_square": np.sum(R**2, axis=(-2, -1)),
     }
 
 
@@ -211,26 +219,18 @@ def _left_open(star: np.ndarray, apart: np.ndarray, gamma: float) -> np.ndarray:
     return (np.maximum(above, below) / at[..., :1]).max(axis=-1)
 
 
-def _on_whitened_data(
-    W1: np.ndarray,
-    W2: np.ndarray,
-    Z1: np.ndarray,
-    Z2: np.ndarray,
-    alpha: np.ndarray,
-    X: np.ndarray,
-    Y: np.ndarray,
-    gamma: float,
-    time: np.ndarray,
-) -> Measured:
-    """What the proof of Theorem C.11 says for X^T X = I, after time 0; and the learning curve of Theorem C.12."""
-    beta, beta_star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
-    R = beta_star - beta
-    star = singular_values(beta_star, min(beta.shape[-2:]))
-    curve = theory.learning_curve(star, np.asarray(gamma), time[:, None])
-    size = norm(beta_star)[..., 0]
+def _learning_curve(X: np.ndarray, Y: np.ndarray, gamma: float, time: np.ndarray) -> np.ndarray:
+    """Singular values of beta on whitened data (Theorem C.12)."""
+    beta_star = theory.minimum_norm_interpolator(X, Y)
+    star = singular_values(beta_star, min(beta_star.shape[-2:]))
+    return theory.learning_curve(star, np.asarray(gamma), time[:, None])
+
+
+def _asymmetries(Z1: np.ndarray, Z2: np.ndarray, alpha: np.ndarray, R: np.ndarray) -> Measured:
+    """Asymmetries of the three matrices that are symmetric where X^T X = I (proof of Theorem C.11)."""
+    # relative to the first R: where it has vanished, what is left of it is rounding
+    size = norm(R)[:, :1, 0]
     return {
-        "sigma_beta": (singular_values(beta, star.shape[-1]), curve),
-        # relative to the first residual: where R has vanished, what is left of it is rounding
         "c_17": _asymmetry(transposed(R) @ alpha, size, alpha),
         "c_18": _asymmetry(R @ transposed(alpha), size, alpha),
         "c_22": _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1)[..., 0], Z2),

@@ -22,21 +22,43 @@ def at_limit(
     ``stationarity_W1`` and ``stationarity_W2`` are the gradients of the Lagrangian relative to |W1| and |W2|, with
     the multiplier that fits best, ``stationarity_plain`` and ``stationarity_double`` that in W1 for a potential
     without the logarithm of the determinant and with twice of it; ``excess`` is the smallest increase of the
-    potential over random perturbations, each led back to the interpolators, relative to its squared length.
+    potential over random perturbations, each led back to the interpolators, relative to its squared length, and
+    ``excess_plain`` and ``excess_double`` are those of the other two potentials. ``stationarity_moved`` is the gradient
+    in W2 after a small step of Z2 to another interpolator, zero where there is none.
     """
     # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space
-    alpha = np.linalg.solve(transposed(Z1), Z2)
-    pulled = transposed(X) @ np.linalg.pinv(transposed(X)) @ alpha
+    pulled = _pulled(Z1, Z2, X)
     spreading = 2 * gamma * np.linalg.inv(transposed(Z1))  # gradient of gamma log det(Z1 Z1^T)
     first = Z1 - spreading - pulled @ transposed(Z2)
-    second = Z2 - transposed(Z1) @ pulled
+    excess = _smallest_excess(Z1, Z2, X, Y, gamma * np.array([1.0, 0.0, 2.0]), perturbations)
     return {
         "stationarity_W1": (norm(first) / norm(Z1))[..., 0],
         "stationarity_plain": (norm(first + spreading) / norm(Z1))[..., 0],
         "stationarity_double": (norm(first - spreading) / norm(Z1))[..., 0],
-        "stationarity_W2": (norm(second) / norm(Z2))[..., 0],
-        "excess": _smallest_excess(Z1, Z2, X, Y, gamma, perturbations),
+        "stationarity_W2": _second_gradient(Z1, Z2, X),
+        "stationarity_moved": _second_gradient(Z1, Z2 + _to_another_interpolator(Z1, Z2, X), X),
+        "excess": excess[..., 0],
+        "excess_plain": excess[..., 1],
+        "excess_double": excess[..., 2],
     }
+
+
+def _second_gradient(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Gradient of the Lagrangian in W2 relative to |W2|, shape (...): what Z1^{-T} Z2 has outside the rows of X."""
+    return (norm(Z2 - transposed(Z1) @ _pulled(Z1, Z2, X)) / norm(Z2))[..., 0]
+
+
+def _to_another_interpolator(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return a change of Z2, of a random direction and SIZE times its norm, without what would change X Z1 Z2."""
+    (rng,) = generators(0, "spectral_bias.interpolators", 1)
+    direction = rng.standard_normal(Z2.shape[-2:])
+    direction = SIZE * norm(Z2)[..., None] * direction / np.linalg.norm(direction)
+    return direction - np.linalg.pinv(X @ Z1) @ (X @ Z1 @ direction)
+
+
+def _pulled(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
+    alpha = np.linalg.solve(transposed(Z1), Z2)
+    return transposed(X) @ np.linalg.pinv(transposed(X)) @ alpha
 
 
 def curl(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
@@ -68,22 +90,23 @@ def curl(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
 
 
 def _smallest_excess(
-    Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float, perturbations: int
+    Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gammas: np.ndarray, perturbations: int
 ) -> np.ndarray:
+    """Return the smallest increase of the potential of each of `gammas`, shape (members, 1, gammas)."""
     # directions of probing, the same for every member: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.perturbations", 1)
-    start = _potential(Z1, Z2, gamma)
+    start = _potential(Z1, Z2, gammas)
     smallest = np.full(start.shape, np.inf)
     for _ in range(perturbations):
         moved1 = Z1 + SIZE * norm(Z1)[..., None] * rng.standard_normal(Z1.shape[-2:]) / Z1.shape[-1]
         moved2 = Z2 + SIZE * norm(Z2)[..., None] * rng.standard_normal(Z2.shape[-2:]) / Z2.shape[-2]
         # the nearest second layer that interpolates with the moved first one
         moved2 = moved2 + np.linalg.pinv(X @ moved1) @ (Y - X @ moved1 @ moved2)
-        length = (norm(moved1 - Z1) ** 2 + norm(moved2 - Z2) ** 2)[..., 0]
-        smallest = np.minimum(smallest, (_potential(moved1, moved2, gamma) - start) / length)
+        length = norm(moved1 - Z1) ** 2 + norm(moved2 - Z2) ** 2
+        smallest = np.minimum(smallest, (_potential(moved1, moved2, gammas) - start) / length)
     return smallest
 
 
-def _potential(Z1: np.ndarray, Z2: np.ndarray, gamma: float) -> np.ndarray:
-    """1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) (eq. 3.1)."""
-    return 0.5 * (norm(Z1) ** 2 + norm(Z2) ** 2)[..., 0] - 2 * gamma * np.linalg.slogdet(Z1)[1]
+def _potential(Z1: np.ndarray, Z2: np.ndarray, gammas: np.ndarray) -> np.ndarray:
+    """1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) for each gamma, along the last axis (eq. 3.1)."""
+    return 0.5 * (norm(Z1) ** 2 + norm(Z2) ** 2) - 2 * gammas * np.linalg.slogdet(Z1)[1][..., None]

@@ -11,11 +11,11 @@ from learning_dynamics.tidy import Table, settings_of
 
 
 def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
-    r"""The hidden layer's top singular values when both layers start Gaussian.
+    r"""The hidden layer's singular values when both layers start Gaussian.
 
     Otherwise as `fig1a`. Grey dashes: the limits that Corollary 3.1 gives the orthogonal layer of equal mean square
-    with $W_2 = 0$. The largest singular values, as many as there are outputs, grow most, and the others little; the
-    more $W_2$ brings along, the less $W_1$ has to grow.
+    with $W_2 = 0$. The more $W_2$ brings along, the less $W_1$ has to grow. On how many draws the last of the values
+    that should grow, as many as there are outputs, does not stand out from the others, the claim counts.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.7), sharey=True)
     for axis, table in zip(axes, (first, second), strict=True):
@@ -25,5 +25,6 @@ def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
         axis.set_xlabel("time $t$")
     axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
     axes[0].set_ylim(0, None)
-    legend_below(figure, [*index_handles(top), line("Corollary 3.1", "grey", DASHES, 1.0)])
-    return Drawn(figure, alt="Two panels; three singular values rise, the others stay level near their start.")
+    handles = index_handles(min(top, int(first.loc[first["quantity"] == "sigma_w1", "index"].max())))
+    legend_below(figure, [*handles, line("Corollary 3.1", "grey", DASHES, 1.0)], 6)
+    return Drawn(figure, alt="Two panels; the largest singular values rise, the others move little.")

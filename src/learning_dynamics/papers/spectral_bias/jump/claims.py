@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.integration import local_errors, worst
-from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw
 
 # the matrices whose symmetry the proof of Theorem C.11 uses, by the paper's equation
@@ -20,10 +21,19 @@ SYMMETRIC = {
 }
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Runs in which singular vectors are said to stand still, to be shared, and the proof's matrices symmetric."""
+
+    standing: Sequence[Table]
+    sharing: Sequence[Table]
+    symmetric: Sequence[Table]
+
+
 @claim(
     "Theorem C.11, (C.17), (C.18), (C.22)", scope="whitened and Gaussian data, large and small scale, along the flow"
 )
-def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
+def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Table) -> Finding:
     r"""From $I_\gamma$, $\beta$, $Z_1$ and $\alpha$ share left singular vectors, and $\beta$, $Z_2$ and $\alpha$ right
     ones; on whitened data, $X^\top X = I$, they stand still, at those of $\beta_*$.
 
@@ -32,11 +42,14 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
     off the diagonal in the singular basis of $\beta_*$, and the proof's steps by the asymmetry of the three matrices
     that it shows to be symmetric. (On the way the proof drops a factor $2\gamma$ and, for (C.17), prints a difference
     where a sum belongs; the asymmetries obey linear equations all the same, and start at zero.) On Gaussian data the
-    vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal.
+    vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal, and the three matrices are not symmetric.
+    From rows of unequal lengths, the layers do not share their vectors with $\beta$.
     """
     every = [*whitened, *others]
+    right = Reading(standing=whitened, sharing=every, symmetric=whitened)
 
-    def judge(standing: Sequence[Table]) -> Judgement:
+    def judge(reading: Reading) -> Judgement:
+        standing, sharing, symmetric = reading.standing, reading.sharing, reading.symmetric
         # alpha, and beta at the start, are as small as the scale: errors relative to them are larger by the condition
         allowed = local_errors(*standing) * worst(standing, "condition") ** 2
         because = "steps times rtol times the squared condition number of $Z_1$"
@@ -52,8 +65,8 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
             parts.append(
                 every_draw(
                     f"largest commutator of $\\beta$'s Gram matrices with those of {what}, relative to their norms",
-                    worst(every, quantity),
-                    at_most=local_errors(*every) * worst(every, "condition") ** 2,
+                    worst(sharing, quantity),
+                    at_most=local_errors(*sharing) * worst(sharing, "condition") ** 2,
                     because=because,
                 )
             )
@@ -61,8 +74,8 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
             parts.append(
                 every_draw(
                     f"largest asymmetry of {what}, relative to its factors",
-                    worst(whitened, quantity),
-                    at_most=local_errors(*whitened) * worst(whitened, "condition") ** 2,
+                    worst(symmetric, quantity),
+                    at_most=local_errors(*symmetric) * worst(symmetric, "condition") ** 2,
                     because=because,
                 )
             )
@@ -79,8 +92,12 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table]) -> Finding:
 
     return Finding(
         judge,
-        whitened,
-        rivals={"vectors that stand still whatever the data": every},
+        right,
+        rivals={
+            "vectors that stand still whatever the data": replace(right, standing=every),
+            "vectors that are shared from rows of unequal lengths too": replace(right, sharing=[unequal]),
+            "matrices that are symmetric whatever the data": replace(right, symmetric=every),
+        },
         facts={"turning": float(np.nanmax(worst(others, "turning")))},
     )
 
@@ -101,9 +118,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     smallest = jump[(jump["gamma"] == jump["gamma"].min()) & (jump["limit"] > 0)]
     at = smallest.loc[smallest.groupby("index")["time"].idxmin()]
     final = jump.groupby("index")["limit"].max()[at["index"]].to_numpy()
-    # beyond the limit, the closed form's next terms are of the order of the scale times its logarithm
-    scale = float(jump["gamma"].min())
-    near = 100 * scale * np.log(1 / scale) + local_errors(jump).max()
+    near = _beyond_the_limit(float(jump["gamma"].min())) + local_errors(jump).max()
 
     def closed_form(tables: Sequence[Table]) -> np.ndarray:
         errors = []
@@ -122,6 +137,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
                 tolerance=near,
                 relative_to=final,
                 because="the smallest scale's distance from its limit, and steps times rtol",
+                left_out={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
             ),
             every_draw(
                 "largest error of the closed form along the flow, relative to the largest value",
@@ -143,7 +159,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
 @claim(
     "Section 3.2, jump process", scope="whitened data, three singular values, scales down to the smallest of the run"
 )
-def jump_process(jump: Table, *, away: Fraction, accuracy: Positive) -> Finding:
+def jump_process(jump: Table, *, away: Fraction) -> Finding:
     r"""On whitened data, as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
@@ -158,6 +174,10 @@ def jump_process(jump: Table, *, away: Fraction, accuracy: Positive) -> Finding:
     distant = jump[step.abs() > away]
     distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max().sort_index(ascending=False)
     shrinking = distance.to_numpy()[1:] / distance.to_numpy()[:-1]
+    # a straight line through two scales multiplies their errors; what it leaves out is of the order of the larger
+    scales = np.sort(jump["gamma"].unique())[:2]
+    near, far = 1 / np.log(1 / scales)
+    accuracy = (near + far) / (far - near) * (_beyond_the_limit(scales[-1]) + local_errors(jump).max())
 
     def judge(predicted: np.ndarray) -> Judgement:
         return Judgement(
@@ -167,8 +187,9 @@ def jump_process(jump: Table, *, away: Fraction, accuracy: Positive) -> Finding:
                 predicted,
                 tolerance=accuracy,
                 relative_to=1 / (2 * final),
-                because="interpolation between recorded times",
+                because="the larger scale's distance from its limit and steps times rtol, extrapolated",
                 resolution=0.01,
+                left_out={"scales above the two smallest": jump["gamma"].nunique() - 2},
             ),
             every_draw(
                 "distance to the step away from the jump, over that at the scale before",
@@ -188,6 +209,11 @@ def jump_process(jump: Table, *, away: Fraction, accuracy: Positive) -> Finding:
             "the times at the smallest scale, not extrapolated": limits["smallest"].to_numpy(),
         },
     )
+
+
+def _beyond_the_limit(scale: float) -> float:
+    """Return the order of the closed form's next terms beyond the limit: the scale times its logarithm."""
+    return 100 * scale * np.log(1 / scale)
 
 
 def _activation_times(table: pd.DataFrame) -> pd.DataFrame:

@@ -53,7 +53,8 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
     Left: the part of $\beta$ (solid) and of $\alpha$ (dashes) off the diagonal in the singular basis of $\beta_*$,
     relative to their norms: rounding on whitened data. Middle, whitened data: asymmetry of the three matrices that
     the proof of Theorem C.11 shows to be symmetric, relative to their factors. Right: what holds on any data,
-    commutators of the Gram matrices of $\beta$ with those of the layers (solid) and of $\alpha$ (dashes).
+    commutators of the Gram matrices of $\beta$ with those of the layers (solid) and of $\alpha$ (dashes); and, for
+    $d > n$, what $\alpha$ has outside the span of the data (dots, Lemma C.3).
     """
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     floor = 1e-17  # exact zeros have no place on a logarithmic axis
@@ -62,11 +63,13 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
             for quantity, style in zip(pair, ("-", "--"), strict=True):
                 rows = select(table, quantity, seed=member, phase="flow").iloc[1:]
                 curve(axis, rows.assign(value=np.maximum(rows["value"], floor)), colour, style, lw=1.2)
+    rows = select(gaussian, "alpha_outside", seed=member, phase="flow").iloc[1:]
+    curve(axes[2], rows.assign(value=np.maximum(rows["value"], floor)), "vermilion", ":", lw=1.4)
     for quantity, colour in (("c_17", "green"), ("c_18", "purple"), ("c_22", "orange")):
         rows = select(whitened, quantity, seed=member, phase="flow").iloc[1:]
         label = f"({quantity.replace('_', '.').upper()})"
         curve(axes[1], rows.assign(value=np.maximum(rows["value"], floor)), colour, lw=1.2, label=label)
-    for axis, title in zip(axes, ("off the diagonal", "asymmetry", "commutators"), strict=True):
+    for axis, title in zip(axes, ("off the diagonal", "asymmetry", "on any data"), strict=True):
         axis.set(yscale="log", ylim=(floor, 2), xlabel="time $t$", title=title)
         axis.set_xlim(0, whitened.loc[whitened["phase"] == "flow", "time"].max())
     axes[0].set_ylabel("relative size")

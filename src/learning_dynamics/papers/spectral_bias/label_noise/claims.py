@@ -33,10 +33,11 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     def second(table: Table) -> np.ndarray:
         return by_draw(table, "sigma_w1", index=2)
 
-    def judge(table: Table) -> Judgement:
-        values = second(table)
+    def judge(reading: tuple[Table, Table]) -> Judgement:
+        with_noise, without = reading
+        values = second(with_noise)
         slopes = np.polyfit(time[late], np.log(values[:, late]).T, 1)[0]
-        kept = by_draw(plain, "sigma_w1", time=float(time[-1])) / by_draw(plain, "sigma_w1", time=0.0)
+        start, end = (by_draw(without, "sigma_w1", time=at) for at in (0.0, float(without["time"].max())))
         return Judgement(
             every_draw(
                 r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
@@ -52,9 +53,15 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
             ),
             every_draw(
                 r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
-                np.abs(kept[:, 1:] - 1).max(axis=1),
+                np.abs(end / start - 1)[:, 1:].max(axis=1),
                 at_most=1e-9,
                 because="rounding over all steps",
+            ),
+            every_draw(
+                r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
+                (end / start)[:, 0],
+                at_least=1.0,
+                because="raised",
             ),
         )
 
@@ -63,8 +70,11 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     norms = by_draw(noisy, "beta_norm")[:, 0]
     return Finding(
         judge,
-        noisy,
-        rivals={"plain descent does the same": plain},
+        (noisy, plain),
+        rivals={
+            "plain descent takes them away too": (plain, plain),
+            "plain descent does not leave them where they were": (noisy, noisy),
+        },
         facts={
             "rate": float(-np.median(np.polyfit(time[late], np.log(second(noisy)[:, late]).T, 1)[0])),
             "inflated": float(np.median(top.mean(axis=1) / (np.sqrt(inputs) * norms))),
@@ -88,7 +98,14 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves ({outside:.1e} of
     $|W|$ at most), so that $d - n$ directions keep their size.
     """
-    found, exact, equal, tolerance, outside, first = [], [], [], [], [], []
+
+    def before(table: Table, time: float) -> tuple[np.ndarray, np.ndarray]:
+        output, growth = (
+            by_draw(table, name, column="predicted", time=time) for name in ("output_square", "row_growth")
+        )
+        return output, growth
+
+    found, exact, equal, tolerance, outside, half, straight = [], [], [], [], [], [], []
     for table in ensembles:
         end, settings = float(table["time"].max()), settings_of(table)
 
@@ -106,7 +123,13 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         exact.extend(wanted / wanted[:, :1])
         even = np.hstack([at_end("output_square_isotropic"), at_end("row_growth_isotropic")])
         equal.extend(even / wanted[:, :1])
-        first.extend(wanted / wanted[:, :1] * settings["step"] * settings["noise"])
+        times = np.sort(table["time"].unique())
+        middle, first = float(times[np.argmin(np.abs(times - end / 2))]), float(times[1])
+        earlier = {time: before(table, time) for time in (middle, first)}
+        half.extend(np.hstack(earlier[middle]) / wanted[:, :1])
+        # E|a|^2 grows with time at first, and the rows with its square
+        powers = zip(earlier[first], (1, 2), strict=True)
+        straight.extend(np.hstack([moment * (end / first) ** power for moment, power in powers]) / wanted[:, :1])
         outside.append(at_end("outside")[:, 0])
     # data sets may differ in their number of samples: what one lacks is no error
     longest = max(len(values) for values in found)
@@ -146,8 +169,8 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         padded(exact),
         rivals={
             "$D$ replaced by its quadratic mean": padded(equal),
-            r"time in units of $1/\eta\delta$, at first order": padded(first),
-            "no growth": padded([0 * values for values in exact]),
+            r"half the time, $(\eta\delta)^2 t / 2$": padded(half),
+            "noise that acts on the start alone, not on what it has added": padded(straight),
         },
         facts={"angle": float(-angle["value"]), "outside": float(apart.max())},
     )

@@ -16,6 +16,7 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
     listed,
     power_name,
     rate_of,
+    rises,
     sign_of,
     signs_of,
     statistic,
@@ -39,10 +40,11 @@ def noise_low_rank(
     What decays in every dimension tried is the ratio: $W$ loses rank relative to its size. The singular values
     themselves grow at the Lyapunov exponents $\lambda_i$, which add up, over all $d + 1$ directions of $(W, a)$, to
     $-d$. $\lambda_2$ is below zero for $d$ = {decay} and above for $d$ = {grow} (95 % intervals; open for {open}), so
-    that in many dimensions several singular values grow. $\lambda_1$ is above zero for $d \geq 3$, and exactly zero for
-    $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day and falls below it again. At
-    time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the same, carried by ever
-    rarer paths. For $d = 1$ both directions shrink at the rate one half.
+    that in many dimensions several singular values grow. Signs are judged for $d$ = {judged}; at {between}, where
+    $\lambda_2$ crosses zero, only that it rises from each dimension to the next. $\lambda_1$ is above zero for $d \geq
+    3$, and exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day and
+    falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the
+    same, carried by ever rarer paths. For $d = 1$ both directions shrink at the rate one half.
     """
     lows, highs = signs_of(exponents, 2)
     end = float(plane["time"].max())
@@ -53,6 +55,7 @@ def noise_low_rank(
         signs = dict.fromkeys(reading["second decays"], -1) | dict.fromkeys(reading["second grows"], 1)
         return Judgement(
             *(sign_of(exponents, "exponent", 2, inputs, signs[inputs]) for inputs in sorted(signs, reverse=True)),
+            *rises(exponents, "exponent", 2, reading["second rises"]),
             *(sign_of(exponents, "exponent", 1, inputs, 1) for inputs in reading["first grows"]),
             *(sign_of(exponents, "angle", 0, inputs, -1) for inputs in dimensions_of(exponents) if inputs > 1),
             *(sign_of(exponents, "exponent", 1, inputs, -1) for inputs in collapsing),
@@ -63,23 +66,29 @@ def noise_low_rank(
     right = {
         "second decays": decaying,
         "second grows": growing,
+        "second rises": several,
         "first grows": [inputs for inputs in several if inputs > 2],
         "first grows at its rate": several,
     }
     return Finding(
         judge,
-        {"second decays": several, "second grows": [], "first grows": several, "first grows at its rate": []},
+        right
+        | {"second decays": several, "second grows": [], "second rises": [], "first grows": several}
+        | {"first grows at its rate": []},
         corrected=right,
         rivals={
             "the second grows in every dimension": right | {"second decays": [], "second grows": several},
             "the second decays in every dimension": right | {"second decays": several, "second grows": []},
             "the first grows at a rate in the plane too": right | {"first grows": several},
+            "the second falls with the dimension": right | {"second rises": several[::-1]},
         },
         reason="the paper's pictures are of two dimensions, and of three paths",
         facts={
             "decay": listed(lows),
             "grow": listed(highs),
             "open": listed([inputs for inputs in several if inputs not in (*lows, *highs)]),
+            "judged": listed([*decaying, *growing]),
+            "between": listed([inputs for inputs in several if inputs not in (*decaying, *growing)]),
             "end": end,
             "grown": grown.value,
         },
@@ -209,7 +218,8 @@ def proposition_4_1_c(
     What the paper wants of the commutator, alignment of all rows with $a$, survives in every dimension measured: the
     angle closes almost surely. The commutator is a poor measure of it, since it multiplies the angle by the lengths:
     its typical rate $\lambda_1 + \lambda_2$ is below zero for $d$ = {falling} and above for $d$ = {rising} (open for
-    {open}), where commutators grow on almost every path.
+    {open}), where commutators grow on almost every path. Signs are judged for $d$ = {judged}; at
+    {between}, where the rate crosses zero, only that it rises from each dimension to the next.
     """
     settings = settings_of(plane)
     times = sorted(plane["time"].unique())
@@ -247,6 +257,7 @@ def proposition_4_1_c(
             ),
             as_derived(exponents, "commutator", 0, 2),
             *(sign_of(exponents, "commutator", 0, inputs, 1) for inputs in rising),
+            *(rises(exponents, "commutator", 0, several) if rising else ()),
             *(sign_of(exponents, "angle", 0, inputs, -1) for inputs in several),
         )
 
@@ -268,5 +279,7 @@ def proposition_4_1_c(
             "falling": listed(lows),
             "rising": listed(highs),
             "open": listed([inputs for inputs in several if inputs not in (*lows, *highs)]),
+            "judged": listed([2, *growing]),
+            "between": listed([inputs for inputs in several if inputs not in (2, *growing)]),
         },
     )

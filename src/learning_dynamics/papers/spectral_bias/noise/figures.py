@@ -100,6 +100,7 @@ def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction)
     names = sorted(name for name in five["quantity"].unique() if name.startswith("hidden_power_"))
     for quantity, shade in zip(names, sequence(len(names)), strict=True):
         rows = select(five, quantity, statistic="mean")
+        rows = rows[rows["heaviest"] <= reliable]
         curve(powers, rows, shade, lw=1.4)
         powers.annotate(f"power {quantity.split('_')[-1]}", (rows["time"].iloc[-1], rows["value"].iloc[-1]),
                         (-2, 3), textcoords="offset points", va="bottom", ha="right", fontsize=8)  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from learning_dynamics.claims import Check, at_least, at_most, equal
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.tidy import Table, select
@@ -39,6 +41,18 @@ def sign_of(exponents: Table, quantity: str, index: int, inputs: int, sign: int)
     estimate, _ = rate_of(exponents, quantity, index, inputs)
     compare = at_least if sign > 0 else at_most
     return compare(_named(quantity, index, inputs), estimate, 0.0, because="grows" if sign > 0 else "decays")
+
+
+def rises(exponents: Table, quantity: str, index: int, inputs: list[int]) -> list[Check]:
+    """Check that a rate rises from each of these dimensions to the next, the intervals' widths added."""
+    checks = []
+    for below, above in itertools.pairwise(inputs):
+        (first, _), (second, _) = (rate_of(exponents, quantity, index, one) for one in (below, above))
+        value, half = second.value - first.value, first.uncertainty + second.uncertainty
+        found = Estimate(value, value - half, value + half, second.draws, "difference of means (t)")
+        name = f"{_named(quantity, index, above)}, less that for d = {below}"
+        checks.append(at_least(name, found, 0.0, because="rises with the dimension"))
+    return checks
 
 
 def as_derived(exponents: Table, quantity: str, index: int, inputs: int, change: float = 0.0) -> Check:

@@ -230,26 +230,34 @@ def lemma_c_10(flows: Sequence[Table]) -> Finding:
 
 
 @claim("Section 2, balanced initialisation", scope="Gaussian data, d > n, balanced Gaussian layers, two scales")
-def balanced_start(flows: Sequence[Table]) -> Finding:
+def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Finding:
     r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times,
     whatever the scale.
 
     The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of $\sigma_1$. A rank that depends on
     the scale takes an imbalance.
     """
-    hidden = [_by_time(table, "sigma_w1") for table in flows]
-    outputs = [by_draw(table, "sigma_w2", phase="limit").shape[1] for table in flows]
 
-    def beyond(fewer: int) -> np.ndarray:
-        pairs = zip(hidden, outputs, strict=True)
-        return np.concatenate([(sigma[..., count - fewer] / sigma[..., 0]).max(axis=1) for sigma, count in pairs])
+    def beyond(tables: Sequence[Table], fewer: int) -> np.ndarray:
+        found = []
+        for table in tables:
+            sigma, outputs = _by_time(table, "sigma_w1"), by_draw(table, "sigma_w2", phase="limit").shape[1]
+            found.append((sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1))
+        return np.concatenate(found)
 
-    def judge(fewer: int) -> Judgement:
+    def judge(reading: tuple[Sequence[Table], int]) -> Judgement:
+        tables, fewer = reading
         name = r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow"
         because = "the square root of an error of steps times rtol"
-        return Judgement(every_draw(name, beyond(fewer), at_most=np.sqrt(local_errors(*flows)), because=because))
+        bound = np.sqrt(local_errors(*tables))
+        return Judgement(every_draw(name, beyond(tables, fewer), at_most=bound, because=because))
 
-    return Finding(judge, 0, rivals={"rank at most $k - 1$": 1}, facts={"largest": float(np.nanmax(beyond(0)))})
+    return Finding(
+        judge,
+        (flows, 0),
+        rivals={"rank at most $k - 1$": (flows, 1), "layers that are not balanced": ([unbalanced], 0)},
+        facts={"largest": float(np.nanmax(beyond(flows, 0)))},
+    )
 
 
 def _by_time(table: Table, quantity: str) -> np.ndarray:

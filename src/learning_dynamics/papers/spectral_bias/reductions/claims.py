@@ -168,15 +168,15 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Finding:
             )
         )
 
+    rivals = {"a predictor shrunk by a millionth": [(1 - 1e-6) * wanted for wanted in printed]}
+    if all(len(scales) > count for scales, count in zip(gammas, per_scale, strict=True)):
+        rivals["the mirror flow of another scale, on the same data"] = [
+            np.roll(wanted, count, axis=0) for wanted, count in zip(printed, per_scale, strict=True)
+        ]
     return Finding(
         judge,
         printed,
-        rivals={
-            "the mirror flow of another scale, on the same data": [
-                np.roll(wanted, count, axis=0) for wanted, count in zip(printed, per_scale, strict=True)
-            ],
-            "a predictor shrunk by a millionth": [(1 - 1e-6) * wanted for wanted in printed],
-        },
+        rivals=rivals,
         scaled=multiplied,
         facts={"largest": float(np.nanmax(relative_errors(measured, printed)))},
     )

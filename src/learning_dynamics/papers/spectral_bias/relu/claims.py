@@ -127,8 +127,9 @@ def relu_phase_one(small: Table, *, share: Count) -> Finding:
 
     A plateau is a stretch on which the loss falls slowly in the logarithm of time (the run's measuring settings say
     how slowly). All draws are counted: {value:.0%} of {draws} meet a second plateau and have learnt a single
-    direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Of those that meet a
-    second, {conditional:.0%} have rank 1 there, which is what looking at pictures of such draws shows.
+    direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Which plateau of the
+    others is the second cannot be told: they are undecided. Of those that meet a second, {conditional:.0%} have rank 1
+    there, which is what looking at pictures of such draws shows.
     """
     ranks = first_saddle_ranks(small, share)
     zero = starts_at_zero(small)
@@ -138,6 +139,7 @@ def relu_phase_one(small: Table, *, share: Count) -> Finding:
             share_of_draws(
                 "share of all draws that reach a second plateau, with rank 1 when it begins",
                 ranks == rank,
+                undecided=~zero,
                 at_least=0.5,
                 because="most draws",
             ),

@@ -29,11 +29,15 @@ def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
 
 
 def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
-    """Return each draw's rank when its loss settles on the first plateau after the start; nan where there is none."""
+    """Return each draw's rank when its loss settles on the first plateau after the one at zero.
+
+    nan where there is none, or where the first plateau is not at zero, so that the next is not the first saddle.
+    """
     starts = table[(table["quantity"] == "plateau_start") & (table["index"] == 2)].set_index("seed")["value"]
     ranks = select(table, "rank", index=share).set_index(["seed", "time"])["value"]
     draws = np.sort(table["seed"].unique())
-    return np.array([ranks.loc[(seed, starts[seed])] if seed in starts.index else np.nan for seed in draws])
+    found = np.array([ranks.loc[(seed, starts[seed])] if seed in starts.index else np.nan for seed in draws])
+    return np.where(starts_at_zero(table), found, np.nan)
 
 
 def starts_at_zero(table: Table) -> np.ndarray:

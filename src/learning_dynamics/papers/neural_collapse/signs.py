@@ -1,0 +1,28 @@
+"""Claims that something is larger than something else: differences over trainings, held against zero."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics import evidence
+from learning_dynamics.claims import Check, at_least
+
+Average = Literal["mean", "median"]
+
+
+def above_zero(
+    name: str, values: np.ndarray, average: Average = "mean", left_out: dict[str, int] | None = None
+) -> Check:
+    """Check that the mean or the median over trainings lies above zero, with its 95 % interval."""
+    found = evidence.mean(values) if average == "mean" else evidence.median(values)
+    return at_least(
+        name, found, 0.0, because="95 % interval over trainings", draws_for=int((values > 0).sum()),
+        draws_against=int((values <= 0).sum()), draws_undecided=int(np.isnan(values).sum()), left_out=left_out,
+    )  # fmt: skip
+
+
+def half_exchanged(values: np.ndarray) -> np.ndarray:
+    """Return differences with what they compare exchanged in every second training: what labels without sense give."""
+    return values * np.where(np.arange(len(values)) % 2, -1.0, 1.0)

@@ -1,0 +1,41 @@
+"""Starts of the guarantee's descent: what each keeps, and the step that each takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.deep_linear.convergence import runs, theory
+
+MARGIN, RESCALING, DEPTH = 0.4, 10.0, 3
+KEPT, BEYOND, UNEVEN, ALLOWED, SHORTER = range(5)
+
+
+@pytest.fixture(scope="module")
+def descent():
+    return runs.guarantee(depth=DEPTH, singular_values=[1.0, 0.8], margin=MARGIN, step=0.5, rescaling=RESCALING,
+                          horizon=40.0, points=9, seeds=2, seed=0)  # fmt: skip
+
+
+def of_case(descent, case, name):
+    return descent.constants[name][descent.constants["case"] == case]
+
+
+def test_the_step_follows_the_margin_and_is_shortened_by_the_square_of_the_rescaling(descent):
+    np.testing.assert_allclose(of_case(descent, KEPT, "learning_rate"), 0.5 * MARGIN**4)
+    np.testing.assert_allclose(of_case(descent, SHORTER, "learning_rate"), 0.5 * MARGIN**4 / RESCALING**2)
+
+
+def test_imbalances_are_none_all_that_is_allowed_and_far_more(descent):
+    allowed = [theory.allowed_imbalance(MARGIN, DEPTH, target) for target in of_case(descent, ALLOWED, "target")]
+    # rounding of fractional matrix powers; the root of an imbalance is found to 1e-12
+    np.testing.assert_allclose(of_case(descent, KEPT, "imbalance"), 0.0, atol=1e-12)
+    np.testing.assert_allclose(of_case(descent, ALLOWED, "imbalance"), allowed, rtol=1e-6)
+    assert np.all(of_case(descent, UNEVEN, "imbalance") > 1e3 * np.array(allowed))
+
+
+def test_kept_and_rescaled_starts_have_the_same_product(descent):
+    start = {case: descent.series["end_to_end"][descent.constants["case"] == case, 0] for case in range(5)}
+    for case in (UNEVEN, ALLOWED, SHORTER):
+        np.testing.assert_allclose(start[case], start[KEPT], atol=1e-12)
+    assert np.all(np.linalg.det(start[BEYOND]) * np.linalg.det(start[KEPT]) < 0)
