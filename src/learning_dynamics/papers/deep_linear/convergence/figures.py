@@ -72,7 +72,7 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
     bound = select(table, "loss", case="assumptions hold").groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0, label="guarantee")
     axis.set(yscale="log", ylim=(1e-12, 1e7), title="assumptions", xlabel="step × iterations", ylabel="loss / start")
-    axis.legend(fontsize=7, loc="lower left", handlelength=1.2)
+    axis.legend(fontsize=7, loc="lower right", handlelength=1.2)
 
 
 def guarantees(flows: Table, starts: Table) -> Drawn:

@@ -13,10 +13,10 @@ def line_integral(curve: Table) -> Drawn:
     r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on no function has it as its
     gradient.
 
-    Around an annular sector, by depth, for squared losses; each over the integral of the absolute value. Dots: draws of
-    target direction and covariance; crosses: the closed form for one output and whitened inputs. At depth 1 the field
-    is the gradient itself. At depth 2 with one output and whitened inputs the integral vanishes too (at most
-    {vanishing:.1e}); with correlated inputs or two outputs it does not.
+    $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot dW|$, around an annular sector, by depth, for
+    squared losses. Dots: draws of target direction and covariance; crosses: the closed form for one output and whitened
+    inputs. At depth 1 the field is the gradient itself. At depth 2 with one output and whitened inputs the integral
+    vanishes too (at most {vanishing:.1e}); with correlated inputs or two outputs it does not.
     """
     table = select(curve, "integral")
     depths = sorted(table["depth"].unique())
@@ -33,7 +33,7 @@ def line_integral(curve: Table) -> Drawn:
             axis.plot(np.searchsorted(depths, known.index) + shift, known, "x", color=COLOURS["black"], ms=6,
                       label="closed form")  # fmt: skip
     axis.axhline(0, color=COLOURS["black"], lw=0.8)
-    axis.set(xlabel="depth $N$", ylabel=r"$\oint P_W \nabla\ell \cdot dW \;/\; \oint |P_W \nabla\ell \cdot dW|$")
+    axis.set(xlabel="depth $N$", ylabel="integral round the curve,\nover that of absolute values")
     axis.set_xticks(range(len(depths)), [str(depth) for depth in depths])
     axis.legend(fontsize=7.5, loc="best")
     flat = select(table, case="one output, whitened inputs")

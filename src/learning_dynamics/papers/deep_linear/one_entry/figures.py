@@ -44,7 +44,7 @@ def one_entry(aligned: Table, entry: Table) -> Drawn:
             turned = select(each, "determinant")["value"].iloc[-1] < 0
             bottom.plot(*values, color=colour, lw=0.7 if turned else 1.3, alpha=0.8)
         bottom.set(xscale="log", ylim=(0, None))
-    for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depths 3 and 4: asymptotes")):
+    for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depths 3, 4: asymptotes")):
         axes[0, place].set(title=title, ylim=(0, None))
         axes[0, place].legend(fontsize=7, loc="lower right")
         axes[0, place].set_xlabel(r"larger singular value $\sigma_1$")

@@ -33,7 +33,7 @@ def restricted_setting(ends: Table) -> Drawn:
              ylabel="excess over the least nuclear norm")  # fmt: skip
     right.axhline(0, color=COLOURS["grey"], lw=0.8)
     right.axvline(1, color=COLOURS["grey"], lw=0.8, ls=":")
-    right.set(xlabel="power $p$", ylabel=r"relative change of $\sum_r \sigma_r^p$")
+    right.set(xlabel="power $p$", ylabel=r"relative change of $\Sigma_r\,\sigma_r^p$")
     left.legend(handles=depth_handles(sorted(ends["depth"].unique())))
     alt = "Left: nuclear norm approaches its least value with the scale. Right: changes negative below p = 1."
     return Drawn(figure, facts={"draws": int(ends["seed"].nunique())}, alt=alt)
