@@ -52,6 +52,8 @@ def test_the_worst_draw_is_shown_with_its_margin():
     # nearest by factor, not by distance
     check = every_draw("x", [1.0, 40.0, 2.0], at_most=[1.9, 60.0, 20.0])
     assert (check.value, check.margin) == (40.0, 1.5)
+    # from a bound of zero there is no factor
+    assert every_draw("x", [-3.0, -1.0, -2.0], at_most=0.0).value == -1.0
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
 

@@ -333,7 +333,7 @@ def _worst(measured: np.ndarray, bound: np.ndarray, open_: np.ndarray, upper: bo
     """Return the draw nearest its bound by the factor that is left, or beyond it; without such factors, by distance."""
     factors = np.array([_factor(*pair, upper) for pair in zip(bound, measured, strict=True)])
     inside = ~open_ & (measured <= bound if upper else measured >= bound)
-    factors = np.where(inside & ((measured == 0) != (bound == 0)), np.inf, factors)
+    factors = np.where(inside & (measured == 0) & (bound != 0), np.inf, factors)
     if np.isnan(factors[~open_]).any():
         factors = bound - measured if upper else measured - bound
     return int(np.argmin(np.where(open_, np.inf, factors)))

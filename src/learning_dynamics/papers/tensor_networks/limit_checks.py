@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.claims import Check, every_draw
-from learning_dynamics.tidy import Table, by_draw, select
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 DRAW = ["network", "depth", "seed", "scale", "direction"]
 LAG = r"(1 - s) (\log t)^{-(1 - s)} \leq 1 / (e \log \log t)"
@@ -39,8 +39,24 @@ def vanishes(name: str, tables: Sequence[Table], quantity: str, slack: float, **
     return every_draw(name, values, at_most=slowest(tables, slack), because=f"{slack:g} times ${LAG}$")
 
 
-def loss_vanishes(tables: Sequence[Table], slack: float, **where: Any) -> Check:
-    """Check that the least margin, divided by log t, has come to one: the loss falls like 1/t."""
-    values = np.abs(1 - last_values(tables, "margin", **where))
-    bound = slowest(tables, slack)
-    return every_draw(r"loss $\to 0$: $|1 - \min_i y_i f(x_i) / \log t|$", values, at_most=bound, because="as above")
+def while_exact(tables: Sequence[Table]) -> list[Table]:
+    """Return tables up to where the loss's exponent is the loss's own to a hundredth: a hundredth of `sharpness`."""
+    return [table[table["sigma"] <= np.log1p(settings_of(table)["sharpness"] / 100)] for table in tables]
+
+
+def loss_vanishes(tables: Sequence[Table], slack: float, power: float = 1.0, **where: Any) -> Check:
+    """Check that the loss falls like a power of 1 / t, as long as its exponent is not capped."""
+    exact = while_exact(tables)
+    return falls_like(last_values(exact, "margin", **where), exact, slack, power)
+
+
+def falls_like(margins: np.ndarray, exact: Sequence[Table], slack: float, power: float) -> Check:
+    """Check least margins, divided by log t, at the last times of tables in which the flow is exact."""
+    sigma = min(float(table["sigma"].max()) for table in exact)
+    return every_draw(
+        rf"loss $\to 0$ like $t^{{-{power:g}}}$, before its cap: $|\min_i y_i f(x_i) / \log t - {power:g}|$",
+        np.abs(margins - power),
+        at_most=slack * sigma * np.exp(-sigma),
+        because=rf"{slack:g} times $\log \log t / \log t$: $\log 1 / \mathcal{{L}} = \log t + (2 - 2 / L) \log \log t$ "
+        "and a number of order one",
+    )

@@ -79,7 +79,12 @@ def _q_of_h(z: float, depth: int) -> float:
 
 
 def norm_like_minimiser(
-    features: np.ndarray, labels: np.ndarray, weights: np.ndarray, scale: float, depth: int
+    features: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    scale: float,
+    depth: int,
+    start: np.ndarray | None = None,
 ) -> np.ndarray:
     """Minimise Q_{L, alpha, eta}(rho) subject to ``features @ rho = labels`` (Theorem 4; Corollaries 5 to 7).
 
@@ -97,6 +102,8 @@ def norm_like_minimiser(
         Initial direction eta, no entry zero.
     scale, depth
         Initial scale alpha > 0 and number of layers L >= 2.
+    start : ndarray, shape (samples,), optional
+        Multipliers to start from; at very small scales Newton's method does not come there from zero.
 
     Returns
     -------
@@ -128,7 +135,7 @@ def norm_like_minimiser(
         gradient = features @ minimiser(nu) - labels
         return gradient, -np.linalg.solve((features * (outer * inner * slope)) @ features.T, gradient)
 
-    nu = np.zeros(len(labels))
+    nu = np.zeros(len(labels)) if start is None else start
     gradient, step = newton(nu)
     for _ in range(1000):
         before, expected, length = dual(nu), float(gradient @ step), 1.0

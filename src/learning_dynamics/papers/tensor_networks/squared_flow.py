@@ -33,7 +33,8 @@ def flow_limit(
 ) -> np.ndarray:
     """Return the state where gradient flow has brought every residual below `residual` times the largest label.
 
-    A flow that the integrator cannot carry there, or that stays at a saddle, is nan.
+    A flow that stays at a saddle is returned from there, and its residuals tell; one that the integrator gives up is
+    nan.
     """
     tensors = network.data_tensor(X)
     bound = residual * float(np.max(np.abs(y)))
@@ -43,10 +44,9 @@ def flow_limit(
 
     # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
     try:
-        found = integrate(
+        return integrate(
             squared_loss_field(tensors, y, network), start, np.zeros(1),
             rtol=rtol, atol=atol, method="LSODA", until=converged, last_time=1e30,
         ).final_state  # fmt: skip
     except DivergenceError:
         return np.full(len(start), np.nan)
-    return found if converged(found) else np.full(len(start), np.nan)

@@ -7,13 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.tensor_networks.limit_checks import DRAW, last_values, loss_vanishes, slowest, vanishes
+from learning_dynamics.papers.tensor_networks.limit_checks import (
+    DRAW,
+    last_values,
+    loss_vanishes,
+    slowest,
+    vanishes,
+    while_exact,
+)
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
 NAMES = {"own": r"\ell_{2/L}", "l2": r"\ell_2", "l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}
+STAYS = "a loss that does not fall"
+DEEP = {"stationarity_own": "residual of the stationarity conditions"} | {
+    f"gap_{norm}": rf"gap to the largest ${NAMES[norm]}$ margin" for norm in ("l2", "l1", "dft_l1")
+}
 
 
 @claim(
@@ -29,18 +40,21 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     held to the same bound as networks with structure. Over the second half of $\log\log t$ the direction of $X^T r$
     turns by at most {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids the exponential
     itself: its exponent is capped, and what is followed is the flow's own limit, which shrinks the layers at given
-    margins.
+    margins. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at the
+    end, and of two layers again with a cap ten times as late.
     """
     tables = [two, three]
+    exact = while_exact(tables)
+    log_time = min(np.expm1(table["sigma"].max()) for table in exact)
 
     def judge(predicted: str) -> Judgement:
         return Judgement(
             vanishes("largest residual of the singular-vector equations", tables, predicted, slack),
             every_draw(
-                r"loss below one: $\min_i y_i f(x_i) > 0$ at the last time",
-                last_values(tables, "margin"),
-                at_least=1e-3,
-                because="in units of log t, at a log t that makes the loss of any such margin vanish",
+                r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
+                last_values(exact, "margin"),
+                at_least=np.log(100) / log_time,
+                because="with such a margin that of a hundred points is",
             ),
         )
 
@@ -55,6 +69,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
             "reached": float(two["sigma"].max()),
             "turned": float(np.nanmax(_turned(tables))),
             "cut": float(settings_of(two)["sharpness"]),
+            "exact": float(log_time),
         },
     )
 
@@ -86,29 +101,32 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     tables = [two, three]
     excess = last_values([three], "excess", network=REAL)
 
-    def judge(predicted: str) -> Judgement:
+    def judge(predicted: tuple[str, float]) -> Judgement:
+        norm, power = predicted
         stationarity = vanishes(
-            rf"largest residual of the stationarity conditions, ${NAMES[predicted]}$",
+            rf"largest residual of the stationarity conditions, ${NAMES[norm]}$",
             tables,
-            f"stationarity_{predicted}",
+            f"stationarity_{norm}",
             slack,
             network=ORTHOGONAL,
         )
-        gap = f"gap_{predicted}"
+        gap = f"gap_{norm}"
         return Judgement(
             stationarity,
-            vanishes(
-                rf"two layers: gap to the largest ${NAMES[predicted]}$ margin", [two], gap, slack, network=ORTHOGONAL
-            ),
+            vanishes(rf"two layers: gap to the largest ${NAMES[norm]}$ margin", [two], gap, slack, network=ORTHOGONAL),
             vanishes("two layers: distance from the top singular value", [two], "top", slack, network=ORTHOGONAL),
-            loss_vanishes(tables, slack, network=ORTHOGONAL),
+            loss_vanishes(tables, slack, power, network=ORTHOGONAL),
         )
 
     gap = float(np.max(last_values([two], "gap_own", network=ORTHOGONAL)))
     return Finding(
         judge,
-        "own",
-        rivals={r"the $\ell_2$ max-margin problem": "l2", r"the $\ell_1$ norm, whatever the depth and $S$": "l1"},
+        ("own", 1.0),
+        rivals={
+            r"the $\ell_2$ max-margin problem": ("l2", 1.0),
+            r"the $\ell_1$ norm, whatever the depth and $S$": ("l1", 1.0),
+            STAYS: ("own", 0.0),
+        },
         facts={"other": int((excess > 0.01).sum()), "deep": len(excess), "gap": gap},
     )
 
@@ -123,16 +141,21 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     """
     tables, where = [two, three], {"network": "fully_connected"}
 
-    def judge(predicted: str) -> Judgement:
+    def judge(predicted: tuple[str, float]) -> Judgement:
+        norm, power = predicted
         return Judgement(
-            vanishes(rf"gap to the largest ${NAMES[predicted]}$ margin", tables, f"gap_{predicted}", slack, **where),
-            loss_vanishes(tables, slack, **where),
+            vanishes(rf"gap to the largest ${NAMES[norm]}$ margin", tables, f"gap_{norm}", slack, **where),
+            loss_vanishes(tables, slack, power, **where),
         )
 
     return Finding(
         judge,
-        "l2",
-        rivals={r"the $\ell_1$ max margin": "l1", r"the max margin of the Fourier transform's $\ell_1$ norm": "dft_l1"},
+        ("l2", 1.0),
+        rivals={
+            r"the $\ell_1$ max margin": ("l1", 1.0),
+            r"the max margin of the Fourier transform's $\ell_1$ norm": ("dft_l1", 1.0),
+            STAYS: ("l2", 0.0),
+        },
     )
 
 
@@ -171,31 +194,28 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Finding:
 def _architecture(two: Table, three: Table, network: str, norm: str, slack: float, facts: dict) -> Finding:
     """Return the finding on one architecture: the gap of its margin at depth 2, stationarity at both depths."""
 
-    def judge(predicted: tuple[str, str]) -> Judgement:
-        gap, stationarity = predicted
+    def judge(predicted: tuple[str, str, float]) -> Judgement:
+        gap, deep, power = predicted
         return Judgement(
             vanishes(
                 rf"two layers: gap to the largest ${NAMES[gap]}$ margin", [two], f"gap_{gap}", slack, network=network
             ),
-            vanishes(
-                "three layers: residual of the stationarity conditions",
-                [three],
-                f"stationarity_{stationarity}",
-                slack,
-                network=network,
-            ),
-            loss_vanishes([two, three], slack, network=network),
+            vanishes(f"three layers: {DEEP[deep]}", [three], deep, slack, network=network),
+            loss_vanishes([two, three], slack, power, network=network),
         )
 
     other = "dft_l1" if norm == "l1" else "l1"
+    own = "stationarity_own"
     return Finding(
         judge,
-        (norm, "own"),
+        (norm, own, 1.0),
         rivals={
-            r"the $\ell_2$ max margin": ("l2", "own"),
-            f"the ${NAMES[other]}$ max margin": (other, "own"),
-            r"with three layers, the $\ell_1$ norm again": (norm, "l1"),
-            r"with three layers, the $\ell_2$ norm": (norm, "l2"),
+            r"the $\ell_2$ max margin": ("l2", own, 1.0),
+            f"the ${NAMES[other]}$ max margin": (other, own, 1.0),
+            # these are convex: being stationary is having the largest margin
+            f"with three layers, the ${NAMES[norm]}$ max margin again": (norm, f"gap_{norm}", 1.0),
+            r"with three layers, the $\ell_2$ max margin": (norm, "gap_l2", 1.0),
+            STAYS: (norm, own, 0.0),
         },
         facts=facts,
     )
@@ -219,8 +239,8 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     last = select(opposed, "loss", time=time)["value"].to_numpy()
     initial = select(opposed, "loss", time=0.0)["value"].to_numpy()
 
-    def judge(predicted: tuple[np.ndarray, str]) -> Judgement:
-        loss, norm = predicted
+    def judge(predicted: tuple[np.ndarray, str, float]) -> Judgement:
+        loss, norm, power = predicted
         return Judgement(
             equal_on_every_draw(
                 r"from opposed layers: loss at the last time, against that of the network that is zero",
@@ -230,7 +250,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
                 relative_to=1.0,
                 because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
             ),
-            loss_vanishes(tables, slack, network=ORTHOGONAL),
+            loss_vanishes(tables, slack, power, network=ORTHOGONAL),
             vanishes(
                 "residual of the stationarity conditions", tables, f"stationarity_{norm}", slack, network=ORTHOGONAL
             ),
@@ -239,13 +259,14 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     zero = np.ones(len(last))
     return Finding(
         judge,
-        (zero, "own"),
+        (zero, "own", 1.0),
         rivals={
-            "a loss that keeps its initial value": (initial, "own"),
-            "a loss that vanishes like $1/t$": (zero / time, "own"),
-            r"with the first layer zero, the $\ell_2$ norm": (zero, "l2"),
+            "from opposed layers, a loss that keeps its initial value": (initial, "own", 1.0),
+            "from opposed layers, a loss that vanishes like $1/t$": (zero / time, "own", 1.0),
+            r"with the first layer zero, the $\ell_2$ norm": (zero, "l2", 1.0),
+            f"with the first layer zero, {STAYS}": (zero, "own", 0.0),
         },
-        scaled=lambda prediction, factor: (prediction[0] * factor, prediction[1]),
+        scaled=lambda prediction, factor: (prediction[0] * factor, *prediction[1:]),
         facts={"stuck": len(last)},
     )
 
@@ -290,7 +311,8 @@ def log_time_exponents(settling: Table, three: Table, *, tolerance: Positive) ->
     value of $M(-u)$ relative to the active ones, which makes $1/2$ for diagonal and $2/3$ for convolutional networks
     on the paper's two points.
 
-    The slope of the angle's logarithm against $\log\log t$ is fitted once other powers have died out. The median
+    The slope of the angle's logarithm against $\log\log t$ is fitted once other powers have died out, which takes
+    the longer the deeper a network is. The median
     for convolutional networks is {convolutional:.3f}, for diagonal ones {diagonal:.3f}, for fully connected ones of
     two layers {two:.3f} and of three {three:.3f}.
     """

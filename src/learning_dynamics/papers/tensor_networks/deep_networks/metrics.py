@@ -19,7 +19,7 @@ DECLARED = (
     Column("scale", "float", "initial scale alpha"),
     QUANTITY,
     INDEX,
-    Column("value", "float", "measured; empty where the loss did not vanish", True),
+    Column("value", "float", "measured; empty where the integrator gave up", True),
     PREDICTED,
 )
 
@@ -31,8 +31,8 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
     Quantities: ``distance``, |beta - beta_*| / |beta_*| from the interpolator of least l2 norm, and ``distance_l1``,
     from that of least l1 norm; ``residual``, the largest |f(x_i) - y_i| relative to the largest |y_i|; ``rank_one``,
     the largest distance of a matrix from its best approximation of rank one; ``misaligned``, the largest
-    1 - (v_l^T u_(l+1))^2 of adjacent top singular vectors; ``bound``, the smallest excess of the right side of (93)
-    over it, in units of alpha^2 G_l / s_(l+1)^2.
+    1 - (v_l^T u_(l+1))^2 of adjacent top singular vectors; ``allowed``, the largest ratio of it to what (93) and (94)
+    allow, alpha^2 G_l / s_(l+1)^2.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
@@ -57,7 +57,7 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
                 for member in range(len(X))
             ]
         )
-        found |= {name: layered[..., place] for place, name in enumerate(("rank_one", "misaligned", "bound"))}
+        found |= {name: layered[..., place] for place, name in enumerate(("rank_one", "misaligned", "allowed"))}
         tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
     return joined(DECLARED, *tables)
 
@@ -69,19 +69,19 @@ def matrices_of(network: TensorNetwork, state: np.ndarray) -> list[np.ndarray]:
 
 
 def _layers(network: TensorNetwork, state: np.ndarray, scale: float, start: np.ndarray) -> tuple[float, float, float]:
-    """Return the largest distance from rank one, the largest misalignment, and the slack of (93)."""
+    """Return the largest distance from rank one, the largest misalignment, and that relative to (93)."""
     if not np.isfinite(state).all():
         return np.nan, np.nan, np.nan
     layers, first = matrices_of(network, state), matrices_of(network, start)
     decomposed = [np.linalg.svd(W) for W in layers]
     rank_one = max(float(np.linalg.norm(s[1:])) for _, s, _ in decomposed[:-1])
     gaps = [np.linalg.norm(W.T @ W - V @ V.T, 2) for W, V in pairwise(first)]
-    misaligned, slack = 0.0, np.inf
+    misaligned, allowed = 0.0, 0.0
     for place, ((_, _, Vt), (U, s, _)) in enumerate(pairwise(decomposed)):
         angle = 1 - float(Vt[0] @ U[:, 0]) ** 2
         G = gaps[place] + sum(gaps[place:])
         if place < len(gaps) - 1:
             G += np.linalg.norm(first[place + 1]) ** 2 - np.linalg.norm(first[-1]) ** 2
-        unit = scale**2 * G / s[0] ** 2
-        misaligned, slack = max(misaligned, angle), min(slack, 1 - angle / unit)
-    return rank_one, misaligned, slack
+        with np.errstate(invalid="ignore", divide="ignore"):  # matrices that are zero point nowhere
+            misaligned, allowed = max(misaligned, angle), max(allowed, angle * s[0] ** 2 / (scale**2 * G))
+    return rank_one, misaligned, allowed

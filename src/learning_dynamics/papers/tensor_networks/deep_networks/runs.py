@@ -18,7 +18,7 @@ from learning_dynamics.trajectory import Arrays, Trajectory
 def deep_regression(
     data: Arrays,
     *,
-    init: Literal["identity", "descending", "gaussian"],
+    init: Literal["identity", "descending", "gaussian", "silent"],
     depths: list[Count],
     scales: list[Positive],
     residual: Positive,
@@ -29,13 +29,14 @@ def deep_regression(
     """Follow regression with fully connected networks to its limit (Theorem 6).
 
     ``identity``: W_l = alpha I and w_L = 0; ``descending``: random layers that fulfil the conditions of Theorem 6.1;
-    ``gaussian``: layers that need not.
+    ``gaussian``: layers that need not; ``silent``: those of ``descending``, the last two of them zero, which leaves
+    every condition but lambda > 0.
 
     Returns
     -------
     Trajectory
         For each depth a series ``flow_<depth>``, shape (data sets, scales, parameters), with the scale in place of
-        time, nan where the loss did not vanish; constants ``start_<depth>``, shape (data sets, parameters).
+        time, nan where the integrator gave up; constants ``start_<depth>``, shape (data sets, parameters).
     """
     X, y = data["X"], data["y"]
     inputs = X.shape[-1]
@@ -48,8 +49,10 @@ def deep_regression(
         for member, rng in enumerate(progress(generators(seed, label, len(X)), f"depth {depth}")):
             if init == "identity":
                 start = np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
-            elif init == "descending":
+            elif init in ("descending", "silent"):
                 start = descending_matrices(rng, inputs, depth)
+                if init == "silent":
+                    start[network.bounds[-2][0] :] = 0.0
             else:
                 start = rng.standard_normal(sum(network.lengths)) / np.sqrt(inputs)
             starts.append(start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from learning_dynamics.claims import (
@@ -42,12 +44,14 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     measured = _by_network(tensors, "parameter", draw, "value")
     tolerance = FLOW_ERROR * settings_of(tensors)["rtol"]
     error = _distances(steps, "limit")
-    sizes = sorted(steps["step"].unique())
-    # what the line through the errors at the two smallest steps leaves is of second order in the step
-    second = 10 * error[sizes[1]].max() * error[sizes[2]].max()
-    fine, coarse = (_worst_of_starts(steps, error[size]) for size in sizes[1:3])
-    resolved = fine > 1e3 * select(steps, "residual")["value"].max()
-    order = np.log(coarse / fine) / np.log(sizes[2] / sizes[1])
+    _, small, large, *_ = sizes = sorted(steps["step"].unique())
+    residual = select(steps, "residual")["value"].max()
+    # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
+    second = _worst_of_starts(steps, _second_difference(steps, sizes[-3:]))
+    fine, coarse = (_worst_of_starts(steps, error[size]) for size in (small, large))
+    resolved = fine > 1e3 * residual
+    order = np.log(coarse / fine) / np.log(large / small)
+    off = second * large**2 / (coarse * np.log(large / small))
 
     def judge(prediction: tuple[str, float]) -> Judgement:
         predicted, factor = prediction
@@ -61,17 +65,17 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
         name = predicted if predicted == "swapped" else "limit"
         line = every_draw(
             "gradient descent, extrapolated to step size zero: distance from the formula",
-            _distances(steps, name)[0.0],
-            at_most=second,
-            because="ten times the product of the largest errors at the two steps",
+            _worst_of_starts(steps, _distances(steps, name)[0.0]),
+            at_most=2 * second * small * large + 10 * residual,
+            because="twice what the limits' second difference by the step makes of it, and the residual",
         )
         slope = equal_on_every_draw(
             "order of gradient descent's largest error in its step, by network and scale",
             order[resolved],
             np.ones(resolved.sum()),
-            tolerance=200 * sizes[2],
+            tolerance=2 * off[resolved],
             relative_to=1.0,
-            because="two hundred times the coarser step: the next order",
+            because="twice what the limits' second difference by the step makes of it",
             left_out={"the error at the smallest step is within the residual": int((~resolved).sum())},
         )
         return Judgement(flow, line, slope)
@@ -100,6 +104,13 @@ def _distances(steps: Table, quantity: str) -> dict[float, np.ndarray]:
         value, predicted = (by_draw(steps, quantity, draw=START, column=c, step=step) for c in ("value", "predicted"))
         found[step] = np.abs(value - predicted).max(axis=1)
     return found
+
+
+def _second_difference(steps: Table, sizes: Sequence[float]) -> np.ndarray:
+    """Return the second divided difference of the limits at three steps, the largest of the coefficients of a draw."""
+    low, middle, high = (by_draw(steps, "limit", draw=START, step=size) for size in sizes)
+    first, second = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
+    return np.abs((second - first) / (sizes[2] - sizes[0])).max(axis=1)
 
 
 def _worst_of_starts(steps: Table, errors: np.ndarray) -> np.ndarray:
@@ -138,8 +149,18 @@ def min_norm_points(regression: Table, classification: Table, *, printed: dict[s
             )
         )
 
-    rotated = dict(zip(names, [printed[name] for name in (*names[1:], names[0])], strict=True))
-    return Finding(judge, printed, rivals={"the norms in another order": rotated}, scaled=_scaled_points)
+    euclidean, sparse, _ = (printed[name] for name in ("fully_connected", "diagonal", "convolutional"))
+    return Finding(
+        judge,
+        printed,
+        rivals={
+            "the other interpolator with one entry": printed | {"diagonal": [2 * sparse[1], 0.0]},
+            r"least $\ell_2$ norm also in the DFT domain, which is unitary": printed | {"convolutional": euclidean},
+            r"the midpoint of the sparse interpolators for $\ell_2$": printed
+            | {"fully_connected": [sparse[1], sparse[1] / 2]},
+        },
+        scaled=_scaled_points,
+    )
 
 
 def _scaled_points(points: dict[str, list[float]], factor: float) -> dict[str, list[float]]:
@@ -169,7 +190,10 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Find
     return Finding(
         judge,
         (scales[0], scales[-1]),
-        rivals={"the large scale forgets more": (scales[-1], scales[0]), "no difference": (scales[-1], scales[-1])},
+        rivals={
+            "the large scale forgets more": (scales[-1], scales[0]),
+            "the largest scale but one forgets as much": (scales[-2], scales[-1]),
+        },
     )
 
 

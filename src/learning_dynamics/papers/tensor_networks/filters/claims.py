@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.tensor_networks.limit_checks import LAG, slowest
+from learning_dynamics.papers.tensor_networks.limit_checks import LAG, falls_like, slowest, while_exact
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
@@ -28,29 +28,39 @@ def theorem_3(run: Table, *, slack: Positive) -> Finding:
 
     Where the largest singular value is not simple, as for a conjugate pair of frequencies, solutions are many and
     the start chooses among them; each has the same margin, by which all {draws} draws are judged. Flows are followed as
-    for Theorem 1, with the exponent of the loss capped at late times.
+    for Theorem 1, with the exponent of the loss capped at late times; the loss is judged before.
     """
+    exact = while_exact([run])
 
-    def judge(predicted: str) -> Judgement:
+    def judge(predicted: tuple[str, str, float]) -> Judgement:
+        norm, difference, power = predicted
         bound = slowest([run], slack)
         return Judgement(
             every_draw(
-                rf"gap to the largest ${predicted}$ margin in singular coordinates",
-                np.abs(_last(run, {r"\ell_1": "gap_l1", r"\ell_2": "gap_l2"}[predicted])),
+                rf"gap to the largest ${norm}$ margin in singular coordinates",
+                np.abs(_last(run, {r"\ell_1": "gap_l1", r"\ell_2": "gap_l2"}[norm])),
                 at_most=bound,
                 because=f"{slack:g} times ${LAG}$",
             ),
             every_draw(
-                r"$|\eta_1 - y \eta_2| / |\eta_1|$", _last(run, "difference"), at_most=bound,
+                "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
+                _last(run, difference),
+                at_most=bound,
                 because="the difference does not grow, while the layers do, like $(\\log t)^{1/2}$",
             ),
-            every_draw(
-                r"loss $\to 0$: $|1 - y f(x) / \log t|$", np.abs(1 - _last(run, "margin")), at_most=bound,
-                because="as above",
-            ),
-        )  # fmt: skip
+            falls_like(_last(exact[0], "margin"), exact, slack, power),
+        )
 
-    return Finding(judge, r"\ell_1", rivals={r"the $\ell_2$ max margin in singular coordinates": r"\ell_2"})
+    return Finding(
+        judge,
+        (r"\ell_1", "difference", 1.0),
+        rivals={
+            r"the $\ell_2$ max margin in singular coordinates": (r"\ell_2", "difference", 1.0),
+            "layers alike up to the opposite of the label's sign": (r"\ell_1", "opposite", 1.0),
+            "layers alike, whatever the label": (r"\ell_1", "unsigned", 1.0),
+            "a loss that does not fall": (r"\ell_1", "difference", 0.0),
+        },
+    )
 
 
 @claim("Corollary 4", scope="four signals of six entries, autocorrelations of both signs, labels of both signs")

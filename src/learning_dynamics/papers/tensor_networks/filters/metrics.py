@@ -33,11 +33,12 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
     Quantities, by sigma: ``margin``, y f(x) / (1 + log(1 + t)); ``gap_l1``, by how much the margin of the singular
     coordinates rho, divided by their l1 norm, is below the largest possible, which is the top singular value;
     ``gap_l2``, the same for their l2 norm; ``difference``, |eta_1 - y eta_2| / |eta_1| of the layers in singular
-    coordinates. At the last time ``direction`` of the coefficients, predicted by Corollary 4 (lengths 1 and 2), and
-    ``angle_corollary``, ``angle_point``, ``angle_other_sign``, ``angle_fourier``, in degrees, from that, from y x,
-    from the filter of the other sign, from the max margin in the Fourier transform's l1 norm. At the start ``point``,
-    y x; ``spectrum``, the singular values of M(x), relative to the largest; ``condition``, the largest lambda of
-    Corollary 4's printed conditions, predicted from that of Theorem 3.
+    coordinates, ``opposite`` and ``unsigned``, the same with -y or with 1 in place of y. At the last time
+    ``direction`` of the coefficients, predicted by Corollary 4 (lengths 1 and 2), and ``angle_corollary``,
+    ``angle_point``, ``angle_other_sign``, ``angle_fourier``, in degrees, from that, from y x, from the filter of the
+    other sign, from the max margin in the Fourier transform's l1 norm. At the start ``point``, y x; ``spectrum``, the
+    singular values of M(x), relative to the largest; ``condition``, the largest lambda of Corollary 4's printed
+    conditions, predicted from that of Theorem 3.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     sigmas = trajectory.time
@@ -83,11 +84,17 @@ def _settling(network: TensorNetwork, x: np.ndarray, label: float, states: np.nd
     eta1, eta2 = first @ U1, second @ U2.T
     rho = eta1 * eta2
     margin = label * rho @ s
+
+    def apart(sign: float) -> np.ndarray:
+        return np.linalg.norm(eta1 - sign * eta2, axis=1) / np.linalg.norm(eta1, axis=1)
+
     return {
         "margin": margin,
         "gap_l1": 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
         "gap_l2": 1 - margin / (np.linalg.norm(s) * np.linalg.norm(rho, axis=1)),
-        "difference": np.linalg.norm(eta1 - label * eta2, axis=1) / np.linalg.norm(eta1, axis=1),
+        "difference": apart(label),
+        "opposite": apart(-label),
+        "unsigned": apart(1.0),
     }
 
 

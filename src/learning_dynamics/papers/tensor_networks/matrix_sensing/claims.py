@@ -77,7 +77,7 @@ def corollary_7_generic_basis(
     the sensors, and the flow ends elsewhere: the departure is proportional to the unit roundoff of the format.
 
     Layers stay functions of the sensors only as long as they commute exactly; near the saddle at zero what does not
-    commute grows faster than what does. With three layers and the smallest scale, {broken} of {tried} flows in double
+    commute grows too. With three layers and the smallest scale, {broken} of {tried} flows in double
     precision miss the limit by more than one per cent. In each format the sensors are formed anew, because those given
     to double precision commute to no more than that; so formed, more digits delay the departure in proportion.
     """

@@ -41,7 +41,7 @@ def exponential_loss(
     """
     X, y = data["X"], data["y"]
     sigmas = np.linspace(0.0, last, records)
-    # the exponent is the loss's own all the way
+    # the exponent is changed by at most exp(last) / sharpness of itself
     exact = {"sharpness": 1e3 * float(np.exp(last)) / rtol**0.25, "rtol": rtol, "atol": atol}
     best = [minimum_norm(X[member], y[member], "l2", classification=True) for member in range(len(X))]
     series: Arrays = {}

@@ -7,6 +7,7 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks import norm_like, tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, vanishing_power
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
@@ -43,7 +44,9 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
     without the factor of the data tensor's singular values, as Corollary 6 is printed (convolutional networks);
     ``other_depth``, ``other_scale``, predicted for a layer more, or for twice the scale; ``weighted_l1``,
     ``weighted_l2``, ``plain_l1``, ``plain_l2``, predicted by the solutions of least norm, with the weights of Remark 4
-    or without; of a single data set ``curve``, the first predicted coefficient (no run), on a fine grid of scales.
+    or without; of two layers ``vanishing``, the power of alpha with which entries outside the support of the least l1
+    norm vanish in the minimiser of Q, predicted by that norm's multipliers; of a single data set ``curve``, the first
+    predicted coefficient (no run), on a fine grid of scales.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
@@ -59,6 +62,10 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
                 predicted.setdefault(name, []).append(each)
         found = {name: (beta, np.array(each)) for name, each in predicted.items()}
         tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
+        if depth == 2 and not even:
+            powers = np.array([_powers(network, *each) for each in zip(X, y, etas, strict=True)])[:, :, None]
+            axes = {"seed": np.arange(len(X)), "scale": SMALL[-1:]}
+            tables.append(rows({"vanishing": (powers[:, 0], powers[:, 1])}, axes, depth=depth))
         if len(X) > 1:
             continue
         grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
@@ -79,6 +86,11 @@ def _singular_features(network: TensorNetwork, X: np.ndarray, even: bool) -> tup
     assert network.S is not None
     features, back = X @ network.S.T, network.S.T
     return (features.real, back.real) if even else (features, back)
+
+
+def _powers(network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarray) -> tuple[float, float]:
+    features, _ = _singular_features(network, X, False)
+    return vanishing_power(features, y, eta, minimum_norm(features, y, "l1"))
 
 
 def _predictions(
