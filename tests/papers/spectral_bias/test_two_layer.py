@@ -49,3 +49,17 @@ def test_rows_are_orthonormal(rows, width):
 def test_more_rows_than_width_are_refused():
     with pytest.raises(ValueError, match="3 orthonormal rows do not fit into width 2"):
         two_layer.orthonormal_rows(np.random.default_rng(1), 3, 2)
+
+
+@pytest.mark.parametrize(("inputs", "width", "outputs"), [(4, 30, 2), (4, 5, 2), (3, 5, 2)])
+def test_descent_does_not_leave_the_hidden_directions_it_starts_in(inputs, width, outputs):
+    rng = np.random.default_rng(0)
+    W1, W2 = rng.standard_normal((inputs, width)), rng.standard_normal((width, outputs))
+    Q = two_layer.hidden_basis(W1, W2)
+    assert Q.shape == (width, min(width, inputs + outputs))
+    X, Y = rng.standard_normal((6, inputs)), rng.standard_normal((6, outputs))
+    for _ in range(20):
+        R = X.T @ (Y - X @ W1 @ W2)
+        W1, W2 = W1 + 0.01 * R @ W2.T, W2 + 0.01 * W1.T @ R
+    np.testing.assert_allclose(W1 @ Q @ Q.T, W1, atol=1e-13)
+    np.testing.assert_allclose(Q @ (Q.T @ W2), W2, atol=1e-13)

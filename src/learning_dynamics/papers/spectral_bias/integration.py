@@ -56,13 +56,15 @@ def to_the_limit(
     X, Y = data["X"], data["Y"]
     members, _, inputs = X.shape
     outputs = Y.shape[-1]
-    times = np.linspace(0.0, horizon, points)
-    W1, W2 = np.empty((members, points, inputs, width)), np.empty((members, points, width, outputs))
-    limit_W1, limit_W2 = np.empty((members, inputs, width)), np.empty((members, width, outputs))
-    limit_time, P = np.empty(members), np.zeros((members, inputs, width))
+    times, kept = np.linspace(0.0, horizon, points), min(width, inputs + outputs)
+    W1, W2 = np.empty((members, points, inputs, kept)), np.empty((members, points, kept, outputs))
+    limit_W1, limit_W2 = np.empty((members, inputs, kept)), np.empty((members, kept, outputs))
+    limit_time, P = np.empty(members), np.zeros((members, inputs, kept))
     steps = np.zeros(members, dtype=int)
     for member, rng in enumerate(progress(generators(seed, "two_layer.initialisation", members), "gradient flow")):
-        first, second, P[member] = start(rng)
+        first, second, along = start(rng)
+        Q = two_layer.hidden_basis(first, second)
+        P[member] = along @ Q
         bound = residual * float(np.linalg.norm(Y[member]))
 
         def converged(state: np.ndarray, member: int = member, bound: float = bound) -> bool:
@@ -78,8 +80,10 @@ def to_the_limit(
             until=converged,
             last_time=patience,
         )
-        W1[member], W2[member] = two_layer.unpack(flow.states, inputs, width, outputs)
-        limit_W1[member], limit_W2[member] = two_layer.unpack(flow.final_state, inputs, width, outputs)
+        wide_W1, wide_W2 = two_layer.unpack(flow.states, inputs, width, outputs)
+        W1[member], W2[member] = wide_W1 @ Q, Q.T @ wide_W2
+        wide_W1, wide_W2 = two_layer.unpack(flow.final_state, inputs, width, outputs)
+        limit_W1[member], limit_W2[member] = wide_W1 @ Q, Q.T @ wide_W2
         limit_time[member], steps[member] = flow.final_time, flow.steps
     # a draw that did not arrive has no limit
     late = ~(limit_time < patience)

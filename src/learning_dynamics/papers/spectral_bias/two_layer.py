@@ -44,6 +44,28 @@ def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndar
     return (Q * np.sign(np.diag(R))).T
 
 
+def hidden_basis(W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of hidden directions that descent from these layers never leaves.
+
+    Gradients of both layers lie in the span of the rows of W1 and the columns of W2, so that W1 Q and Q^T W2 hold all
+    of what a wide network does: products, norms and singular values are those of W1 and W2.
+
+    Parameters
+    ----------
+    W1, W2 : ndarray, shapes (..., inputs, width), (..., width, outputs)
+        Layers at the start.
+
+    Returns
+    -------
+    ndarray, shape (..., width, min(width, inputs + outputs))
+    """
+    width = W1.shape[-1]
+    spanning = np.concatenate([np.swapaxes(W1, -1, -2), W2], axis=-1)
+    if spanning.shape[-1] >= width:
+        return np.broadcast_to(np.eye(width), (*W1.shape[:-2], width, width))
+    return np.linalg.qr(spanning)[0]
+
+
 def gaussian_layer(rng: np.random.Generator, rows: int, columns: int, variance: float) -> np.ndarray:
     """Return a matrix of independent centred Gaussian entries of the given variance."""
     return rng.normal(scale=np.sqrt(variance), size=(rows, columns))

@@ -37,7 +37,8 @@ def linear_flow(
     Returns
     -------
     Trajectory
-        Series W1, W2; constants X, Y, P, limit_W1, limit_W2, limit_time, steps.
+        Series W1, W2; constants X, Y, P, limit_W1, limit_W2, limit_time, steps. Layers and P are recorded in an
+        orthonormal basis of the hidden directions that the flow cannot leave, inputs + outputs of them.
     """
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
     _must_fit(inputs, width)

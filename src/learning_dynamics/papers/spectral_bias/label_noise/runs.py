@@ -27,15 +27,17 @@ def label_noise_descent(
     Returns
     -------
     Trajectory
-        Time is step size times number of steps. Series W1, W2; constants X, Y, P.
+        Time is step size times number of steps. Series W1, W2; constants X, Y, P. Layers and P are recorded in an
+        orthonormal basis of the hidden directions that descent cannot leave, inputs + outputs of them.
     """
     X, Y = data["X"], data["Y"]
     inputs = X.shape[-1]
     rngs = generators(seed, "two_layer.initialisation", len(X))
     P = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs])
+    first, second = np.sqrt(2 * gamma) * P, np.zeros((len(X), width, Y.shape[-1]))
     W1, W2 = models.descend(
-        np.sqrt(2 * gamma) * P,
-        np.zeros((len(X), width, Y.shape[-1])),
+        first,
+        second,
         X,
         Y,
         step=step,
@@ -45,7 +47,9 @@ def label_noise_descent(
         rngs=generators(seed, "label_noise", len(X)),
     )
     times = step * every * np.arange(W1.shape[1])
-    return Trajectory(times, {"W1": W1, "W2": W2}, {"X": X, "Y": Y, "P": P})
+    Q = two_layer.hidden_basis(first, second)
+    layers = {"W1": W1 @ Q[:, None], "W2": np.swapaxes(Q, -1, -2)[:, None] @ W2}
+    return Trajectory(times, layers, {"X": X, "Y": Y, "P": P @ Q})
 
 
 def label_noise_ensemble(
