@@ -60,6 +60,6 @@ def test_descent_does_not_leave_the_hidden_directions_it_starts_in(inputs, width
     X, Y = rng.standard_normal((6, inputs)), rng.standard_normal((6, outputs))
     for _ in range(20):
         R = X.T @ (Y - X @ W1 @ W2)
-        W1, W2 = W1 + 0.01 * R @ W2.T, W2 + 0.01 * W1.T @ R
+        W1, W2 = W1 + 1e-3 * R @ W2.T, W2 + 1e-3 * W1.T @ R
     np.testing.assert_allclose(W1 @ Q @ Q.T, W1, atol=1e-13)
     np.testing.assert_allclose(Q @ (Q.T @ W2), W2, atol=1e-13)
