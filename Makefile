@@ -13,7 +13,7 @@ space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate bench test lint clean
+.PHONY: help figures publish replicate bench test lint docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,8 +49,17 @@ lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	mypy
 	$(VENV)/bin/python .ci/lint_workflow
 
+$(VENV)/.docs: $(INSTALLED) pyproject.toml constraints.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.docs  ## the reference of settings and library: site/index.html
+	$(VENV)/bin/python -m mkdocs build --strict --quiet
+	@echo "the reference to read: $(CURDIR)/site/index.html"
+
 publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
 	python -m learning_dynamics publish
 
-clean:  ## remove what was generated: results, figures, Snakemake's records (not .venv)
-	rm -rf results figures .snakemake
+clean:  ## remove what was generated: results, figures, site, Snakemake's records (not .venv)
+	rm -rf results figures site .snakemake

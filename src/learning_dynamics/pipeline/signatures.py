@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -64,6 +64,8 @@ class Signature:
     fault : str
         What is wrong with an annotation, for functions that configuration cannot call; else empty.
     decorators : tuple of str
+    types : mapping from name to annotation
+        The settings' types, as the source writes them.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Signature:
     docstring: str
     decorators: tuple[str, ...]
     fault: str = ""
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def settings(self) -> set[str]:
@@ -150,7 +153,8 @@ def _signature(node: ast.FunctionDef, module: Path) -> Signature:
     model = create_model(node.name, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
     decorators = tuple(ast.unparse(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list)
     docstring = ast.get_docstring(node) or ""
-    return Signature(node.name, str(module), arguments, optional, model, docstring, decorators, fault)
+    types = {one.arg: ast.unparse(one.annotation) for one in node.args.kwonlyargs if one.annotation}
+    return Signature(node.name, str(module), arguments, optional, model, docstring, decorators, fault, types)
 
 
 def _annotation(node: ast.expr | None) -> tuple[Any, str]:

@@ -45,7 +45,7 @@ def training(
     resume : path, optional
         Folder in which an interrupted training finds what it had reached.
     network, stages, width, bottleneck, hidden
-        See `models.convolutional`.
+        See `models.build`.
     measurements : int
         About how many epochs are recorded, evenly on a logarithmic axis.
 
