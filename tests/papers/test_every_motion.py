@@ -9,7 +9,7 @@ import pytest
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.stages.motion import LARGEST, animated, rendered
-from learning_dynamics.pipeline.templates import fill, typed_results
+from learning_dynamics.pipeline.templates import fields, fill, typed_results
 from learning_dynamics.plotting import style
 from learning_dynamics.plotting.motion import MOVING
 from tests.support import PAPERS, smoke, tables_of
@@ -37,5 +37,7 @@ def test_it_moves_and_says_what_it_shows(paper, name):
     caption = whose.caption(paper, name, "motion")
     assert typed_results(caption) == []
     assert motion.alt
+    # nor does a formula swallow a number: what stands between dollars is not filled
+    assert fields(caption) | fields(motion.alt) == set(motion.facts)
     for text in (caption, motion.alt):
         assert "{" not in "".join(fill(text, plain_facts(motion.facts)).split("$")[::2])

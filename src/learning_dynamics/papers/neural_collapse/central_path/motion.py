@@ -18,13 +18,13 @@ from learning_dynamics.tidy import Table
 
 
 def central_path(flows: Table, training: Table, *, size: Natural, member: Natural) -> Motion:
-    r"""In motion: on the central path class means become a simplex and classes points; a network comes near.
+    r"""In motion: on the central path class means become a simplex and classes points; a network goes part of the way.
 
     Bars: how far class means spread along each of their directions, the SNR singular values in units of the largest,
-    $\omega_j/\omega_{{\max}}$; on a simplex all are one. Grey: the standard deviation within classes, in units of the
-    means' along the first direction, $\sqrt{{C}}/\omega_{{\max}}$. Left: Riemannian gradient flow on the central path,
-    at recorded times. Right: a network in training, seed {seed}, at the {epochs} epochs at which it was measured,
-    nothing in between; it is neither on the central path nor renormalised.
+    $\omega_j/\omega_{\max}$; on a simplex all are one. Grey: the standard deviation within classes, to which features
+    are whitened, in units of the means' along the first direction, $\sqrt{C}/\omega_{\max}$. Left: Riemannian gradient
+    flow on the central path, at recorded times. Right: a network in training, seed {seed}, at the {epochs} epochs at
+    which it was measured, nothing in between; it is neither on the central path nor renormalised.
     """
     rows = drawn_member(flows, size, member)
     classes = int(rows["classes"].iloc[0])

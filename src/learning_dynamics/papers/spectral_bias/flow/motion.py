@@ -13,9 +13,9 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 
 def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
-    r"""In motion: at small scale the first $k$ singular values of $W_1$ rise one after the other, and no other.
+    r"""In motion: at small scale the first $k$ singular values of $W_1$ rise, the largest first, and no other.
 
-    Gradient flow from the orthogonal layer at $\gamma = {gamma}$, the same draw as above, at recorded times. Left: so
+    Gradient flow from the orthogonal layer at {scale}, the same draw as above, at recorded times. Left: so
     far. Right: all {top} at that time. Dashes: their limits by Corollary 3.1.
     """
     rows = select(small, "sigma_w1", seed=member, phase="flow")
@@ -51,7 +51,7 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     return Motion(
         figure,
         draw,
-        facts={"gamma": power(settings_of(small)["gamma"]), "top": count},
-        alt="Curves that begin near zero: one after the other rises steeply and settles on its dashed limit, the "
-        "largest first; the others never leave zero.",
+        facts={"scale": rf"$\gamma = {power(settings_of(small)['gamma'])}$", "top": count},
+        alt="Curves that begin near zero: some rise steeply, the largest first, and settle on their dashed limits; the "
+        "others stay where they begin.",
     )

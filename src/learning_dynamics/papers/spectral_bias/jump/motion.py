@@ -59,7 +59,6 @@ def jump(jump: Table) -> Motion:
         figure,
         draw,
         frames=len(scales),
-        seconds=4.5,
         facts={"first": next(ends), "last": next(ends), "scales": len(gammas)},
         alt="Three smooth curves that rise at three times; as the scale vanishes each turns into a vertical step.",
     )
