@@ -88,7 +88,7 @@ onerror:
 rule all:
     """Every figure, the page, and the verdicts as expected."""
     input:
-        [f"{figure}.{kind}" for paper in project.papers for figure in figures_of(paper) for kind in ("pdf", "png")],
+        [file for paper in project.papers for file in drawn_of(paper)],
         f"{FIGURES}/index.html",
         f"{RESULTS}/verdicts.txt",
         [table for paper in project.papers for table in TABLES.get(paper, [])],
@@ -101,7 +101,7 @@ for paper in project.papers:
         name:
             paper
         input:
-            [f"{figure}.{kind}" for figure in figures_of(paper) for kind in ("pdf", "png")],
+            drawn_of(paper),
             f"{RESULTS}/{paper}/claims.parquet",
             TABLES.get(paper, []),
         localrule: True
@@ -131,6 +131,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/metrics.smk"
 include: "workflow/rules/figure.smk"
+include: "workflow/rules/motion.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/replicate.smk"
 include: "workflow/rules/report.smk"

@@ -15,6 +15,7 @@ FORBIDDEN = {
     "runs": ("metrics", "figures", "claims", "plotting"),
     "metrics": ("runs", "figures", "claims", "plotting"),
     "figures": ("runs", "metrics", "claims"),
+    "motion": ("runs", "metrics", "claims"),
     "claims": ("runs", "metrics", "figures", "plotting"),
     "theory": (*PARTS.values(), "plotting"),
     "models": (*PARTS.values(), "plotting"),

@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 from learning_dynamics.claims import VERDICTS, Check
 from learning_dynamics.pipeline.records import check_row
 from learning_dynamics.pipeline.report import page, places
-from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Topic
+from learning_dynamics.pipeline.report.contents import Exhibit, Film, Paper, Topic
 from learning_dynamics.pipeline.report.pictures import compressed, fitted
 from learning_dynamics.plotting import COLOURS, WIDTH, style
 
@@ -83,10 +83,14 @@ def made_up_page(folder):
         figure.savefig(png)
         figure.savefig(png.with_suffix(".pdf"))
         plt.close(figure)
+    frames = [Image.new("RGB", (960, 480), (shade, 0, 0)) for shade in range(0, 240, 20)]
+    webp = png.with_suffix(".webp")
+    frames[0].save(webp, save_all=True, append_images=frames[1:], duration=40, loop=0, lossless=True)
     shown = Exhibit(
         "made_up", "wide", "A figure of $\\sigma_i$", WORDS, "A line that rises.", png, png.with_suffix(".pdf"),
         "src/learning_dynamics/claims.py#L1", "snakemake --cores all figures/made_up/wide.pdf",
     )  # fmt: skip
+    shown.film = Film(webp, WORDS, "A line that grows.")
     claims = [made_up_claim(verdict.replace(" ", "_"), verdict, shown) for verdict in VERDICTS]
     loose = made_up_claim("loose", "reproduced", None)
     ours = made_up_claim("ours", "reproduced", shown, "ours")
@@ -294,6 +298,39 @@ def test_links_lead_somewhere(wide, html):
             assert wide.locator(f'[id="{link[1:]}"]').count() == 1, link
         else:
             assert (html.parent / link.partition("#")[0]).is_file(), link
+
+
+# -- what moves -------------------------------------------------------------------------------------------------------
+
+
+def frames_of(film):
+    """Return how many frames what a film shows now has."""
+    return film.locator("img").evaluate("""async (image) => {
+        const data = await (await fetch(image.currentSrc)).arrayBuffer();
+        const decoder = new ImageDecoder({ data, type: 'image/webp' });
+        await decoder.tracks.ready;
+        return decoder.tracks.selectedTrack.frameCount; }""")
+
+
+@pytest.mark.parametrize(("motion", "first", "then"), [("no-preference", "Stop", "Play"), ("reduce", "Play", "Stop")])
+def test_what_moves_rests_for_who_prefers_it_and_at_a_press(chromium, html, motion, first, then):
+    page, _ = opened(chromium, html, reduced_motion=motion)
+    films = page.locator(".film")
+    assert films.count() > 0
+    for film in films.all():
+        button = film.get_by_role("button")
+        for label in (first, then):
+            assert button.inner_text() == label
+            assert (frames_of(film) > 10) == (label == "Stop")
+            button.press("Enter")
+    page.context.close()
+
+
+def test_on_paper_and_without_scripts_what_moves_rests(chromium, html):
+    page, _ = opened(chromium, html, java_script_enabled=False)
+    assert page.locator(".film source").first.get_attribute("media") == "print, (prefers-reduced-motion: reduce)"
+    assert page.locator(".film button").count() == 0
+    page.context.close()
 
 
 # -- the table of claims ----------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def compact(spec):
 
 def spec_of(stage):
     """Return a parameter function: what a job is to do, as JSON."""
-    get = {"data": "data", "run": "run", "metrics": "measure", "figure": "figure"}[stage]
+    get = {"data": "data", "run": "run", "metrics": "measure", "figure": "figure", "motion": "motion"}[stage]
 
     def spec(wildcards):
         return compact(getattr(project_of(wildcards.get("results", RESULTS)), get)(wildcards.paper, wildcards.name))
@@ -78,6 +78,15 @@ def metrics_of(results, paper, runs):
 
 def figures_of(paper):
     return [f"{FIGURES}/{paper}/{name}" for name in project.figures(paper)]
+
+
+def motions_of(paper):
+    return [f"{FIGURES}/{paper}/{name}.webp" for name in project.motions(paper)]
+
+
+def drawn_of(paper):
+    """All that is drawn of a paper."""
+    return [f"{figure}.{kind}" for figure in figures_of(paper) for kind in ("pdf", "png")] + motions_of(paper)
 
 
 def every_run_of(paper):

@@ -7,6 +7,7 @@ rule page:
     input:
         claims=[f"{RESULTS}/{paper}/claims.parquet" for paper in project.papers],
         figures=[f"{figure}.png" for paper in project.papers for figure in figures_of(paper)],
+        motions=[file for paper in project.papers for file in motions_of(paper)],
     output:
         page=f"{FIGURES}/index.html",
         claims=f"{RESULTS}/claims.parquet",

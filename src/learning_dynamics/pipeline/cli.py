@@ -20,6 +20,7 @@ NEEDED = {
     "run": ("kind", "settings"),
     "metrics": ("kind", "settings"),
     "figure": ("kind", "runs", "settings"),
+    "motion": ("kind", "runs", "settings"),
     "claims": ("claims", "sensitivity"),
 }
 LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
@@ -70,6 +71,12 @@ def parser() -> argparse.ArgumentParser:
     path(figure, "--pdf", "the .pdf to write; by default figures/<style>/<paper>/<name>.pdf", required=False)
     path(figure, "--png", "the .png to write", required=False)
     made(figure, source=False)
+
+    motion = stage("motion", "draw a figure that moves: parquet in, animated WebP out", spec=False)
+    motion.add_argument("--spec", type=json.loads, help="what to do, as JSON; by default what the configuration says")
+    path(motion, "--metrics", "folder of the runs' .parquet", required=False)
+    path(motion, "--out", "the .webp to write; by default figures/<paper>/<name>.webp", required=False)
+    made(motion, source=False)
 
     claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
     path(claims, "--metrics", "folder of the runs' .parquet")

@@ -32,6 +32,9 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
         for paper, name in drawn:
             made = project.fingerprint("figure", paper, name)
             found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in ("pdf", "png")}
+        for paper in project.papers:
+            for name in project.motions(paper):
+                found[f"{figures}/{paper}/{name}.webp"] = project.fingerprint("motion", paper, name)
     return found
 
 
@@ -59,6 +62,10 @@ def _record(path: Path) -> Mapping[str, Any]:
         from learning_dynamics.pipeline.stages.figure import read_record as read_drawn
 
         return read_drawn(path)
+    if path.suffix == ".webp":
+        from learning_dynamics.pipeline.stages.motion import read_record as read_moving
+
+        return read_moving(path)
     return read_record(path)
 
 

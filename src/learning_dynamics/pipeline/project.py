@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.config import Block, Configuration
 from learning_dynamics.pipeline.provenance import digest, fingerprint
 from learning_dynamics.pipeline.signatures import Signature, signatures
-from learning_dynamics.pipeline.sources import PARTS, data_module, module_path, part_module, science
+from learning_dynamics.pipeline.sources import PACKAGE, PARTS, data_module, module_path, part_module, science
 from learning_dynamics.pipeline.sweeps import sweep_members
 
 Spec = dict[str, Any]
@@ -67,6 +68,10 @@ class Project:
     def figures(self, paper: str) -> list[str]:
         """The figures of a paper, in the order of the configuration."""
         return list(self._blocks(paper, "figures"))
+
+    def motions(self, paper: str) -> list[str]:
+        """The figures of a paper that also move: their topic's ``motion.py`` has a function of their kind's name."""
+        return [name for name in self.figures(paper) if self._moving(paper, name)]
 
     def runs(self, paper: str) -> list[str]:
         """Every run of a paper, sweeps and sensitivity checks expanded."""
@@ -127,6 +132,19 @@ class Project:
             "settings": _settings(block, FIGURE_KEYS),
         }
 
+    def motion(self, paper: str, name: str) -> Spec:
+        """What a motion job is to do: as for the figure, with those of its runs and settings that the motion takes."""
+        function = self._moving(paper, name)
+        if function is None:
+            moving = ", ".join(self.motions(paper)) or "none"
+            raise ProjectError(f"{self._where(paper, 'figures', name)}: does not move; those that do: {moving}")
+        block = self._find(paper, "figures", name, "figure")
+        return {
+            "kind": block["kind"],
+            "runs": self._roles(paper, _taken(block["runs"], function.arguments)),
+            "settings": _taken(_settings(block, FIGURE_KEYS), function.settings),
+        }
+
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs, what is varied, and the sensitivity checks."""
         checks = self._sensitivity(paper)
@@ -164,6 +182,11 @@ class Project:
         """The runs whose metrics a figure needs, sweeps expanded."""
         return self._members_of(paper, self._find(paper, "figures", name, "figure")["runs"])
 
+    def motion_runs(self, paper: str, name: str) -> list[str]:
+        """The runs whose metrics a figure's motion needs, sweeps expanded."""
+        runs = self._find(paper, "figures", name, "figure")["runs"]
+        return self._members_of(paper, {role: runs[role] for role in self.motion(paper, name)["runs"]})
+
     def claims_runs(self, paper: str) -> list[str]:
         """The runs whose metrics the claims need, sweeps and sensitivity checks expanded."""
         runs = [
@@ -182,7 +205,7 @@ class Project:
             for kind in sorted(kinds):
                 found |= science(part_module(paper, "claims", kind))
             return found
-        section = "figures" if stage == "figure" else None
+        section = "figures" if stage in ("figure", "motion") else None
         kind = self._find(paper, section, name, stage)["kind"] if section else self._block_of(paper, name)["kind"]
         return science(part_module(paper, PARTS[stage], kind))
 
@@ -200,7 +223,13 @@ class Project:
             if stage == "claims":
                 spec = self.claims(paper)
             else:
-                get = {"data": self.data, "run": self.run, "metrics": self.measure, "figure": self.figure}[stage]
+                get = {
+                    "data": self.data,
+                    "run": self.run,
+                    "metrics": self.measure,
+                    "figure": self.figure,
+                    "motion": self.motion,
+                }[stage]
                 spec = get(paper, name)
             made_from = self.made_from(stage, paper, name)
             self._fingerprints[key] = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
@@ -208,10 +237,10 @@ class Project:
 
     # -- words --------------------------------------------------------------------------------------
 
-    def caption(self, paper: str, name: str) -> str:
-        """A figure's caption: its function's docstring, up to any section on parameters; a template of its facts."""
+    def caption(self, paper: str, name: str, stage: str = "figure") -> str:
+        """A figure's or motion's caption: its function's docstring, up to parameters; a template of its facts."""
         kind = self._find(paper, "figures", name, "figure")["kind"]
-        return _prose(self._signature(paper, "figure", kind, name).docstring)
+        return _prose(self._signature(paper, stage, kind, name).docstring)
 
     def statement(self, paper: str, name: str) -> str:
         """A claim's statement: the first paragraph of its function's docstring."""
@@ -312,6 +341,13 @@ class Project:
         where = where or name
         module = self._located(part_module, paper, PARTS[stage], kind, where=where)
         return self._function(module, kind, where)
+
+    def _moving(self, paper: str, name: str) -> Signature | None:
+        """Return the function that moves a figure, if there is one: of the same name, in the topic's ``motion.py``."""
+        kind = self._find(paper, "figures", name, "figure")["kind"]
+        topic, _, function = kind.partition(".")
+        path = module_path(f"{PACKAGE}.papers.{paper}.{topic}.{PARTS['motion']}")
+        return signatures(path).get(function) if path else None
 
     def _ancestry(self, paper: str, name: str, below: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
         """Yield a run's block and those it inherits from, nearest first."""
@@ -463,6 +499,21 @@ class Project:
         function = self._check_roles(paper, "figures", name, "figure")
         where = self._where(paper, "figures", name)
         function.check(_settings(self._blocks(paper, "figures")[name], FIGURE_KEYS), where)
+        self._check_motion(paper, name, function, where)
+
+    def _check_motion(self, paper: str, name: str, still: Signature, where: str) -> None:
+        block = self._blocks(paper, "figures")[name]
+        path = Path(still.where).with_name(f"{PARTS['motion']}.py")
+        if not path.is_file():
+            return
+        drawn = signatures(Path(still.where))
+        for function in signatures(path):
+            if function not in drawn:
+                raise ProjectError(f"{path}: `{function}` moves no figure{near(function, drawn)}")
+        moving = self._moving(paper, name)
+        if moving is not None:
+            moving.check_roles(_taken(block["runs"], moving.arguments), where)
+            moving.check(_taken(_settings(block, FIGURE_KEYS), moving.settings), where)
 
     def _check_claim(self, paper: str, name: str) -> None:
         function = self._check_roles(paper, "claims", name, "claims")
@@ -577,6 +628,12 @@ class Project:
 
 def _settings(block: Mapping[str, Any], structural: set[str]) -> Spec:
     return {key: value for key, value in block.items() if key not in structural}
+
+
+def _taken(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return what is given under some names, in the order given."""
+    names = set(names)
+    return {key: value for key, value in given.items() if key in names}
 
 
 def _names(roles: Mapping[str, str | list[str]]) -> set[str]:

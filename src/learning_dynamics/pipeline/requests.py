@@ -8,7 +8,15 @@ REQUESTS = {
     "run": {"mem_mb": 1000, "runtime": 30},
     "metrics": {"mem_mb": 1000, "runtime": 5},
     "figure": {"mem_mb": 800, "runtime": 5},
+    "motion": {"mem_mb": 1000, "runtime": 5},
     "claims": {"mem_mb": 1500, "runtime": 10},
 }
 # where each stage's benchmarks lie, below `benchmarks`
-FOLDERS = {"data": "data", "run": "runs", "metrics": "metrics", "figure": "figures", "claims": ""}
+FOLDERS = {
+    "data": "data",
+    "run": "runs",
+    "metrics": "metrics",
+    "figure": "figures",
+    "motion": "motion",
+    "claims": "",
+}

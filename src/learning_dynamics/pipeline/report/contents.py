@@ -16,9 +16,19 @@ from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import as_expected
 from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
 from learning_dynamics.pipeline.stages.figure import read_record
+from learning_dynamics.pipeline.stages.motion import read_record as read_motion
 from learning_dynamics.pipeline.templates import fill
 
 Row = dict[str, Any]
+
+
+@dataclass
+class Film:
+    """A figure in motion: its file, its caption, what it shows for those who cannot see it."""
+
+    webp: Path
+    caption: str
+    alt: str
 
 
 @dataclass
@@ -36,6 +46,7 @@ class Exhibit:
     command: str
     claims: list[Row] = field(default_factory=list)
     observations: list[Row] = field(default_factory=list)
+    film: Film | None = None
 
     @property
     def anchor(self) -> str:
@@ -215,7 +226,15 @@ def _exhibit(project: Project, paper: str, name: str, figures: Path, options: st
         pdf,
         code_of(paper, "figure", project.figure(paper, name)["kind"]),
         f"snakemake --cores all {pdf}{options}",
+        film=_film(project, paper, name, figures) if name in project.motions(paper) else None,
     )
+
+
+def _film(project: Project, paper: str, name: str, figures: Path) -> Film:
+    webp = figures / paper / f"{name}.webp"
+    moving = read_motion(webp)
+    caption = fill(project.caption(paper, name, "motion"), moving["facts"])
+    return Film(webp, caption, fill(moving["alt"], moving["facts"]))
 
 
 def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:

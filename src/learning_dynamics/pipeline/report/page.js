@@ -35,6 +35,20 @@ form.addEventListener("input", () => {
   });
 });
 
+// what moves can be stopped: its still is then the source for everybody, and on demand for nobody but paper
+for (const film of document.querySelectorAll(".film")) {
+  const source = film.querySelector("source");
+  const button = document.createElement("button");
+  button.type = "button";
+  const set = (moves) => {
+    source.media = moves ? "print" : "all";
+    button.textContent = moves ? "Stop" : "Play";
+  };
+  set(!matchMedia("(prefers-reduced-motion: reduce)").matches);
+  button.addEventListener("click", () => set(source.media === "all"));
+  film.querySelector("picture").after(button);
+}
+
 // contents are folded on a small window; paper shows everything
 const contents = document.querySelector("nav details");
 if (matchMedia("(max-width: 74rem)").matches) contents.open = false;

@@ -16,9 +16,9 @@ from learning_dynamics.claims import VERDICTS
 from learning_dynamics.pipeline import maths
 from learning_dynamics.pipeline.config import ROOT
 from learning_dynamics.pipeline.report.contents import Paper, Row, counted
-from learning_dynamics.pipeline.report.pictures import compressed, fitted, specification_curve
+from learning_dynamics.pipeline.report.pictures import compressed, film, fitted, specification_curve
 
-MOST_BYTES = 4_300_000  # of all figures; the page holds them as text, a third longer
+MOST_BYTES = 4_300_000  # of all figures, still and in motion; the page holds them as text, a third longer
 TELLING = 460  # CSS pixels: the width at most of a paper's most telling figure, at the page's beginning
 MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
 MOST_DIGITS = 5  # of a measurement with an interval
@@ -46,14 +46,18 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
     """
     claims = [claim for paper in papers for claim in paper.claims]
     every = [claim for paper in papers for claim in paper.every]
-    shown = [figure.png for paper in papers for topic in paper.topics for figure in topic.exhibits]
+    exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
+    shown = [figure.png for figure in exhibits]
+    films = {figure.film.webp: film(figure.film.webp) for figure in exhibits if figure.film}
+    moving = sum(len(picture.data) for pair in films.values() for picture in pair)
     seeds = sorted({seed for claim in every for seed in claim["seeds"]})
     return (
         _environment(folder)
         .get_template("page.html")
         .render(
             papers=papers,
-            pictures=fitted(shown, MOST_BYTES, "webp"),
+            pictures=fitted(shown, MOST_BYTES - moving, "webp"),
+            films=films,
             claims=claims,
             every=every,
             counts=counted(claims),

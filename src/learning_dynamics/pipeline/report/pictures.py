@@ -67,6 +67,16 @@ def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | N
     return Picture(buffer.getvalue(), kind, width, height)
 
 
+def film(webp: Path) -> tuple[Picture, Picture]:
+    """Return a figure in motion as it is, two of its pixels for one of the page, and its last frame alone."""
+    with Image.open(webp) as image:
+        size = (round(image.width / 2), round(image.height / 2))
+        image.seek(image.n_frames - 1)  # type: ignore[attr-defined]
+        buffer = io.BytesIO()
+        image.convert("RGB").save(buffer, "WEBP", lossless=True)
+    return Picture(webp.read_bytes(), "webp", *size), Picture(buffer.getvalue(), "webp", *size)
+
+
 def fitted(pngs: Sequence[Path], most: int, kind: str = "png") -> dict[Path, Picture]:
     """Return figures compressed so that together they have at most so many bytes; the largest lose colours first."""
     with ThreadPoolExecutor() as threads:

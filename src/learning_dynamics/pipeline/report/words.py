@@ -14,6 +14,7 @@ def digest_of_words(project: Project) -> str:
     words: list[object] = [project.configuration.papers]
     for paper in project.papers:
         words += [project.caption(paper, name) for name in project.figures(paper)]
+        words += [project.caption(paper, name, "motion") for name in project.motions(paper)]
         words += [project.explanation(paper, name) for name in project.claims(paper)["claims"]]
         kinds = [project.figure(paper, name)["kind"] for name in project.figures(paper)]
         for topic in sorted({kind.partition(".")[0] for kind in kinds}):

@@ -34,7 +34,11 @@ def used(project: Project, results: Path) -> pd.DataFrame:
         for stage, folder in FOLDERS.items():
             place = results / paper / "benchmarks" / folder
             files = [place / "claims.tsv"] if stage == "claims" else sorted(place.glob("*.tsv"))
-            known = {"data": project.about(paper).get("data", {}), "figure": project.figures(paper)}
+            known = {
+                "data": project.about(paper).get("data", {}),
+                "figure": project.figures(paper),
+                "motion": project.motions(paper),
+            }
             names = known.get(stage, project.runs(paper) if stage != "claims" else ["claims"])
             for file in files:
                 if file.stem not in names or not file.is_file():

@@ -46,7 +46,7 @@ def central_path(
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)
     axes = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(3)]
-    drawn, stepped = (_drawn_member(table, size, member) for table in (flows, descent))
+    drawn, stepped = (drawn_member(table, size, member) for table in (flows, descent))
     for axis, flow in zip(axes[:2], ("orthogonal", "printed"), strict=True):
         _omega_panel(axis, drawn[drawn["flow"] == flow], stepped if flow == "printed" else None)
     top = max(axis.get_ylim()[1] for axis in axes[:2])
@@ -61,7 +61,8 @@ def central_path(
     return Drawn(figure, alt=alt)
 
 
-def _drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
+def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
+    """Return the rows of one member of one size, numbered as in the settings."""
     classes, examples, features = settings_of(table)["sizes"][size]
     chosen = (table["classes"] == classes) & (table["examples"] == examples) & (table["features"] == features)
     return table[chosen & (table["seed"] == member)]

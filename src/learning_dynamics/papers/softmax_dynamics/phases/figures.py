@@ -34,7 +34,7 @@ def figure4(skewed: Table) -> Drawn:
     probability passes one half), in its colour; the grey band holds the middle half of {draws} seeds (RankMe, centred).
     Drawn is the one of {known} seeds that stays nearest to the median of all.
     """
-    rows = skewed[skewed["seed"] == _typical_member(skewed)]
+    rows = skewed[skewed["seed"] == typical_member(skewed)]
     counts = settings_of(skewed)["counts"]
     learned = learned_times(rows, len(counts))
     marks = (float(np.min(learned)), float(np.max(learned)))
@@ -84,7 +84,7 @@ def figure4(skewed: Table) -> Drawn:
     )
 
 
-def _typical_member(table: Table) -> int:
+def typical_member(table: Table) -> int:
     """Return the member, of those whose coordinates are known, whose RankMe stays nearest to the median's course."""
     rank = select(table, "rankme_centred").pivot_table(index="seed", columns="time", values="value")
     known = select(table, "feature_x")["seed"].unique()

@@ -1,0 +1,86 @@
+"""Collapse in two numbers for each direction of the class means: how far apart they are, and how wide each class is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from learning_dynamics.papers.neural_collapse.central_path.figures import drawn_member
+from learning_dynamics.papers.neural_collapse.panels import place_of, title_of
+from learning_dynamics.plotting import COLOURS, sequence
+from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
+from learning_dynamics.settings import Natural
+from learning_dynamics.tidy import Table
+
+
+def central_path(flows: Table, training: Table, *, size: Natural, member: Natural) -> Motion:
+    r"""In motion: on the central path class means become a simplex and classes points; a network goes part of the way.
+
+    Bars: how far class means spread along each of their directions, the SNR singular values in units of the largest,
+    $\omega_j/\omega_{\max}$; on a simplex all are one. Grey: the standard deviation within classes, to which features
+    are whitened, in units of the means' along the first direction, $\sqrt{C}/\omega_{\max}$. Left: Riemannian gradient
+    flow on the central path, at recorded times. Right: a network in training, seed {seed}, at the {epochs} epochs at
+    which it was measured, nothing in between; it is neither on the central path nor renormalised.
+    """
+    rows = drawn_member(flows, size, member)
+    classes = int(rows["classes"].iloc[0])
+    path = _course(rows[(rows["flow"] == "orthogonal") & (rows["quantity"] == "omega")], "time")
+    seed = int(training["seed"].min())
+    measured = training[(training["quantity"] == "snr") & (training["seed"] == seed)]
+    network = _course(measured, "epoch")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.4), sharey=True, width_ratios=[1, 2])
+    movers = [
+        _panel(left, path, classes, lambda time: f"$t = {_power(time)}$"),
+        _panel(right, network, network.shape[1] + 1, lambda epoch: f"epoch {epoch:g}"),
+    ]
+    left.set(ylabel=r"in units of $\omega_{\max}$", ylim=(0, 1.12))
+    left.set_xlabel("central path")
+    right.set_xlabel(f"network ({title_of(place_of(training))})")
+
+    def draw(number: int) -> None:
+        for move in movers:
+            move(number)
+
+    return Motion(
+        figure,
+        draw,
+        seconds=4.5,
+        facts={"seed": seed, "epochs": len(network), "least": float(network.iloc[-1].min() / network.iloc[-1].max())},
+        alt="Bars of different height become equal on the central path; of a network the smallest ends at "
+        "{least:.2g} of the largest. A grey band across them, the width of the classes, shrinks to almost nothing.",
+    )
+
+
+def _course(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return SNR singular values, descending, one row for each recorded moment."""
+    return rows.pivot_table(index=by, columns="index", values="value").dropna()
+
+
+def _panel(axis: Axes, course: pd.DataFrame, classes: int, clock: Callable[[float], str]) -> Callable[[int], None]:
+    """Prepare the bars of one course; return what brings them to a frame."""
+    values = course.to_numpy()
+    largest = values.max(axis=1)
+    moments = np.round(np.linspace(0, len(values) - 1, FRAMES)).astype(int)
+    places = np.arange(1, values.shape[1] + 1)
+    bars = axis.bar(places, np.zeros(len(places)), color=sequence(len(places)), width=0.75)
+    (noise,) = axis.bar([(1 + len(places)) / 2], [0], width=len(places), color=COLOURS["grey"], alpha=0.65, linewidth=0)
+    axis.axhline(1, color=COLOURS["black"], ls=(0, (4, 2)), lw=0.9)
+    axis.set(xticks=places, xlim=(0.4, len(places) + 0.6))
+    title = axis.set_title(clock(float(course.index[0])))
+
+    def move(number: int) -> None:
+        now = moments[number]
+        for bar, value in zip(bars, values[now], strict=True):
+            bar.set_height(value / largest[now])
+        noise.set_height(np.sqrt(classes) / largest[now])
+        title.set_text(clock(float(course.index[now])))
+
+    return move
+
+
+def _power(moment: float) -> str:
+    return f"10^{{{np.log10(moment):.1f}}}" if moment > 0 else "0"

@@ -1,0 +1,70 @@
+"""The toy's features as they move in their plane, and what RankMe makes of them."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.lines import Line2D
+
+from learning_dynamics.papers.softmax_dynamics.panels import CLASS_COLOURS, learned_times
+from learning_dynamics.papers.softmax_dynamics.phases.figures import typical_member
+from learning_dynamics.plotting import COLOURS
+from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
+from learning_dynamics.tidy import Table, select, settings_of
+
+
+def figure4(skewed: Table) -> Motion:
+    r"""In motion: the features of each class, and RankMe of all of them.
+
+    The same run as above, at recorded times, evenly in $\ln t$. Left: rows of $f$ with their paths so far, colours as
+    above; they begin near the origin. Right: RankMe, centred, until then; vertical lines mark when each class is
+    learned.
+    """
+    rows = skewed[skewed["seed"] == typical_member(skewed)]
+    counts = settings_of(skewed)["counts"]
+    labels = np.repeat(np.arange(len(counts)), counts)
+    x, y = (
+        select(rows, f"feature_{letter}").pivot_table(index="time", columns="index", values="value") for letter in "xy"
+    )
+    rank = select(rows, "rankme_centred").set_index("time")["value"].sort_index()
+    times = x.index[x.index > 0]
+    x, y, rank = (table.loc[times].to_numpy() for table in (x, y, rank))
+    figure, (plane, curve) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])
+    reach = 1.08 * float(np.abs([x, y]).max())
+    for line in (plane.axhline, plane.axvline):
+        line(0, color=COLOURS["grey"], lw=0.5, zorder=0)
+    plane.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[], title="features $f$")
+    plane.spines[:].set_visible(False)
+    tints = [CLASS_COLOURS[label % len(CLASS_COLOURS)] for label in labels]
+    paths = [plane.plot([], [], color=tint, lw=1.0, alpha=0.55)[0] for tint in tints]
+    points = [plane.plot([], [], "o", color=tint, ms=5)[0] for tint in tints]
+    handles = [
+        Line2D([], [], ls="", marker="o", ms=4, color=tint, label=f"{size}")
+        for tint, size in zip(CLASS_COLOURS, counts, strict=False)
+    ]
+    plane.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=len(counts), handletextpad=0.0,
+                 columnspacing=0.8, title="examples of each class", title_fontsize=8.5)  # fmt: skip
+    for time, tint in zip(learned_times(rows, len(counts)), CLASS_COLOURS, strict=False):
+        if np.isfinite(time):
+            curve.axvline(time, color=tint, lw=1.0, zorder=0)
+    (trace,) = curve.plot([], [], color=COLOURS["black"])
+    (head,) = curve.plot([], [], "o", color=COLOURS["black"], ms=5, clip_on=False)
+    curve.set(xscale="log", xlim=(times[0], times[-1]), ylim=(0.98, 2.06), xlabel="gradient-flow time $t$")
+    curve.set_title("RankMe")
+
+    def draw(number: int) -> None:
+        now = round(number * (len(times) - 1) / (FRAMES - 1))
+        for index, (path, point) in enumerate(zip(paths, points, strict=True)):
+            path.set_data(x[: now + 1, index], y[: now + 1, index])
+            point.set_data([x[now, index]], [y[now, index]])
+        trace.set_data(times[: now + 1], rank[: now + 1])
+        head.set_data([times[now]], [rank[now]])
+
+    return Motion(
+        figure,
+        draw,
+        seconds=4.5,
+        facts={"lowest": rank.min(), "last": rank[-1]},
+        alt="Points leave the origin of a plane along one line, then fan out, one direction for each class; RankMe "
+        "falls to {lowest:.2f} and ends at {last:.2f}.",
+    )

@@ -1,0 +1,79 @@
+"""The learning curve as its scale vanishes."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from learning_dynamics.papers.spectral_bias import theory
+from learning_dynamics.papers.spectral_bias.panels import line, marks
+from learning_dynamics.plotting import COLOURS, sequence
+from learning_dynamics.plotting.motion import MOVING, Motion
+from learning_dynamics.tidy import Table, select
+
+REST, BETWEEN = 5, 8  # frames at a scale for which the flow was followed, and from one to the next
+
+
+def jump(jump: Table) -> Motion:
+    r"""In motion: as $\gamma$ goes from {first} to {last}, the learning curve becomes a staircase.
+
+    Curves: the closed form of Theorem C.12 at the scale shown. Dots: gradient flow, at the {scales} scales for which it
+    was followed, where the motion rests. Dashes: the limit $\gamma \to 0$.
+    """
+    jump = select(jump, "sigma_beta")
+    gammas = np.sort(jump["gamma"].unique())[::-1]
+    teacher = jump.groupby("index")["limit"].max().sort_index().to_numpy()
+    end = float(jump["time"].max())
+    times = np.unique(np.r_[np.linspace(0, end, 601), 1 / (2 * teacher)])
+    scales, measured = _course(gammas)
+    figure, axis = plt.subplots(figsize=(MOVING, 2.5))
+    colours = sequence(len(teacher))
+    for final, colour, index in zip(teacher, colours, range(1, 1 + len(teacher)), strict=True):
+        at = 1 / (2 * final)
+        axis.plot([0, at, at, end], [0, 0, final, final], "--", color=COLOURS["black"], lw=0.9, zorder=2)
+        axis.annotate(rf"$\sigma_{index}$", (end, final), (5, 0), textcoords="offset points", va="center", color=colour)
+    curves = [axis.plot([], [], color=colour, zorder=3)[0] for colour in colours]
+    dots = [axis.plot([], [], ".", ms=4, color=colour, zorder=4)[0] for colour in colours]
+    clock = axis.set_title(rf"$\gamma = 10^{{{np.log10(scales[0]):.0f}}}$")
+    axis.set(
+        xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, end),
+        ylim=(0, 1.05 * teacher.max()),
+    )  # fmt: skip
+    axis.legend(
+        handles=[line("closed form"), marks("gradient flow"), line(r"limit $\gamma \to 0$", "black", "--", 0.9)],
+        loc="center right",
+        bbox_to_anchor=(1.0, 0.66),
+    )
+
+    def draw(number: int) -> None:
+        gamma = scales[number]
+        shown = jump[(jump["gamma"] == gamma) & measured[number]]
+        for index, (curve, dot, final) in enumerate(zip(curves, dots, teacher, strict=True), start=1):
+            curve.set_data(times, theory.learning_curve(final, gamma, times * np.log(1 / gamma)))
+            rows = shown[shown["index"] == index].iloc[5::10]
+            dot.set_data(rows["time"], rows["value"])
+        clock.set_text(rf"$\gamma = 10^{{{np.log10(gamma):.0f}}}$")
+
+    ends = (f"$10^{{{round(np.log10(gamma))}}}$" for gamma in (gammas[0], gammas[-1]))
+    return Motion(
+        figure,
+        draw,
+        frames=len(scales),
+        facts={"first": next(ends), "last": next(ends), "scales": len(gammas)},
+        alt="Three smooth curves that rise at three times; as the scale vanishes each turns into a vertical step.",
+    )
+
+
+def _course(gammas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scale of each frame, and whether the flow was followed there: the motion rests at those scales."""
+    scales: list[float] = []
+    measured: list[bool] = []
+    for gamma, following in zip(gammas, [*gammas[1:], None], strict=True):
+        scales += [gamma] * REST
+        measured += [True] * REST
+        if following is not None:
+            # evenly in ln ln(1/gamma): the first decades change the curve most
+            powers = np.geomspace(-np.log10(gamma), -np.log10(following), BETWEEN + 2)[1:-1]
+            scales += list(10.0**-powers)
+            measured += [False] * BETWEEN
+    return np.array(scales), np.array(measured)

@@ -1,0 +1,43 @@
+"""Every figure that moves, at smoke scale: it changes, it is small, and its numbers fill what is said of it."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.stages.motion import LARGEST, animated, rendered
+from learning_dynamics.pipeline.templates import fields, fill, typed_results
+from learning_dynamics.plotting import style
+from learning_dynamics.plotting.motion import MOVING
+from tests.support import PAPERS, smoke, tables_of
+
+mpl.use("Agg")
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"),
+    [pytest.param(paper, name, id=f"{paper}.{name}") for paper in PAPERS for name in smoke(paper).motions(paper)],
+)
+def test_it_moves_and_says_what_it_shows(paper, name):
+    whose = smoke(paper)
+    spec = whose.motion(paper, name)
+    tables = tables_of(whose, paper, spec["runs"])
+    with style():
+        motion = paper_function(paper, "motion", spec["kind"])(**tables, **spec["settings"])
+        assert motion.figure.get_size_inches()[0] == MOVING
+        frames = rendered(motion)
+    assert 3 <= motion.seconds <= 4.5  # the last frame is held for another 1.5
+    different = {frame.tobytes() for frame in frames}
+    assert len(different) > 10
+    assert len(animated(frames, motion.seconds, "", name)) < LARGEST
+    assert (np.asarray(frames[0]) != np.asarray(frames[-1])).any()
+    caption = whose.caption(paper, name, "motion")
+    assert typed_results(caption) == []
+    assert motion.alt
+    # nor does a formula swallow a number: what stands between dollars is not filled
+    assert fields(caption) | fields(motion.alt) == set(motion.facts)
+    for text in (caption, motion.alt):
+        assert "{" not in "".join(fill(text, plain_facts(motion.facts)).split("$")[::2])
