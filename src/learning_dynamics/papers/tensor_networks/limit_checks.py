@@ -11,6 +11,9 @@ from learning_dynamics.claims import Check, every_draw
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 DRAW = ["network", "depth", "seed", "scale", "direction"]
+# Error of a flow's limit, relative, in units of the integrator's rtol: what it allows itself in each step adds up, and
+# no flow to a limit takes more steps than this.
+LIMIT_ERROR = 2000.0
 LAG = r"(1 - s) (\log t)^{-(1 - s)} \leq 1 / (e \log \log t)"
 
 
@@ -37,6 +40,20 @@ def vanishes(name: str, tables: Sequence[Table], quantity: str, slack: float, **
     """Check that a quantity has vanished at the last time on every draw, but for what lags."""
     values = np.abs(last_values(tables, quantity, **where))
     return every_draw(name, values, at_most=slowest(tables, slack), because=f"{slack:g} times ${LAG}$")
+
+
+def in_passage(tables: Sequence[Table], quantity: str) -> np.ndarray:
+    """Return which draws have not come to rest: the quantity doubles over the second half of log log t.
+
+    Layers that leave a singular vector for one of a slightly larger singular value do so more slowly than any power of
+    log t, and what vanishes at either end grows on the way.
+    """
+    found = []
+    for table in tables:
+        late = select(table, quantity)
+        values = np.abs(by_draw(late[late["sigma"] >= table["sigma"].max() / 2], quantity, draw=DRAW))
+        found.append(values.max(axis=1) > 2 * values[:, 0])
+    return np.concatenate(found)
 
 
 def while_exact(tables: Sequence[Table]) -> list[Table]:

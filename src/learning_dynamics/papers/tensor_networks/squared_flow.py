@@ -10,8 +10,8 @@ from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions, outputs
 
-# Error of LSODA's limits, relative, in units of its rtol: at most 40 over the runs of this paper; the bound leaves
-# room for other draws and machines.
+# Error of what a flow conserves, and of times, relative, in units of rtol: at most 40 on the draws tried; the bound
+# leaves room for other draws and machines.
 FLOW_ERROR = 100.0
 
 

@@ -102,9 +102,10 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, *, many: Positive) -
     aligned, end = _aligned(early)
     random = starts[starts["classes"] >= many]
     at_start = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
-    # what is left of V - 1 directions that grow at rate one beside one that grows at sqrt(N), for the smallest N
+    # what is left of V - 1 directions that grow at rate one beside one that grows at sqrt(N), for the smallest N; each
+    # starts with a squared Gaussian, one of whose median is 0.455
     smallest = np.sqrt(early["largest"].min())
-    left = (end["classes"].max() - 1) * np.exp(-2 * early["time"].max() * (1 - 1 / smallest))
+    left = (end["classes"].max() - 1) / 0.455 * np.exp(-2 * early["time"].max() * (1 - 1 / smallest))
     ratio = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
 
     def judge(orders: tuple[float, float]) -> Judgement:

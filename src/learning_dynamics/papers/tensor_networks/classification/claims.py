@@ -9,6 +9,8 @@ import numpy as np
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import (
     DRAW,
+    LAG,
+    in_passage,
     last_values,
     loss_vanishes,
     slowest,
@@ -37,11 +39,12 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
 
     Followed to a $\log\log t$ of {reached:.0f}, where the layers' directions solve the singular-vector equations to
     {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are
-    held to the same bound as networks with structure. Over the second half of $\log\log t$ the direction of $X^T r$
-    turns by at most {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids the exponential
-    itself: its exponent is capped, and what is followed is the flow's own limit, which shrinks the layers at given
-    margins. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at the
-    end, and of two layers again with a cap ten times as late.
+    held to the same bound as networks with structure. A draw whose residual grows late is on its way from one singular
+    vector to another that is hardly larger, and decides nothing yet. Over the second half of $\log\log t$ the direction
+    of $X^T r$ turns by at most {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids the
+    exponential itself: its exponent is capped, and what is followed is the flow's own limit, which shrinks the layers
+    at given margins. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at
+    the end, and of two layers again with a cap ten times as late.
     """
     tables = [two, three]
     exact = while_exact(tables)
@@ -49,7 +52,13 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
 
     def judge(predicted: str) -> Judgement:
         return Judgement(
-            vanishes("largest residual of the singular-vector equations", tables, predicted, slack),
+            every_draw(
+                "largest residual of the singular-vector equations",
+                residuals := np.abs(last_values(tables, predicted)),
+                at_most=slowest(tables, slack),
+                because=f"{slack:g} times ${LAG}$; undecided while it grows",
+                undecided=(residuals > slowest(tables, slack)) & in_passage(tables, predicted),
+            ),
             every_draw(
                 r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
                 last_values(exact, "margin"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, equal_on_every_draw
 from learning_dynamics.evidence import mean
-from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
+from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
@@ -28,8 +28,8 @@ def _limits(table: Table, prediction: str, name: str, factor: float = 1.0, **whe
         name,
         by_draw(table, "entry", draw=DRAW, **where),
         factor * by_draw(table, prediction, draw=DRAW, column="predicted", **where),
-        tolerance=FLOW_ERROR * settings_of(table)["rtol"],
-        because="the integrator's tolerance, amplified at most a hundredfold",
+        tolerance=LIMIT_ERROR * settings_of(table)["rtol"],
+        because="the integrator's tolerance, step by step",
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.tensor_networks.regression.theory import SMALL
+from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
+from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
@@ -49,8 +50,8 @@ def _limits(flows: Sequence[Table], prediction: str, factor: float) -> Check:
         "error of the flow's limit, relative to the largest coefficient",
         padded("value", "coefficient"),
         factor * padded("predicted", prediction),
-        tolerance=FLOW_ERROR * max(settings_of(table)["rtol"] for table in flows),
-        because="the integrator's tolerance, amplified at most a hundredfold",
+        tolerance=LIMIT_ERROR * max(settings_of(table)["rtol"] for table in flows),
+        because="the integrator's tolerance, step by step",
     )
 
 
@@ -109,12 +110,14 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     $|\bar\eta|^{2 - L}$) and a weighted $\ell_2$ norm ($\alpha \to \infty$, weights $\bar\eta^{2 - 2L}$), which are the
     plain norms only where all $|\bar\eta_j|$ agree, or at $L = 2$ as $\alpha \to 0$.
 
-    Each limit is compared with the weighted solutions. From the second smallest scale to the smallest the distance
-    from the weighted $\ell_1$ solution falls at depth three and more by a factor of {fall:.2g} on the median draw; at
-    depth two an entry that vanishes does so like $\alpha^{2 (1 - s)}$, with $s$ its column's product with the
-    multipliers relative to the active ones'. Where two columns nearly tie this is slow: at the smallest scale of the
-    flows the distance is still up to {two:.2g}. The power itself is therefore fitted to the minimiser of $Q$, which
-    needs no flow, at scales from {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and {fastest:.3f}.
+    At the largest scale the flow's limit is compared with the weighted solution, and at small ones, from three layers
+    on, the minimiser of $Q$, which needs no flow and can be had where columns that nearly tie have parted. From the
+    second smallest scale of the flows to the smallest the distance from the weighted $\ell_1$ solution falls at these
+    depths by a factor of {fall:.2g} on the median draw. At depth two an entry that vanishes does so like
+    $\alpha^{2 (1 - s)}$, with $s$ its column's product with the multipliers relative to the active ones', slowly where
+    two columns nearly tie: at the smallest scale of the flows the distance is still up to {two:.2g}. The power is
+    therefore fitted to the minimiser of $Q$ at scales from {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and
+    {fastest:.3f}.
     """
     scales = sorted(select(ends, "coefficient")["scale"].unique())
     small, large = scales[0], scales[-1]
@@ -138,10 +141,10 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
                 because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
             ),
             every_draw(
-                "three layers and more, smallest scale: relative distance from the least weighted $\\ell_1$ norm",
-                distance(low, small, **deep),
+                f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
+                distance(f"small_{low}", SMALL_DEEP, **deep),
                 at_most=ratio,
-                because=r"chosen: entries that vanish do so like $\alpha^L$, others like $\alpha^{L-2}$ or faster",
+                because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
             ),
             equal_on_every_draw(
                 r"two layers: power of $\alpha$ of entries outside the support of the least plain $\ell_1$ norm",

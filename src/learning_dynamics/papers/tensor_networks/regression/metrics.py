@@ -7,7 +7,12 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks import norm_like, tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, vanishing_power
+from learning_dynamics.papers.tensor_networks.regression.theory import (
+    SMALL,
+    SMALL_DEEP,
+    small_scale_minimiser,
+    vanishing_power,
+)
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
@@ -45,7 +50,8 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
     ``other_depth``, ``other_scale``, predicted for a layer more, or for twice the scale; ``weighted_l1``,
     ``weighted_l2``, ``plain_l1``, ``plain_l2``, predicted by the solutions of least norm, with the weights of Remark 4
     or without; of two layers ``vanishing``, the power of alpha with which entries outside the support of the least l1
-    norm vanish in the minimiser of Q, predicted by that norm's multipliers; of a single data set ``curve``, the first
+    norm vanish in the minimiser of Q, predicted by that norm's multipliers; of more layers ``small_weighted_l1`` and so
+    on, the minimiser of Q at `SMALL_DEEP`, predicted by the same solutions; of a single data set ``curve``, the first
     predicted coefficient (no run), on a fine grid of scales.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
@@ -66,6 +72,12 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
             powers = np.array([_powers(network, *each) for each in zip(X, y, etas, strict=True)])[:, :, None]
             axes = {"seed": np.arange(len(X)), "scale": SMALL[-1:]}
             tables.append(rows({"vanishing": (powers[:, 0], powers[:, 1])}, axes, depth=depth))
+        if depth > 2 and not even:
+            ends = np.array([_small(network, *each) for each in zip(X, y, etas, strict=True)])[:, None]
+            axes = {"seed": np.arange(len(X)), "scale": [SMALL_DEEP]}
+            norms = ("weighted_l1", "weighted_l2", "plain_l1", "plain_l2")
+            found = {f"small_{name}": (ends, np.array(predicted[name])[:, :1]) for name in norms}
+            tables.append(rows(found, axes, depth=depth))
         if len(X) > 1:
             continue
         grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
@@ -91,6 +103,11 @@ def _singular_features(network: TensorNetwork, X: np.ndarray, even: bool) -> tup
 def _powers(network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarray) -> tuple[float, float]:
     features, _ = _singular_features(network, X, False)
     return vanishing_power(features, y, eta, minimum_norm(features, y, "l1"))
+
+
+def _small(network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    features, back = _singular_features(network, X, False)
+    return back @ small_scale_minimiser(features, y, eta, network.depth)
 
 
 def _predictions(

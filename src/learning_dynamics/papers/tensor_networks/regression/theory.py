@@ -1,4 +1,4 @@
-"""How entries of the minimiser of Q vanish with the initial scale at depth two (Remark 4)."""
+"""The minimiser of Q at initial scales below those that a flow is followed from (Remark 4)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
 
+SMALL_DEEP = 1e-3  # for three layers and more, where smaller ones lie within rounding of a blow-up time
 SMALL = (1e-15, 1e-30)  # far below any scale that a flow is followed from: the minimiser needs no flow
+
+
+def small_scale_minimiser(features: np.ndarray, labels: np.ndarray, weights: np.ndarray, depth: int) -> np.ndarray:
+    """Return the minimiser of Q at `SMALL_DEEP`, shape (m,); nan if it is not found. See `norm_like_minimiser`."""
+    try:
+        return norm_like_minimiser(features, labels, weights, SMALL_DEEP, depth)
+    except ProjectError:
+        return np.full(features.shape[1], np.nan)
 
 
 def vanishing_power(
