@@ -71,8 +71,8 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
                       label=None if number else label)  # fmt: skip
     bound = select(table, "loss", case="assumptions hold").groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0, label="guarantee")
-    axis.set(yscale="log", ylim=(1e-12, 1e7), title="assumptions", xlabel="step × iterations", ylabel="loss / start")
-    axis.legend(fontsize=7, loc="lower right", handlelength=1.2)
+    axis.set(yscale="log", ylim=(1e-12, 1e16), title="assumptions", xlabel="step × iterations", ylabel="loss / start")
+    axis.legend(fontsize=7, loc="upper right", handlelength=1.2)
 
 
 def guarantees(flows: Table, starts: Table) -> Drawn:
