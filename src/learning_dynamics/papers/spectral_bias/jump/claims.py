@@ -105,7 +105,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
 @claim(
     "Theorem C.12",
     scope="whitened data: networks at large and small scale, and down to vanishing ones",
-    correction="at the jump itself the limit is σ/(1 + 2σ), as the theorem's own proof finds",
+    correction=r"At the jump itself the limit is $\sigma/(1 + 2\sigma)$, as the theorem's own proof finds.",
 )
 def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     r"""On whitened data, from $I_\gamma$, $\sigma_i(\beta)$ has a closed form, whose limit at time $\ln(1/\gamma) t$ is

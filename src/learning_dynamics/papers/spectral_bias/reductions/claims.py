@@ -51,7 +51,12 @@ def lemma_3_1(flows: Sequence[Table]) -> Finding:
     )
 
 
-@claim("Lemma 3.3", scope=SCOPE, correction="β itself, not its derivative, is 2γ(I − ααᵀ)⁻¹α, as the appendix proves")
+@claim(
+    "Lemma 3.3",
+    scope=SCOPE,
+    correction=r"$\beta$ itself, not its derivative, is $2\gamma(I - \alpha\alpha^\top)^{-1}\alpha$, as the "
+    "appendix proves.",
+)
 def lemma_3_3(flows: Sequence[Table]) -> Finding:
     r"""From $I_\gamma$, $\alpha = Z_1^{-\top} Z_2$ obeys $\dot\alpha = R - \alpha R^\top \alpha$, and
     $\dot\beta = (I - \alpha\alpha^\top)^{-1}\alpha$.
@@ -99,7 +104,8 @@ def lemma_3_3(flows: Sequence[Table]) -> Finding:
 @claim(
     "Theorem 3.2 (a)",
     scope="Gaussian data, d > n, three outputs, three scales",
-    correction="the potential is ½ tr(D sinh⁻¹(D/γ) − √(D² + γ²)): the ½ belongs before both terms",
+    correction=r"The potential is $\frac{1}{2} \mathrm{tr}(D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$: the half belongs "
+    "before both terms.",
 )
 def theorem_3_2_a(flows: Sequence[Table]) -> Finding:
     r"""From $I_\gamma$ the singular values $D$ of $\beta$ follow the mirror flow of
