@@ -29,8 +29,7 @@ from learning_dynamics.tidy import Table, settings_of
     "Section 4.1 and Figure 3a",
     scope="growth rates along long paths in every dimension listed, and many paths for d = 2",
     correction=r"$\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; $\sigma_2(W)$ itself decays in "
-    "few dimensions and "
-    r"grows in many, and $\sigma_1(W)$ grows at a rate from three dimensions on only",
+    r"few dimensions and grows in many, and $\sigma_1(W)$ grows at a rate from three dimensions on only.",
 )
 def noise_low_rank(
     exponents: Table, plane: Table, *, decaying: list[Count], growing: list[Count], collapsing: list[Count]
@@ -197,8 +196,8 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
 @claim(
     "Proposition 4.1 (c)",
     scope="d = 2, many paths; growth rates along long paths in every dimension listed",
-    correction="For $d = 2$ the mean of $|e|$ tends to a constant above zero; what vanishes, in every dimension tried, is "
-    "the angle between $w_i$ and $a$, almost surely.",
+    correction="For $d = 2$ the mean of $|e|$ tends to a constant above zero; what vanishes, in every dimension "
+    "tried, is the angle between $w_i$ and $a$, almost surely.",
 )
 def proposition_4_1_c(
     plane: Table, exponents: Table, *, precision: Positive, errors: Positive, growing: list[Count]

@@ -135,8 +135,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> F
     "Lemma C.6, (C.13)",
     scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow",
     correction=r"$\frac{d}{dt}|Y - X\beta|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$: the "
-    "residual itself decays, and "
-    "at twice the printed rate.",
+    "residual itself decays, and at twice the printed rate.",
 )
 def lemma_c_6(flows: Sequence[Table]) -> Finding:
     r"""From $I_\gamma$, for $R = X^\top(Y - X\beta)$:

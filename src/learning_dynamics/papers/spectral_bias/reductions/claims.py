@@ -104,8 +104,8 @@ def lemma_3_3(flows: Sequence[Table]) -> Finding:
 @claim(
     "Theorem 3.2 (a)",
     scope="Gaussian data, d > n, three outputs, three scales",
-    correction=r"The potential is $\frac{1}{2} \mathrm{tr}(D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$: the half belongs "
-    "before both terms.",
+    correction=r"The potential is $\frac{1}{2} \mathrm{tr}(D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$: the half "
+    "belongs before both terms.",
 )
 def theorem_3_2_a(flows: Sequence[Table]) -> Finding:
     r"""From $I_\gamma$ the singular values $D$ of $\beta$ follow the mirror flow of

@@ -80,8 +80,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
     "Sections 3.1 and 3.2, the rich limit",
     scope="well-conditioned data, d > n, three outputs, scales from 1 down to the smallest of the run",
     correction=r"$\Psi_\gamma \sim \frac{1}{2} \ln(1/\gamma) \|\beta\|_*$: half of what is printed, for the "
-    "printed potential and "
-    "the corrected one alike.",
+    "printed potential and the corrected one alike.",
 )
 def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     r"""As $\gamma \to 0$: the potential $\Psi_\gamma$ of Theorem 3.2 (a) grows as $\ln(1/\gamma) \|\beta\|_*$; and the
