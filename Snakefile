@@ -72,17 +72,9 @@ if workflow.is_main_process:
         check_clock(EXPECTED)
     except ProjectError as error:
         sys.exit(f"error: {error}")
-    HELD = make_again_what_is_outdated(
+    make_again_what_is_outdated(
         EXPECTED, lambda targets: check_targets(targets, EXPECTED, [RESULTS, FIGURES, *REPLICATES], project.papers)
     )
-
-
-onsuccess:
-    keep_what_was_checked()
-
-
-onerror:
-    keep_what_was_checked()
 
 
 rule all:

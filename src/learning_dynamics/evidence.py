@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 LEVEL = 0.95
 
@@ -46,7 +46,7 @@ def mean(values: Sequence[float] | np.ndarray) -> Estimate:
     if len(values) < 2 or not np.isfinite(values).all():
         value = float(values.mean()) if len(values) else np.nan
         return Estimate(value, -np.inf, np.inf, len(values), "mean (t)")
-    half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = scipy.stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return Estimate(
         float(values.mean()), float(values.mean() - half), float(values.mean() + half), len(values), "mean (t)"
     )
@@ -62,8 +62,8 @@ def median(values: Sequence[float] | np.ndarray) -> Estimate:
     if np.isnan(ordered).any():
         return Estimate(np.nan, -np.inf, np.inf, count, "median (order statistics)")
     # the interval between the r-th smallest and largest covers the median with 1 - 2 P(Bin(n, 1/2) < r)
-    rank = int(stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) if count else 0
-    while rank > 0 and 2 * stats.binom.cdf(rank - 1, count, 0.5) > 1 - LEVEL:
+    rank = int(scipy.stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) if count else 0
+    while rank > 0 and 2 * scipy.stats.binom.cdf(rank - 1, count, 0.5) > 1 - LEVEL:
         rank -= 1
     lower, upper = (ordered[rank - 1], ordered[count - rank]) if rank else (-np.inf, np.inf)
     value = float(np.median(ordered)) if count else np.nan
@@ -74,7 +74,7 @@ def share(successes: int, trials: int) -> Estimate:
     """Share of draws, interval by Wilson's score."""
     if not trials:
         return Estimate(np.nan, 0.0, 1.0, 0, "share (Wilson)")
-    interval = stats.binomtest(int(successes), int(trials)).proportion_ci(LEVEL, method="wilson")
+    interval = scipy.stats.binomtest(int(successes), int(trials)).proportion_ci(LEVEL, method="wilson")
     return Estimate(successes / trials, float(interval.low), float(interval.high), int(trials), "share (Wilson)")
 
 
@@ -89,8 +89,8 @@ def slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> E
     if len(x) < 3:
         value = float((y[-1] - y[0]) / (x[-1] - x[0])) if len(x) == 2 else np.nan
         return Estimate(value, -np.inf, np.inf, len(x), "slope (t)")
-    fit = stats.linregress(x, y)
-    half = stats.t.ppf((1 + LEVEL) / 2, len(x) - 2) * fit.stderr
+    fit = scipy.stats.linregress(x, y)
+    half = scipy.stats.t.ppf((1 + LEVEL) / 2, len(x) - 2) * fit.stderr
     return Estimate(float(fit.slope), float(fit.slope - half), float(fit.slope + half), len(x), "slope (t)")
 
 

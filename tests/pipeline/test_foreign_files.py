@@ -18,7 +18,7 @@ from PIL import Image, PngImagePlugin
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.arrays import load_arrays, load_trajectory, read_record, save_arrays, save_trajectory
 from learning_dynamics.pipeline.freshness import fault
-from learning_dynamics.pipeline.stages import figure
+from learning_dynamics.pipeline.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.stages.tables import load_tables
 from learning_dynamics.pipeline.tables import read_provenance, read_table, write_table
 from learning_dynamics.tidy import SEED, VALUE
@@ -176,6 +176,12 @@ def png(size=(4, 4), **text):
     return stream.getvalue()
 
 
+def spoilt(data):
+    """Return bytes of which one in the middle is another."""
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
 PICTURES = {
     "empty": b"",
     "text": b"no picture",
@@ -183,6 +189,7 @@ PICTURES = {
     "record is no JSON": png(learning_dynamics="{"),
     "record is a list": png(learning_dynamics="[1]"),
     "truncated": png(size=(300, 300), learning_dynamics=json.dumps(RECORD))[:-60],
+    "spoilt": spoilt(png(size=(300, 300), learning_dynamics=json.dumps(RECORD))),
     "jpeg": b"\xff\xd8\xff\xe0" + b"\0" * 30,
 }
 
@@ -191,7 +198,7 @@ PICTURES = {
 def test_a_foreign_picture_is_one_line(tmp_path, kind):
     path = tmp_path / "f.png"
     path.write_bytes(PICTURES[kind])
-    refused(figure.read_record, path)
+    refused(read_drawn, path)
 
 
 @pytest.mark.parametrize("name", ["x.npz", "x.parquet", "x.png", "x.pdf"])

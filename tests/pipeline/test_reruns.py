@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.pipeline.stages.figure import read_record
+from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.tables import read_provenance
 from tests.pipeline.conftest import PAPER, toy
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.records import as_expected
-from learning_dynamics.pipeline.stages.figure import read_record
 from learning_dynamics.pipeline.stages.replication import unsettled
 from tests.support import PAPERS, SMOKE, project
 

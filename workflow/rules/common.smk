@@ -127,9 +127,3 @@ def seeds_shown():
     """The verdicts under other seeds, if they are there: no input, for the page waits for nobody to repeat a paper."""
     path = Path(RESULTS, "replication.parquet")
     return hashlib.sha256(path.read_bytes()).hexdigest()[:20] if path.is_file() else None
-
-
-def keep_what_was_checked():
-    """Write down which outputs were found to be as they should, for the next start."""
-    for outdated in HELD if workflow.is_main_process else []:
-        outdated.keep()

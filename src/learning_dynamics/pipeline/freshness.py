@@ -6,17 +6,20 @@ copied over another, a job may outlive its Snakemake: what an output says of its
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.arrays import read_record
+from learning_dynamics.pipeline.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.tables import read_provenance
 
@@ -58,14 +61,8 @@ def fault(path: str | Path, expected: str) -> str | None:
 def _record(path: Path) -> Mapping[str, Any]:
     if path.suffix == ".parquet":
         return read_provenance(path)
-    if path.suffix == ".png":
-        from learning_dynamics.pipeline.stages.figure import read_record as read_drawn
-
+    if path.suffix in (".png", ".webp"):
         return read_drawn(path)
-    if path.suffix == ".webp":
-        from learning_dynamics.pipeline.stages.motion import read_record as read_moving
-
-        return read_moving(path)
     return read_record(path)
 
 
@@ -132,21 +129,19 @@ class Outdated(set[str]):
 
     def keep(self) -> None:
         """Write down what was found to be as it should."""
-        if self.seen.parent.is_dir():
-            with replacing(self.seen) as partial:
-                partial.write_text(json.dumps(self.known), encoding="utf-8")
+        # what cannot be kept is read again: it is no fault of the run
+        with suppress(ProjectError), replacing(self.seen) as partial:
+            partial.write_text(json.dumps(self.known), encoding="utf-8")
 
 
-def make_again_what_is_outdated(
-    expected: Mapping[str, str], check_targets: Callable[[Iterable[str]], None]
-) -> list[Outdated]:
-    """Let Snakemake make outputs again that do not carry their fingerprint; return what was found, once it plans.
+def make_again_what_is_outdated(expected: Mapping[str, str], check_targets: Callable[[Iterable[str]], None]) -> None:
+    """Let Snakemake make outputs again that do not carry their fingerprint; what was found is kept when it ends.
 
     Before it plans, the paths that a person asked for are given to `check_targets`.
     """
     from snakemake.dag import DAG
 
-    begin, found = DAG.__init__, []
+    begin = DAG.__init__
 
     def init(self: Any, *arguments: Any, **options: Any) -> None:
         try:
@@ -159,10 +154,10 @@ def make_again_what_is_outdated(
             return " ".join(map(str, self.workflow.persistence.params(file) or []))
 
         self.forcefiles = Outdated(self.forcefiles, expected, recorded=recorded)
-        found.append(self.forcefiles)
+        # also where nothing is to be done, which Snakemake tells no handler of
+        atexit.register(self.forcefiles.keep)
 
     DAG.__init__ = init
-    return found
 
 
 def check_clock(paths: Iterable[str]) -> None:

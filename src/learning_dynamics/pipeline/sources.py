@@ -11,6 +11,7 @@ import ast
 import functools
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, near
@@ -98,7 +99,7 @@ def modules_behind(module: str, root: Path | None = None) -> dict[str, Path]:
         if path is None:
             continue
         found[name] = path
-        waiting.extend(_imports(path, *_stamp(path), name))
+        waiting.extend(_imports(path, name))
         if "." in name:
             waiting.append(name.rpartition(".")[0])
     return dict(sorted(found.items()))
@@ -106,7 +107,7 @@ def modules_behind(module: str, root: Path | None = None) -> dict[str, Path]:
 
 def syntax_digest(path: Path) -> str:
     """Return a digest of what a source file computes; empty for a file that holds words alone."""
-    return _syntax_digest(path, *_stamp(path))
+    return _source(path).digest
 
 
 def module_path(module: str, root: Path | None = None) -> Path | None:
@@ -121,7 +122,7 @@ def module_path(module: str, root: Path | None = None) -> Path | None:
 def imports_of(module: str) -> tuple[str, ...]:
     """Return the modules of this package that a module names in its imports, sorted."""
     path = module_path(module)
-    return () if path is None else _imports(path, *_stamp(path), module)
+    return () if path is None else _imports(path, module)
 
 
 def parsed(path: Path) -> ast.Module:
@@ -140,32 +141,42 @@ def parsed(path: Path) -> ast.Module:
         raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+@dataclass(frozen=True)
+class _Source:
+    """What one reading of a file tells: what it imports, as (dots before the name, module, names), and its digest."""
+
+    imports: tuple[tuple[int, str, tuple[str, ...]], ...]
+    digest: str
+
+
+def _source(path: Path) -> _Source:
     status = path.stat()
-    return status.st_mtime_ns, status.st_size
+    return _source_of(path, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=4096)
-def _imports(path: Path, _modified: int, _size: int, module: str) -> tuple[str, ...]:
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    names: set[str] = set()
-    for node in ast.walk(parsed(path)):
+def _source_of(path: Path, _modified: int, _size: int) -> _Source:
+    tree = parsed(path)
+    imports: list[tuple[int, str, tuple[str, ...]]] = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
+            imports.extend((0, alias.name, ()) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join([*above, base] if base else above)
-            names.add(base)
-            names.update(f"{base}.{alias.name}" for alias in node.names)
+            imports.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
+    tree = _WithoutWords().visit(tree)
+    digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:12] if tree.body else ""
+    return _Source(tuple(imports), digest)
+
+
+def _imports(path: Path, module: str) -> tuple[str, ...]:
+    package = (module if path.name == "__init__.py" else module.rpartition(".")[0]).split(".")
+    names: set[str] = set()
+    for level, base, members in _source(path).imports:
+        if level:
+            base = ".".join([*package[: len(package) - level + 1], *([base] if base else [])])
+        names.add(base)
+        names.update(f"{base}.{member}" for member in members)
     return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
-
-
-@functools.lru_cache(maxsize=4096)
-def _syntax_digest(path: Path, _modified: int, _size: int) -> str:
-    tree = _WithoutWords().visit(parsed(path))
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:12] if tree.body else ""
 
 
 class _WithoutWords(ast.NodeTransformer):

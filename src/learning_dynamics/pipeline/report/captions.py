@@ -16,7 +16,7 @@ class Captions:
     def of(self, paper: str, name: str) -> str:
         """Return a drawn figure's caption as reStructuredText, formulas in Unicode."""
         from learning_dynamics.pipeline import maths
-        from learning_dynamics.pipeline.stages.figure import read_record
+        from learning_dynamics.pipeline.pictures import read_record
         from learning_dynamics.pipeline.templates import fill
 
         record = read_record(self.figures / paper / f"{name}.png")

@@ -12,11 +12,10 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.claims import VERDICTS
+from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import as_expected
 from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
-from learning_dynamics.pipeline.stages.figure import read_record
-from learning_dynamics.pipeline.stages.motion import read_record as read_motion
 from learning_dynamics.pipeline.templates import fill
 
 Row = dict[str, Any]
@@ -232,7 +231,7 @@ def _exhibit(project: Project, paper: str, name: str, figures: Path, options: st
 
 def _film(project: Project, paper: str, name: str, figures: Path) -> Film:
     webp = figures / paper / f"{name}.webp"
-    moving = read_motion(webp)
+    moving = read_record(webp)
     caption = fill(project.caption(paper, name, "motion"), moving["facts"])
     return Film(webp, caption, fill(moving["alt"], moving["facts"]))
 

@@ -11,12 +11,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-from PIL import Image
-
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
-from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
@@ -39,6 +34,10 @@ def execute(
     What is not given is the configuration's: a person names paper, figure and look, and finds ``figures/<look>/``.
     """
     if spec is None:
+        # a job is told its spec, and waits for no configuration
+        from learning_dynamics.pipeline.config import load
+        from learning_dynamics.pipeline.project import Project
+
         spec = Project(load()).figure(paper, name)
     metrics = metrics or Path("results", paper, "metrics")
     pdf = pdf or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
@@ -58,22 +57,3 @@ def execute(
             drawn.figure.savefig(partial, format="pdf", metadata=metadata)
         with replacing(png) as partial:
             drawn.figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
-
-
-def read_record(png: Path) -> dict[str, Any]:
-    """Return a drawn figure's provenance, with its facts and alternative text.
-
-    Raises
-    ------
-    ProjectError
-        If the file is missing, or not one of ours.
-    """
-    try:
-        with Image.open(png) as image:
-            image.load()  # to its end: a truncated picture keeps its head
-            record = json.loads(image.text[KEY])  # type: ignore[attr-defined]
-            return dict(record)
-    except FileNotFoundError:
-        raise ProjectError(f"{png}: no such file; run snakemake to make it") from None
-    except (KeyError, AttributeError, OSError, TypeError, ValueError, SyntaxError):
-        raise ProjectError(f"{png}: not drawn by learning-dynamics; delete it and run snakemake again") from None

@@ -18,8 +18,6 @@ from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
-from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
@@ -45,6 +43,10 @@ def execute(
     What is not given is the configuration's.
     """
     if spec is None:
+        # a job is told its spec, and waits for no configuration
+        from learning_dynamics.pipeline.config import load
+        from learning_dynamics.pipeline.project import Project
+
         spec = Project(load()).motion(paper, name)
     metrics = metrics or Path("results", paper, "metrics")
     out = out or Path("figures", paper, f"{name}.webp")
@@ -113,23 +115,3 @@ def _in_one_palette(frames: Sequence[Image.Image], colours: int) -> list[Image.I
         colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
     )
     return [one.quantize(palette=palette, dither=Image.Dither.NONE).convert("RGB") for one in frames]
-
-
-def read_record(webp: Path) -> dict[str, Any]:
-    """Return a motion's provenance, with its facts and alternative text.
-
-    Raises
-    ------
-    ProjectError
-        If the file is missing, or not one of ours.
-    """
-    try:
-        with Image.open(webp) as image:
-            record = dict(json.loads(image.getexif()[ExifTags.Base.ImageDescription])[KEY])
-            image.seek(image.n_frames - 1)  # type: ignore[attr-defined]
-            image.load()  # to its end: a truncated film keeps its head
-            return record
-    except FileNotFoundError:
-        raise ProjectError(f"{webp}: no such file; run snakemake to make it") from None
-    except (KeyError, AttributeError, OSError, TypeError, ValueError, SyntaxError, EOFError):
-        raise ProjectError(f"{webp}: not drawn by learning-dynamics; delete it and run snakemake again") from None

@@ -14,13 +14,13 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.config import ROOT, load
+from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compressed, fitted
 from learning_dynamics.pipeline.stages.check import stale
-from learning_dynamics.pipeline.stages.figure import read_record
 from learning_dynamics.pipeline.stages.report import found_in, seeds_in
 
 LARGEST = 5_000_000  # bytes of all figures together
