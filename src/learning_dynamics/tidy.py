@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError, near
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Table = pd.DataFrame  # metrics of a run; ``attrs["settings"]`` holds the settings it was made with
 
 
@@ -114,6 +118,31 @@ def select(table: pd.DataFrame, quantity: str | list[str] | None = None, **where
     return table[chosen]
 
 
+def remembered(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Concatenate[pd.DataFrame, P], T]:
+    """Let what a function reads from a table be read once: claims ask for it again for every rival and every variant.
+
+    For functions of a table and of hashable arguments, whose result nobody changes: arrays become read-only. What was
+    read is forgotten with the table.
+    """
+    known: dict[int, dict[Any, Any]] = {}
+
+    @functools.wraps(read)
+    def reading(table: pd.DataFrame, *arguments: P.args, **options: P.kwargs) -> T:
+        if id(table) not in known:
+            known[id(table)] = {}
+            weakref.finalize(table, known.pop, id(table), None)
+        asked = (arguments, tuple(options.items()))
+        found = known[id(table)]
+        if asked not in found:
+            result = read(table, *arguments, **options)
+            if isinstance(result, np.ndarray):
+                result.flags.writeable = False
+            found[asked] = result
+        return cast(T, found[asked])
+
+    return reading
+
+
 def by_draw(
     table: pd.DataFrame, quantity: str, *, draw: str | Sequence[str] = "seed", column: str = "value", **where: Any
 ) -> np.ndarray:
@@ -130,6 +159,13 @@ def by_draw(
             f"`{quantity}`: draws have {sorted({len(group) for group in groups})} entries; select further"
         )
     return np.array(groups)
+
+
+class Settings(dict[str, Any]):
+    """A run's settings, in a table's ``attrs``: copies of the table share them, where pandas would copy them deeply."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Settings:
+        return self
 
 
 def settings_of(table: pd.DataFrame) -> dict[str, Any]:

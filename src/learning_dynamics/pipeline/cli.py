@@ -166,12 +166,18 @@ def parser() -> argparse.ArgumentParser:
     path(sweep, "--out", "the .yaml to write, in place of printing it", required=False)
     overlays(sweep)
 
-    map_ = stage("map", "draw a sweep: a quantity against one swept setting, or over two", spec=False)
-    map_.add_argument("--x", required=True, metavar="SETTING", help="swept setting along the horizontal axis")
-    map_.add_argument("--y", metavar="SETTING", help="swept setting along the vertical axis, for a map")
+    map_ = stage("map", "draw a run or sweep: a quantity against one setting, or over two", spec=False)
+    map_.add_argument(
+        "--x",
+        required=True,
+        metavar="COLUMN",
+        help="swept setting or column of the metrics, along the horizontal axis",
+    )
+    map_.add_argument("--y", metavar="COLUMN", help="the same along the vertical axis, for a map")
     map_.add_argument("--quantity", help="of the metrics; without it, the quantities are listed")
     map_.add_argument("--index", type=int, help="which entry of the quantity, from 1")
     map_.add_argument("--at", default="last", help="last (the default), first: in time; largest, smallest: in value")
+    map_.add_argument("--above", type=float, help="draw the share of draws above this number, in place of their median")
     map_.add_argument("--where", nargs="*", default=[], metavar="COLUMN=VALUE", help="which rows of the metrics")
     path(map_, "--out", "the .pdf to write; a .png comes beside it", required=False)
     overlays(map_)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import KEY, check_made_from
-from learning_dynamics.tidy import Column
+from learning_dynamics.tidy import Column, Settings
 
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
 
@@ -68,7 +68,7 @@ def read_table(path: str | Path, fingerprint: str | None = None) -> pd.DataFrame
     table = arrow.to_pandas()
     made = read_settings(path, record)
     check_made_from(path, made, fingerprint)
-    table.attrs["settings"] = made["settings"]
+    table.attrs["settings"] = Settings(made["settings"])
     return table
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Table, remembered, select, settings_of
 
 # Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
 # and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
@@ -33,13 +33,17 @@ def largest(table: Table, *quantities: str, flow: str | None = None) -> np.ndarr
     return wide.max().where(wide.apply(lambda values: values.notna().all())).to_numpy()
 
 
-def by_size(table: Table, quantity: str, flow: str | None = None) -> Iterator[tuple[int, int, int, np.ndarray]]:
-    """Yield classes, examples, features, and a quantity as an array, shape (draws, times, entries), for each size."""
+@remembered
+def by_size(table: Table, quantity: str, flow: str | None = None) -> tuple[tuple[int, int, int, np.ndarray], ...]:
+    """Return classes, examples, features, and a quantity as an array, shape (draws, times, entries), for each size."""
     chosen = select(table, quantity, **({} if flow is None else {"flow": flow}))
+    found = []
     for (classes, examples, features), rows in chosen.groupby(SIZE):
         wide = rows.pivot(index=["seed", "time"], columns="index", values="value")
-        seeds = rows["seed"].nunique()
-        yield int(classes), int(examples), int(features), wide.to_numpy().reshape(seeds, -1, wide.shape[1])
+        values = wide.to_numpy().reshape(rows["seed"].nunique(), -1, wide.shape[1])
+        values.flags.writeable = False
+        found.append((int(classes), int(examples), int(features), values))
+    return tuple(found)
 
 
 def times_of(table: Table) -> np.ndarray:

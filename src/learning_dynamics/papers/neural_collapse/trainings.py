@@ -12,12 +12,13 @@ import pandas as pd
 
 from learning_dynamics.claims import Untested
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Table, remembered, select, settings_of
 
 Draws = np.ndarray  # one number for each training: those of the first table, then of the second, ...
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 
 
+@remembered
 def by_seed(table: Table, quantity: str, split: str = "train") -> pd.DataFrame:
     """Return a scalar quantity with the epochs at which it was measured as rows and seeds as columns."""
     rows = select(table, quantity, split=split, index=0)

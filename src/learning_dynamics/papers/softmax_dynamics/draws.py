@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from learning_dynamics.evidence import LEVEL, Estimate
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Table, remembered, select
 
 START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.metrics.MOMENTS
 # what claims say alike of scope, of criteria, and of draws that they leave out
@@ -18,6 +18,7 @@ MORE = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
 
 
+@remembered
 def values(table: Table, quantity: str, index: int | None = 0, measure: str = "", threshold: float = 0.0, **where: Any):
     """Return a quantity by member, in the grid's order; with ``index=None`` a row for each member.
 

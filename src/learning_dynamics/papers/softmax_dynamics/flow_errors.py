@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Table, remembered, select, settings_of
 
 # Relative error of an invariant along a flow of the toy, in units of the integrator's rtol. It does not grow as rtol is
 # tightened: at most 1.3, 2.4 and 3.0 at 1e-9, 1e-11 and 1e-12, on flows that no claim judges (class sizes 3-2-2-1,
@@ -42,6 +42,7 @@ def rate_errors(table: Table, quantity: str, speed: str, smooth: pd.Series) -> n
     return error[smooth.reindex(error.index) | error.isna()].groupby("seed").max().to_numpy()
 
 
+@remembered
 def at_each_time(table: Table, quantity: str) -> pd.Series:
     """Return a quantity that has a single value, by seed and time."""
     return select(table, quantity).set_index(["seed", "time"])["value"]

@@ -1,4 +1,4 @@
-"""Draw a sweep: a quantity of its runs against one swept setting, or as a map over two."""
+"""Draw a run's metrics against one of their columns, or as a map over two: swept settings, or any that it records."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
@@ -26,6 +27,9 @@ from learning_dynamics.plotting import WIDTH, style
 from learning_dynamics.tidy import select
 
 REDUCTIONS = ("last", "first", "largest", "smallest")
+MOMENTS = ("time", "epoch", "step")  # columns that say when
+DRAWS = ("seed", "draw")  # columns that say of which draw
+NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *MOMENTS, *DRAWS}
 MOST_CONTOURS = 4
 GRAMMAR = "write COLUMN=VALUE, for example phase=limit"
 
@@ -40,48 +44,50 @@ def execute(
     where: Sequence[str] = (),
     at: str = "last",
     index: int | None = None,
+    above: float | None = None,
     out: Path | None = None,
 ) -> None:
-    """Draw the sweep `name` and say where; without a quantity, say which there are.
+    """Draw the run `name`, swept or not, and say where; without a quantity, say which there are.
 
-    Each run gives one number: the quantity `at` its last, first, largest or smallest recorded time or value, for each
-    draw, and of the draws the median. Lines in a map are contours of what the theory predicts, where the metrics hold
-    a prediction.
+    Each draw gives one number for each value of `x` (and `y`): the quantity `at` its last, first, largest or smallest
+    recorded moment or value. Of the draws the median is shown, or the share that lies above a number. Lines in a map
+    are contours of what the theory predicts, where the metrics hold a prediction.
     """
     configuration = load(files, {"papers": [paper]})
     project = Project(configuration)
-    sweeps = project.sweeps(paper)
-    if name not in sweeps:
-        raise ProjectError(f"{paper} has no swept run `{name}`{near(name, sweeps)}; give its file with --configfile")
+    known = [*project.sweeps(paper), *project.runs(paper)]
+    if name not in known:
+        raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}; give its file with --configfile")
     scale = configuration.scale or ""
     described = project.described(paper, name)
-    swept = list(described["sweep"])
+    swept = list(described["sweep"] or ())
     table = load_table(Path("results", scale, paper, "metrics"), described)
-    for given in (x, *([y] if y else [])):
-        if given not in swept:
-            raise ProjectError(f"{name} does not sweep `{given}`{near(given, swept)}")
+    axes = [x, *([y] if y else [])]
+    columns = [column for column in table if column not in NO_AXIS]
+    for given in axes:
+        if given not in columns:
+            raise ProjectError(f"{name} neither sweeps nor records `{given}`{near(given, columns)}")
     if quantity is None:
         raise ProjectError(f"--quantity: name one of {', '.join(sorted(table['quantity'].unique()))}")
     chosen = conditions(where, table) | ({} if index is None else {"index": index})
-    found = reduced(select(table, quantity, **chosen), swept, at)
-    others = [setting for setting in swept if setting not in (x, y, *chosen)]
+    rows = select(table, quantity, **chosen)
+    others = [setting for setting in swept if setting not in (*axes, *chosen)]
     if others:
         raise ProjectError(f"{name} sweeps {', '.join(others)} too; take one value with --where {others[0]}=...")
+    found = reduced(rows, axes, at, above)
+    label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
     pdf = out or Path("figures", scale, paper, f"{name}--{quantity}.pdf")
     with style():
-        figure = heat_map(found, x, y, quantity) if y else lines(found, x, quantity)
-        figure.suptitle(
-            f"{quantity}"
-            + "".join(
-                f", {key} {value:g}" if isinstance(value, float) else f", {key} {value}"
-                for key, value in chosen.items()
-            ),
-            fontsize=8,
-        )
+        figure = heat_map(found, x, y, label) if y else lines(found, x, label)
+        figure.suptitle(", ".join([quantity, *(_told(key, value) for key, value in chosen.items())]), fontsize=8)
         for file in (pdf, pdf.with_suffix(".png")):
             with replacing(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
-    print(f"{pdf}, {pdf.with_suffix('.png')}: {quantity} of {len(found)} runs")
+    print(f"{pdf}, {pdf.with_suffix('.png')}: {label}, {len(found)} values")
+
+
+def _told(key: str, value: Any) -> str:
+    return f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
 
 
 def conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
@@ -101,8 +107,18 @@ def conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
     return found
 
 
-def reduced(rows: pd.DataFrame, swept: Sequence[str], at: str) -> pd.DataFrame:
-    """Return one row for each run: median over draws of the value, and of the prediction, at one moment of each draw.
+def reduced(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | None = None) -> pd.DataFrame:
+    """Return one row for each point of the axes: of the draws the median, or the share above a number, at one moment.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one quantity.
+    axes : sequence of str
+        The columns that it is drawn over.
+    at : {'last', 'first', 'largest', 'smallest'}
+    above : float, optional
+        Return the share of draws whose value lies above it, and no prediction.
 
     Raises
     ------
@@ -111,60 +127,90 @@ def reduced(rows: pd.DataFrame, swept: Sequence[str], at: str) -> pd.DataFrame:
     """
     if at not in REDUCTIONS:
         raise ProjectError(f"--at {at}: must be one of {', '.join(REDUCTIONS)}")
-    draw = [*swept, *(column for column in ("seed",) if column in rows)]
+    draw = [*axes, *(column for column in DRAWS if column in rows)]
+    moment = next((column for column in MOMENTS if column in rows), None)
     if at in ("last", "first"):
-        if "time" in rows:
-            time = rows.groupby(draw)["time"].transform("max" if at == "last" else "min")
-            rows = rows[rows["time"] == time]
-        several = rows.groupby(draw).size()
+        if moment is not None:
+            when = rows.groupby(draw, observed=True)[moment].transform("max" if at == "last" else "min")
+            rows = rows[rows[moment] == when]
+        several = rows.groupby(draw, observed=True).size()
         if (several > 1).any():
-            known = {*draw, "value", "predicted", "time"}
-            columns = [key for key in rows if key not in known and len(rows[key].unique()) > 1]
-            mend = "--index 1" if "index" in columns else f"--where {columns[0]}=..." if columns else "--at largest"
+            differing = [key for key in rows if key not in {*draw, *NO_AXIS} and len(rows[key].unique()) > 1]
+            mend = (
+                "--index 1" if "index" in differing else f"--where {differing[0]}=..." if differing else "--at largest"
+            )
             raise ProjectError(f"a draw has {several.max()} such numbers; take one of them, for example with {mend}")
     else:
-        best = rows.groupby(draw)["value"].transform("max" if at == "largest" else "min")
+        best = rows.groupby(draw, observed=True)["value"].transform("max" if at == "largest" else "min")
         rows = rows[rows["value"] == best].drop_duplicates(draw)
+    if above is not None:
+        # a value that is not finite is a draw, too: it counts as not above
+        return (rows["value"] > above).groupby([rows[key] for key in axes], sort=False).mean().reset_index()
     kept = ["value", *(["predicted"] if "predicted" in rows else [])]
-    return rows.groupby(list(swept))[kept].median().reset_index()
+    return rows.groupby(list(axes), sort=False)[kept].median().reset_index()
 
 
-def heat_map(found: pd.DataFrame, x: str, y: str, quantity: str) -> Figure:
-    """Draw the value over two settings, with contours of the prediction."""
-    grid = found.pivot_table(index=y, columns=x, values="value", dropna=False)
-    across, up = grid.columns.to_numpy(), grid.index.to_numpy()
-    if min(grid.shape) < 2 or not all(np.issubdtype(axis.dtype, np.number) for axis in (across, up)):
-        raise ProjectError(f"a map needs two or more numbers of both {x} and {y}; leave --y out to draw lines")
-    values = grid.to_numpy()
+def heat_map(found: pd.DataFrame, x: str, y: str, label: str) -> Figure:
+    """Draw the value over two columns, with contours of the prediction; words stand in their order of appearance."""
+    order = {key: found[key].unique() for key in (x, y)}
+    across, up = (np.sort(one) if _numeric(one) else np.asarray(one) for one in order.values())
+    if min(len(across), len(up)) < 2:
+        raise ProjectError(f"a map needs two or more values of both {x} and {y}; leave --y out to draw lines")
+
+    def grid(column: str) -> np.ndarray:
+        return (
+            found.pivot_table(index=y, columns=x, values=column, dropna=False)
+            .reindex(index=up, columns=across)
+            .to_numpy()
+        )
+
+    values = grid("value")
     positive = values[np.isfinite(values) & (values > 0)]
     wide = positive.size == np.isfinite(values).sum() and positive.size and positive.max() > 100 * positive.min()
     figure, axis = plt.subplots(figsize=(0.62 * WIDTH, 0.48 * WIDTH))
-    mesh = axis.pcolormesh(_edges(across), _edges(up), values, norm=LogNorm() if wide else None, cmap="viridis")
-    bar = figure.colorbar(mesh, label=quantity)
-    if "predicted" in found and found["predicted"].notna().any():
-        predicted = found.pivot_table(index=y, columns=x, values="predicted", dropna=False).to_numpy()
+    places = [one if _numeric(one) else np.arange(len(one)) for one in (across, up)]
+    mesh = axis.pcolormesh(*map(_edges, places), values, norm=LogNorm() if wide else None, cmap="viridis")
+    bar = figure.colorbar(mesh, label=label)
+    if "predicted" in found and found["predicted"].notna().any() and _numeric(across) and _numeric(up):
+        predicted = grid("predicted")
         low, high = np.nanmin(predicted), np.nanmax(predicted)
         if high > low:
             ticks = [tick for tick in bar.get_ticks() if low < tick < high]
             levels = ticks[:: -(-len(ticks) // MOST_CONTOURS)] if ticks else MOST_CONTOURS
             drawn = axis.contour(across, up, predicted, levels=levels, colors="white", linewidths=0.9)
             drawn.set_path_effects([withStroke(linewidth=2.2, foreground="black")])
-            for label in axis.clabel(drawn, fontsize=6):
-                label.set_path_effects([withStroke(linewidth=1.5, foreground="black")])
-    axis.set(xlabel=x, ylabel=y, xscale=_scale(across), yscale=_scale(up))
+            for text in axis.clabel(drawn, fontsize=6):
+                text.set_path_effects([withStroke(linewidth=1.5, foreground="black")])
+    axis.set(xlabel=x, ylabel=y)
+    _scaled(axis, "x", across)
+    _scaled(axis, "y", up)
     return figure
 
 
-def lines(found: pd.DataFrame, x: str, quantity: str) -> Figure:
-    """Draw the value against one setting, and the prediction as a line."""
+def _numeric(values: Any) -> bool:
+    dtype = np.asarray(values).dtype
+    return bool(np.issubdtype(dtype, np.number))
+
+
+def _scaled(axis: Axes, which: str, values: np.ndarray) -> None:
+    """Let an axis be logarithmic where its values are; words become its ticks."""
+    if _numeric(values):
+        axis.set(**{f"{which}scale": _scale(values)})
+    else:
+        axis.set(**{f"{which}ticks": np.arange(len(values)), f"{which}ticklabels": [str(one) for one in values]})
+
+
+def lines(found: pd.DataFrame, x: str, label: str) -> Figure:
+    """Draw the value against one column, and the prediction as a line."""
+    found = found.sort_values(x) if _numeric(found[x]) else found
     figure, axis = plt.subplots(figsize=(WIDTH / 2, 2.6))
-    numeric = pd.api.types.is_numeric_dtype(found[x])
+    numeric = _numeric(found[x])
     across = found[x].to_numpy() if numeric else found[x].astype(str).to_numpy()
     axis.plot(across, found["value"], "o", markersize=3, label="measured")
     if "predicted" in found and found["predicted"].notna().any():
         axis.plot(across, found["predicted"], color="0.3", label="predicted")
         axis.legend()
-    axis.set(xlabel=x, ylabel=quantity)
+    axis.set(xlabel=x, ylabel=label)
     if numeric:
         axis.set_xscale(_scale(across))
     values = found["value"]

@@ -14,6 +14,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.provenance import check_made_from, digest
 from learning_dynamics.pipeline.sweeps import sweep_members
 from learning_dynamics.pipeline.tables import read_arrow, read_settings, read_table
+from learning_dynamics.tidy import Settings
 
 # what a figure's or claim's job is told of a run: its name, its sweep if it has one, the fingerprint of its metrics
 RunSpec = Mapping[str, Any]
@@ -55,5 +56,5 @@ def _swept(folder: Path, name: str, sweep: Mapping[str, Any], expected: str | No
                 f"{folder}/{name}: the swept setting `{key}` has the name of one of the metrics' columns; rename one"
             )
         merged[key] = pd.Series([differing[key] for _, differing in members]).repeat(lengths).to_numpy()
-    merged.attrs = {"settings": {**records[0]["settings"], **sweep}}
+    merged.attrs = {"settings": Settings(records[0]["settings"] | sweep)}
     return merged

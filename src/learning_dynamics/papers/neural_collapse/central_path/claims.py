@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -312,23 +312,31 @@ def _visible_decades(flows: Table, flow: str) -> list[list[tuple[int, int] | Non
     ]
 
 
-def _law(flows: Table, quantity: str, flow: str, power: float, order: int = 1) -> Check:
-    """Hold the exponent in t with which a distance falls that is the spread of singular values to some order."""
-    times, error = times_of(flows), integration_error(flows)
-    found, allowed = [], []
-    for (C, _, _, values), (*_, omega), (*_, excess), decades in zip(
+def _every_draw(
+    flows: Table, quantity: str, flow: str
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, tuple[int, int] | None]]:
+    """Yield of each draw its classes, a distance, the spectrum and its spread over time, and its visible decade."""
+    for (classes, _, _, values), (*_, omega), (*_, excess), decades in zip(
         *(by_size(flows, name, flow) for name in (quantity, "omega", "excess")),
         _visible_decades(flows, flow),
         strict=True,
     ):
         for distance, spectra, over, decade in zip(values[..., 0], omega, excess[..., 0], decades, strict=True):
-            if decade is None:
-                found.append(np.nan)
-                allowed.append(0.0)
-                continue
-            last, before = decade
-            found.append(np.log(distance[last] / distance[before]) / np.log(times[last] / times[before]))
-            allowed.append(order * (NEXT_ORDER[flow](spectra[before], C).max() + error / over[last]))
+            yield classes, distance, spectra, over, decade
+
+
+def _law(flows: Table, quantity: str, flow: str, power: float, order: int = 1) -> Check:
+    """Hold the exponent in t with which a distance falls that is the spread of singular values to some order."""
+    times, error = times_of(flows), integration_error(flows)
+    found, allowed = [], []
+    for classes, distance, spectra, over, decade in _every_draw(flows, quantity, flow):
+        if decade is None:
+            found.append(np.nan)
+            allowed.append(0.0)
+            continue
+        last, before = decade
+        found.append(np.log(distance[last] / distance[before]) / np.log(times[last] / times[before]))
+        allowed.append(order * (NEXT_ORDER[flow](spectra[before], classes).max() + error / over[last]))
     return equal_on_every_draw(
         f"exponent in t of {quantity}, {flow} map", found, power, tolerance=allowed, relative_to=1.0,
         resolution=0.25 * order, because="next order of the expansion, and the integrator's error in the spread",
@@ -339,16 +347,11 @@ def _left(flows: Table, quantity: str, flow: str, order: int = 1) -> Check:
     """Hold the share that the last time leaves of a distance at the end of the last decade in which its law is seen."""
     times, error = times_of(flows), integration_error(flows)
     found, allowed = [], []
-    for (C, _, _, values), (*_, omega), (*_, excess), decades in zip(
-        *(by_size(flows, name, flow) for name in (quantity, "omega", "excess")),
-        _visible_decades(flows, flow),
-        strict=True,
-    ):
-        for distance, spectra, over, decade in zip(values[..., 0], omega, excess[..., 0], decades, strict=True):
-            last = decade[0] if decade else -1
-            found.append(distance[-1] / distance[last] if decade else np.nan)
-            exponent = 1 - NEXT_ORDER[flow](spectra[last], C).max()
-            allowed.append(((times[last] / times[-1]) ** exponent + 2 * error / over[last]) ** order)
+    for classes, distance, spectra, over, decade in _every_draw(flows, quantity, flow):
+        last = decade[0] if decade else -1
+        found.append(distance[-1] / distance[last] if decade else np.nan)
+        exponent = 1 - NEXT_ORDER[flow](spectra[last], classes).max()
+        allowed.append(((times[last] / times[-1]) ** exponent + 2 * error / over[last]) ** order)
     return every_draw(
         f"share of {quantity} after that decade that the last time leaves, {flow} map", found, at_most=allowed,
         because="what its law leaves to the next order, and twice the integrator's error",
