@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
@@ -23,7 +23,7 @@ from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.stages.tables import load_table
-from learning_dynamics.plotting import WIDTH, style
+from learning_dynamics.plotting import WIDTH, legible_ticks, style
 from learning_dynamics.tidy import select
 
 REDUCTIONS = ("last", "first", "largest", "smallest")
@@ -78,7 +78,8 @@ def execute(
     label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
     pdf = out or Path("figures", scale, paper, f"{name}--{quantity}.pdf")
     with style():
-        figure = heat_map(found, x, y, label) if y else lines(found, x, label)
+        figure = heat_map(found, x, y, label, None if above is None else (0.0, 1.0)) if y else lines(found, x, label)
+        legible_ticks(figure)
         figure.suptitle(", ".join([quantity, *(_told(key, value) for key, value in chosen.items())]), fontsize=8)
         for file in (pdf, pdf.with_suffix(".png")):
             with replacing(file) as partial:
@@ -150,8 +151,11 @@ def reduced(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | Non
     return rows.groupby(list(axes), sort=False)[kept].median().reset_index()
 
 
-def heat_map(found: pd.DataFrame, x: str, y: str, label: str) -> Figure:
-    """Draw the value over two columns, with contours of the prediction; words stand in their order of appearance."""
+def heat_map(found: pd.DataFrame, x: str, y: str, label: str, limits: tuple[float, float] | None = None) -> Figure:
+    """Draw the value over two columns, with contours of the prediction; words stand in their order of appearance.
+
+    Without `limits` colours span the values, on a logarithmic scale where these do over two decades.
+    """
     order = {key: found[key].unique() for key in (x, y)}
     across, up = (np.sort(one) if _numeric(one) else np.asarray(one) for one in order.values())
     if min(len(across), len(up)) < 2:
@@ -169,7 +173,8 @@ def heat_map(found: pd.DataFrame, x: str, y: str, label: str) -> Figure:
     wide = positive.size == np.isfinite(values).sum() and positive.size and positive.max() > 100 * positive.min()
     figure, axis = plt.subplots(figsize=(0.62 * WIDTH, 0.48 * WIDTH))
     places = [one if _numeric(one) else np.arange(len(one)) for one in (across, up)]
-    mesh = axis.pcolormesh(*map(_edges, places), values, norm=LogNorm() if wide else None, cmap="viridis")
+    norm = Normalize(*limits) if limits else LogNorm() if wide else None
+    mesh = axis.pcolormesh(*map(_edges, places), values, norm=norm, cmap="viridis")
     bar = figure.colorbar(mesh, label=label)
     if "predicted" in found and found["predicted"].notna().any() and _numeric(across) and _numeric(up):
         predicted = grid("predicted")
