@@ -8,8 +8,13 @@ from matplotlib.axes import Axes
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.tidy import Table, select
 
-CLASS_COLOURS = [COLOURS[name] for name in ("blue", "orange", "green", "purple")]
+CLASS_COLOURS = ("blue", "orange", "green", "purple", "vermilion", "sky", "black", "grey")
 RANK_NAMES = {"rankme_centred": "RankMe", "rankme": "RankMe, not centred", "effective_rank": "effective rank"}
+
+
+def class_colours(count: int) -> list[str]:
+    """Return a colour for each class; from the ninth on they come again."""
+    return [COLOURS[CLASS_COLOURS[k % len(CLASS_COLOURS)]] for k in range(count)]
 
 
 def learned_times(rows: Table, classes: int) -> np.ndarray:

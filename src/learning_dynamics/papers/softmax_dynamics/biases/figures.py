@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 from learning_dynamics.evidence import Estimate, mean, median, share
 from learning_dynamics.papers.softmax_dynamics.draws import learning_times, values
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
-from learning_dynamics.papers.softmax_dynamics.panels import CLASS_COLOURS, learned_times, line
+from learning_dynamics.papers.softmax_dynamics.panels import class_colours, learned_times, line
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
@@ -28,9 +28,8 @@ def biases(skewed: Table) -> Drawn:
     """
     figure, ((learning, aligning), (faster, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 5.0), sharex=True)
     counts = settings_of(skewed)["counts"]
-    for index, size in enumerate(counts, start=1):
-        rows = select(skewed, "probability", index=index)
-        line(learning, rows, CLASS_COLOURS[(index - 1) % len(CLASS_COLOURS)], f"class {index} ({size})")
+    for index, (size, tint) in enumerate(zip(counts, class_colours(len(counts)), strict=True), start=1):
+        line(learning, select(skewed, "probability", index=index), tint, f"class {index} ({size})")
     learning.set(ylabel="probability of its own class", ylim=(0, 1.05))
     line(aligning, select(skewed, "alignment"), COLOURS["black"], "alignment (left)")
     aligning.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))

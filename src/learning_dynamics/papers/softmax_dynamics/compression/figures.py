@@ -62,7 +62,7 @@ def compression_map(
             spreads = [(shown.lower, shown.value, shown.upper)]
             spreads += [tuple(part.quantile([0.25, 0.5, 0.75])) for part in (depth[depth >= threshold], net)]
             for axis, (low, middle, high) in zip(panels, spreads, strict=True):
-                label = CONTROLS[control] if place == 0 else None
+                label = CONTROLS[control].format(least=variants["dimension"].min()) if place == 0 else None
                 axis.errorbar(
                     middle, place + shift, xerr=[[middle - low], [high - middle]], fmt="o", ms=3, lw=1, label=label,
                     color=COLOURS[CASE_COLOURS[control]],

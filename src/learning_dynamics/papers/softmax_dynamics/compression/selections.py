@@ -17,18 +17,19 @@ FULL_BATCH = (
     "inputs shared",
     "inputs by class",
 )
-CONTROLS = {"treated": "skewed, $d = 2$", "equal": "equal, $d = 2$", "wide": "skewed, $d = V$"}
+CONTROLS = {"treated": "skewed, $d = {least}$", "equal": "equal, $d = {least}$", "wide": r"skewed, $d \geq V$"}
 
 
 def map_draws(table: Table, quantity: str, measure: str, threshold: float, *, control: str = "") -> pd.DataFrame:
-    """Return the rows of a quantity: all, or the treated ones (skewed, d = 2), or one of the `CONTROLS`."""
+    """Return the rows of a quantity: all, or the treated ones (skewed, the map's least d), or one of the `CONTROLS`."""
     rows = select(table, quantity, measure=measure)
     rows = rows[np.isclose(rows["threshold"], threshold)]
     if not control:
         return rows
+    narrow = rows["dimension"] == table["dimension"].min()
     kept = {
-        "treated": rows["skewed"] & (rows["dimension"] == 2),
-        "equal": ~rows["skewed"] & (rows["dimension"] == 2),
+        "treated": rows["skewed"] & narrow,
+        "equal": ~rows["skewed"] & narrow,
         "wide": rows["skewed"] & (rows["dimension"] >= rows["classes"]),
     }[control]
     return rows[kept]

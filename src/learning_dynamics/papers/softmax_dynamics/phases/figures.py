@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ from matplotlib.ticker import PercentFormatter
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
 from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
-from learning_dynamics.papers.softmax_dynamics.panels import CLASS_COLOURS, RANK_NAMES, band, learned_times
+from learning_dynamics.papers.softmax_dynamics.panels import RANK_NAMES, band, class_colours, learned_times
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -26,13 +26,13 @@ STYLE_NAMES = ("until the first class is learned", "until all are", "after that"
 
 
 def figure4(skewed: Table) -> Drawn:
-    r"""One run of the toy in the plane: skewed classes ({sizes}), two dimensions, cross-entropy, from a Gaussian start.
+    r"""One run of the toy: skewed classes ({sizes}), $d = {dimension}$, cross-entropy, from a Gaussian start.
 
-    Top: rows of $f$ and columns of $W$; large dots are the ends. Colours are classes, line styles are phases by what is
-    learned: solid until the first class is learned, dashed until all are, dotted after. Bottom: singular values, with
-    $\sigma_1 - \sigma_2$, and RankMe, centred and not. Vertical lines mark when each class is learned (its mean
-    probability passes one half), in its colour; the grey band holds the middle half of {draws} seeds (RankMe, centred).
-    Drawn is the one of {known} seeds that stays nearest to the median of all.
+    Top: rows of $f$ and columns of $W$, two coordinates of each; large dots are the ends. Colours are classes, line
+    styles are phases by what is learned: solid until the first class is learned, dashed until all are, dotted after.
+    Bottom: singular values, with $\sigma_1 - \sigma_2$, and RankMe, centred and not. Vertical lines mark when each
+    class is learned (its mean probability passes one half), in its colour; the grey band holds the middle half of
+    {draws} seeds (RankMe, centred). Drawn is the one of {known} seeds that stays nearest to the median of all.
     """
     rows = skewed[skewed["seed"] == typical_member(skewed)]
     counts = settings_of(skewed)["counts"]
@@ -40,9 +40,10 @@ def figure4(skewed: Table) -> Drawn:
     marks = (float(np.min(learned)), float(np.max(learned)))
     figure, grid = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     (plane, weights), (spectrum, rank) = grid
+    colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
-    _paths(plane, rows, "feature", labels, marks, 1.0)
-    _paths(weights, rows, "class", np.arange(len(counts)), marks, 1.8)
+    _paths(plane, rows, "feature", [colours[label] for label in labels], marks, 1.0)
+    _paths(weights, rows, "class", colours, marks, 1.8)
     plane.set_title("features $f$")
     weights.set_title("classifier $W$")
     for index, colour in zip((1, 2), sequence(2), strict=True):
@@ -58,16 +59,17 @@ def figure4(skewed: Table) -> Drawn:
         curve = select(rows, name)
         curve = curve[curve["time"] > 0]
         rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=RANK_NAMES[name])
-    rank.set(ylabel="effective dimensions", ylim=(0.98, 2.12))
+    rank.set(ylabel="effective dimensions", ylim=(0.98, settings_of(skewed)["dimension"] + 0.12))
     for axis in (spectrum, rank):
-        for time, tint in zip(learned, CLASS_COLOURS, strict=False):
+        for time, tint in zip(learned, colours, strict=True):
             axis.axvline(time, color=tint, lw=1.0, zorder=0)
         axis.set(xscale="log", xlabel="gradient-flow time $t$")
         axis.set_xlim(skewed.loc[skewed["time"] > 0, "time"].min(), skewed["time"].max())
     spectrum.legend(loc="upper left", handlelength=1.5)
     rank.legend(loc="lower right", handlelength=1.3, fontsize=8)
     handles = [
-        Line2D([], [], color=CLASS_COLOURS[k], label=f"{size} in class {k + 1}") for k, size in enumerate(counts)
+        Line2D([], [], color=tint, label=f"{size} in class {k}")
+        for k, (tint, size) in enumerate(zip(colours, counts, strict=True), start=1)
     ]
     plane.legend(handles=handles, handlelength=1.0, fontsize=7.5, loc="best", labelspacing=0.2)
     handles = [
@@ -75,8 +77,12 @@ def figure4(skewed: Table) -> Drawn:
         for style, name in zip(STYLES, STYLE_NAMES, strict=True)
     ]
     weights.legend(handles=handles, handlelength=1.8, fontsize=7.5, loc="best", labelspacing=0.2)
-    facts = {"sizes": ", ".join(map(str, counts)), "draws": int(skewed["seed"].nunique())}
-    facts["known"] = int(select(skewed, "feature_x")["seed"].nunique())
+    facts = {
+        "sizes": ", ".join(map(str, counts)),
+        "dimension": settings_of(skewed)["dimension"],
+        "draws": int(skewed["seed"].nunique()),
+        "known": int(select(skewed, "feature_x")["seed"].nunique()),
+    }
     return Drawn(
         figure,
         facts,
@@ -91,7 +97,9 @@ def typical_member(table: Table) -> int:
     return int((rank - rank.median()).abs().max(axis=1)[known].idxmin())
 
 
-def _paths(axis: Axes, rows: Table, name: str, colours: np.ndarray, marks: tuple[float, float], width: float) -> None:
+def _paths(
+    axis: Axes, rows: Table, name: str, colours: Sequence[str], marks: tuple[float, float], width: float
+) -> None:
     x, y = (select(rows, f"{name}_{letter}") for letter in "xy")
     for index, colour in enumerate(colours, start=1):
         line = [table[table["index"] == index] for table in (x, y)]
@@ -100,9 +108,9 @@ def _paths(axis: Axes, rows: Table, name: str, colours: np.ndarray, marks: tuple
         cuts = [0, *np.searchsorted(times, marks), len(times) - 1]
         for (begin, end), style in zip(itertools.pairwise(cuts), STYLES, strict=True):
             part = slice(begin, end + 1)
-            axis.plot(a[part], b[part], color=CLASS_COLOURS[colour], lw=width, ls=style, alpha=0.9)
-        axis.plot(a[0], b[0], ".", ms=3, color=CLASS_COLOURS[colour])
-        axis.plot(a[-1], b[-1], "o", ms=4, color=CLASS_COLOURS[colour])
+            axis.plot(a[part], b[part], color=colour, lw=width, ls=style, alpha=0.9)
+        axis.plot(a[0], b[0], ".", ms=3, color=colour)
+        axis.plot(a[-1], b[-1], "o", ms=4, color=colour)
     axis.axhline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
     axis.axvline(0, color=COLOURS["grey"], lw=0.5, zorder=0)
     axis.set_aspect("equal", adjustable="datalim")

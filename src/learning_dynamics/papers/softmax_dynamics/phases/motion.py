@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.softmax_dynamics.panels import CLASS_COLOURS, learned_times
+from learning_dynamics.papers.softmax_dynamics.panels import class_colours, learned_times
 from learning_dynamics.papers.softmax_dynamics.phases.figures import typical_member
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
@@ -35,21 +35,27 @@ def figure4(skewed: Table) -> Motion:
         line(0, color=COLOURS["grey"], lw=0.5, zorder=0)
     plane.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[], title="features $f$")
     plane.spines[:].set_visible(False)
-    tints = [CLASS_COLOURS[label % len(CLASS_COLOURS)] for label in labels]
+    colours = class_colours(len(counts))
+    tints = [colours[label] for label in labels]
     paths = [plane.plot([], [], color=tint, lw=1.0, alpha=0.55)[0] for tint in tints]
     points = [plane.plot([], [], "o", color=tint, ms=5)[0] for tint in tints]
     handles = [
         Line2D([], [], ls="", marker="o", ms=4, color=tint, label=f"{size}")
-        for tint, size in zip(CLASS_COLOURS, counts, strict=False)
+        for tint, size in zip(colours, counts, strict=True)
     ]
     plane.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=len(counts), handletextpad=0.0,
                  columnspacing=0.8, title="examples of each class", title_fontsize=8.5)  # fmt: skip
-    for time, tint in zip(learned_times(rows, len(counts)), CLASS_COLOURS, strict=False):
+    for time, tint in zip(learned_times(rows, len(counts)), colours, strict=True):
         if np.isfinite(time):
             curve.axvline(time, color=tint, lw=1.0, zorder=0)
     (trace,) = curve.plot([], [], color=COLOURS["black"])
     (head,) = curve.plot([], [], "o", color=COLOURS["black"], ms=5, clip_on=False)
-    curve.set(xscale="log", xlim=(times[0], times[-1]), ylim=(0.98, 2.06), xlabel="gradient-flow time $t$")
+    curve.set(
+        xscale="log",
+        xlim=(times[0], times[-1]),
+        ylim=(0.98, settings_of(skewed)["dimension"] + 0.06),
+        xlabel="gradient-flow time $t$",
+    )
     curve.set_title("RankMe")
 
     def draw(number: int) -> None:
