@@ -171,7 +171,7 @@ def _failed(trajectory: Trajectory) -> np.ndarray:
 
 
 def _finite(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
-    """Return f and W with failed members held at their start, so that factorisations are defined; mask them later."""
+    """Return f and W in double precision, failed members held at their start: factorisations are defined, mask them."""
     failed = _failed(trajectory)[:, None, None, None]
-    f, W = trajectory.series["f"], trajectory.series["W"]
+    f, W = (trajectory.series[name].astype(float) for name in "fW")
     return np.where(failed, f[:, :1], f), np.where(failed, W[:, :1], W)
