@@ -75,6 +75,10 @@ def of_paper(paper: Paper, folder: Path) -> str:
         lines += [f"## {_prose(topic.title)}", _prose(topic.about)]
         for figure in topic.exhibits:
             lines += [f"### {_prose(figure.title)}", _image(figure), _prose(figure.caption)]
+            if figure.film:
+                # a link, for those whom motion disturbs
+                film = _prose(figure.film.caption.removeprefix("In motion: "))
+                lines.append(f"[In motion]({figure.paper}/{figure.name}.webp): {film}")
             lines.append(f"`{figure.command}` · [code]({_code(figure.code, folder)})")
             lines += [_claim(claim, folder) for claim in figure.claims]
         lines += [_claim(claim, folder) for claim in topic.loose]

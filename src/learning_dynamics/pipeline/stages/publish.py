@@ -84,13 +84,15 @@ def refuse_what_is_stale(project: Project, results: Path, figures: Path) -> None
 
 
 def draw(papers: list[Paper], folder: Path) -> None:
-    """Write every figure into ``<paper>/<figure>.png``, as fine as fits into `LARGEST` together."""
+    """Write every figure into ``<paper>/<figure>.png``, as fine as fits into `LARGEST` together, films beside them."""
     exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
     pictures = fitted([figure.png for figure in exhibits], LARGEST)
     for figure in exhibits:
         path = folder / figure.paper / f"{figure.name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pictures[figure.png].data)
+        if figure.film:
+            shutil.copyfile(figure.film.webp, path.with_suffix(".webp"))
 
 
 def into_readme(readme: Path, findings: str) -> None:
@@ -116,8 +118,8 @@ def _put(made: Path, out: Path) -> None:
     """Replace what this command wrote before by what it has made; other files are left alone."""
     out.mkdir(parents=True, exist_ok=True)
     for folder in {path.parent for path in out.glob("*/*.png")}:
-        for png in folder.glob("*.png"):
-            png.unlink()
+        for picture in [*folder.glob("*.png"), *folder.glob("*.webp")]:
+            picture.unlink()
         if not any(folder.iterdir()):
             folder.rmdir()
     for old in [*out.glob("*.md"), *out.glob("*.png"), out / published.CLAIMS, out / published.VERSIONS]:
