@@ -16,6 +16,7 @@ from learning_dynamics.tidy import (
     by_draw,
     columns,
     joined,
+    remembered,
     rows,
     select,
     settings_of,
@@ -124,3 +125,36 @@ def test_swapped_roles_are_refused_by_what_tells_them_apart():
     ascending("gamma", small=small, large=large)
     with pytest.raises(ProjectError, match=r"roles `small` and `large`: gamma is 1\.0 and 0\.0001, and must grow"):
         ascending("gamma", small=large, large=small)
+
+
+def test_what_was_read_of_a_table_is_read_once_and_cannot_be_changed():
+    read = []
+
+    @remembered
+    def doubled(table, quantity, *, factor=2.0):
+        read.append(quantity)
+        return factor * table["value"].to_numpy()
+
+    one, other = table(), table()
+    first = doubled(one, "state")
+    assert doubled(one, "state") is first
+    doubled(one, "norm")
+    doubled(one, "state", factor=3.0)
+    doubled(other, "state")
+    assert read == ["state", "norm", "state", "state"]
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 0.0
+
+
+def test_what_was_read_is_forgotten_with_the_table():
+    read = []
+
+    @remembered
+    def size(table):
+        read.append(len(table))
+        return len(table)
+
+    # a table made where another one was has its address
+    for count in range(1, 20):
+        assert size(pd.DataFrame({"value": range(count)})) == count
+    assert read == list(range(1, 20))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import cli
-from learning_dynamics.pipeline.stages.map import reduced
+from learning_dynamics.pipeline.stages.map import heat_map, reduced
 from learning_dynamics.pipeline.stages.sweep import axis
 
 KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
@@ -111,6 +114,30 @@ def test_entries_of_a_quantity_are_not_mixed():
         reduced(table, ["rate"], "last")
     assert reduced(table, ["rate"], "largest")["value"].tolist() == [3.0]
     assert reduced(table, ["rate"], "first")["value"].tolist() == [1.0]
+
+
+def test_a_share_of_draws_counts_those_that_have_no_value():
+    table = pd.DataFrame({"rate": 1.0, "seed": range(4), "value": [0.1, 0.3, np.nan, 0.5]})
+    assert reduced(table, ["rate"], "last", above=0.2)["value"].tolist() == [0.5]
+
+
+def test_words_keep_their_order_and_numbers_are_sorted():
+    cells = itertools.product([10.0, 1.0, 100.0], ["uniform", "skewed"])
+    found = pd.DataFrame([{"rate": rate, "sizes": sizes, "value": rate} for rate, sizes in cells])
+    figure = heat_map(found, "rate", "sizes", "x")
+    axis = figure.axes[0]
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["uniform", "skewed"]
+    assert axis.get_xscale() == "log"
+    assert axis.collections[0].get_array().tolist() == [[1.0, 10.0, 100.0]] * 2
+
+
+def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
+    clean.snakemake("--", "results/toy/metrics/slow.parquet")
+    wrong = clean.stage("map", "toy", "slow", "--x", "tme", "--quantity", "x")
+    assert wrong.returncode == 1
+    assert "neither sweeps nor records `tme`" in wrong.stderr
+    missing = clean.stage("map", "toy", "slwo", "--x", "rate", "--quantity", "x")
+    assert "toy has no run `slwo`; did you mean `slow`?" in missing.stderr
 
 
 def test_the_command_line_names_the_grammar(capsys):

@@ -113,8 +113,9 @@ def stale(project: Project, folder: Path = FOLDER) -> list[str]:
         expected = block["expected"]
         if expected and claim in verdicts and verdicts[claim] != expected:
             wrong.append(f"{claim}: is published as {verdicts[claim]}, expected {expected}")
-    drawn = {path.relative_to(folder).as_posix() for path in folder.glob("*/*.png")}
+    drawn = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
     figures = {f"{paper}/{name}.png" for paper in project.papers for name in project.figures(paper)}
+    figures |= {f"{paper}/{name}.webp" for paper in project.papers for name in project.motions(paper)}
     wrong += [f"{figure}: is configured, not published" for figure in sorted(figures - drawn)]
     wrong += [f"{figure}: is published, not configured" for figure in sorted(drawn - figures)]
     return wrong
