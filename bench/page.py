@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from bench.growth import exponent
 from learning_dynamics.plotting import COLOURS, WIDTH, style
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, CHART = ROOT / "docs/performance.md", ROOT / "docs/performance.svg"
+PAGE, CHART = ROOT / "docs/performance.md", ROOT / "docs/performance.png"
 MARKS = re.compile(r"(<!-- measured -->\n).*?(<!-- end of what was measured -->)", re.DOTALL)
 HEADINGS = {
     "comparisons": "Against what one would take instead",
@@ -89,11 +88,11 @@ def weighed(memory: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def draw(growth: pd.DataFrame, path: Path = CHART) -> None:
+def draw(growth: pd.DataFrame, path: Path) -> None:
     """Draw each curve with the power law that fits it (line) and the expected one through its last point (dashes)."""
     curves = list(growth.groupby(["work", "size"], sort=False))
-    with style(), mpl.rc_context({"svg.hashsalt": "performance", "svg.fonttype": "none"}):
-        figure, axes = plt.subplots(2, -(-len(curves) // 2), figsize=(1.4 * WIDTH, 4.2), squeeze=False)
+    with style():
+        figure, axes = plt.subplots(2, -(-len(curves) // 2), figsize=(1.4 * WIDTH, 4.6), squeeze=False)
         for axis in axes.flat[len(curves) :]:
             axis.set_visible(False)
         for axis, ((work, size), points) in zip(axes.flat, curves, strict=False):
@@ -104,17 +103,22 @@ def draw(growth: pd.DataFrame, path: Path = CHART) -> None:
             axis.loglog(sizes, centre * sizes**power, color=COLOURS["blue"], lw=1.0)
             axis.loglog(sizes, costs[-1] * (sizes / sizes[-1]) ** expected, "--", color=COLOURS["grey"], lw=1.0)
             axis.set(title=f"{work}\nexponent {power:.2f}, expected {expected:g}", xlabel=size)
-            if power < 0.5:  # a curve that hardly rises, on an axis on which that can be seen
-                axis.set_ylim(costs.min() / 5, costs.max() * 5)
+            axis.minorticks_off()
+            axis.set_xticks(
+                sizes,
+                [f"{value:g}" if value < 1e5 else f"{value:.0e}".replace("+0", "").replace("+", "") for value in sizes],
+            )
+            # whole decades, so that there are two labels at least
+            axis.set_ylim(10 ** np.floor(np.log10(costs.min() / 1.2)), 10 ** np.ceil(np.log10(1.2 * costs.max())))
         for row in axes:
             row[0].set_ylabel("seconds")
-        figure.savefig(path, metadata={"Date": None})
+        figure.savefig(path, dpi=130)
         plt.close(figure)
 
 
 def write(tables: Mapping[str, pd.DataFrame], repeats: int) -> None:
     """Put all tables and the chart into docs/performance.md."""
-    draw(tables["growth"])
+    draw(tables["growth"], CHART)
     machine = (
         f"{platform.machine()}, one thread for each side, Python {platform.python_version()}; the least of {repeats} "
         "times, medians in `results/bench.csv`."
