@@ -42,7 +42,7 @@ def main() -> None:
         if not some:
             file = page.ROOT / "results" / ("bench.csv" if name == "comparisons" else f"bench_{name}.csv")
             file.parent.mkdir(exist_ok=True)
-            tables[name].to_csv(file, index=False, float_format="%.4g")
+            tables[name].to_csv(file, index=False, float_format="%.6g")
     if not some:
         print(f"\n{page.ROOT / 'results/bench.csv'}, and bench_<section>.csv beside it")
     if options.write:

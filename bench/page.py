@@ -112,7 +112,7 @@ def draw(growth: pd.DataFrame, path: Path) -> None:
             axis.set_ylim(10 ** np.floor(np.log10(costs.min() / 1.2)), 10 ** np.ceil(np.log10(1.2 * costs.max())))
         for row in axes:
             row[0].set_ylabel("seconds")
-        figure.savefig(path, dpi=130)
+        figure.savefig(path, dpi=100)
         plt.close(figure)
 
 
