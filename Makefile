@@ -36,8 +36,13 @@ replicate: $(INSTALLED)  ## the claims judged again under further seeds: results
 	  --config replications=$(SEEDS) $(if $(chosen),$(chosen) 'replicated=$(listed)')
 	@cat results/replication.md
 
-bench: $(INSTALLED)  ## the same work by us and by what one would use instead: results/bench.csv
-	python -m bench
+$(VENV)/.bench: $(INSTALLED) pyproject.toml constraints.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+bench: $(VENV)/.bench  ## the same work by us and by what one would use instead: results/bench.csv
+	$(VENV)/bin/python -m bench
 
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2

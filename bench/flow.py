@@ -1,17 +1,24 @@
-"""Gradient flow: one network, and ensembles of small ones, against scipy and against descent with a small step."""
+"""Gradient flow: one network, and ensembles of small ones, against other integrators and descent with a small step."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from bench.harness import Row, close
+from bench.harness import Row, close, installed
 from learning_dynamics.dynamics import ensemble
 from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.papers.spectral_bias import two_layer
 
 RTOL, ATOL = 1e-10, 1e-13
+EQUAL = 1e-9  # the error, relative to the largest parameter, at which other libraries are compared
+INPUTS, WIDTH, OUTPUTS, GAMMA, HORIZON = 10, 200, 3, 1e-4, 15.0
+TIMES = np.linspace(0.0, HORIZON, 151)
+WORK = "flow of one network, gamma = 1e-4"
+Solve = Callable[[float], np.ndarray]
 
 
 def rows() -> list[Row]:
@@ -19,65 +26,138 @@ def rows() -> list[Row]:
     return [*network(), many()]
 
 
-def network() -> list[Row]:
-    """The two-layer linear network of fig1a at small scale: 10 inputs, 3 outputs, width 200, to t = 15."""
+def problem() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return data and start of the two-layer linear network of fig1a at small scale: X, Y, packed layers."""
     rng = np.random.default_rng(0)
-    inputs, width, outputs, gamma, horizon = 10, 200, 3, 1e-4, 15.0
-    X = rng.standard_normal((5, inputs))
-    Y = X @ rng.standard_normal((inputs, outputs))
-    first = np.sqrt(2 * gamma) * np.linalg.qr(rng.standard_normal((width, inputs)))[0].T
-    initial = np.concatenate([first.ravel(), np.zeros(width * outputs)])
-    times = np.linspace(0.0, horizon, 151)
+    X = rng.standard_normal((5, INPUTS))
+    Y = X @ rng.standard_normal((INPUTS, OUTPUTS))
+    first = np.sqrt(2 * GAMMA) * two_layer.orthonormal_rows(rng, INPUTS, WIDTH)
+    return X, Y, two_layer.pack(first, np.zeros((WIDTH, OUTPUTS)))
 
-    def field(_time: float, state: np.ndarray) -> np.ndarray:
-        W1 = state[: inputs * width].reshape(inputs, width)
-        W2 = state[inputs * width :].reshape(width, outputs)
-        residual = X.T @ (Y - X @ (W1 @ W2)) / len(X)
-        return np.concatenate([(residual @ W2.T).ravel(), (W1.T @ residual).ravel()])
 
-    def ours() -> np.ndarray:
-        return integrate(field, initial, times, rtol=RTOL, atol=ATOL).states
+def network() -> list[Row]:
+    """The network of fig1a, recorded at 151 times to t = 15."""
+    X, Y, initial = problem()
+    field = two_layer.flow_field(X, Y, WIDTH)
+
+    def ours(rtol: float = RTOL, land: bool = True) -> np.ndarray:
+        return integrate(field, initial, TIMES, rtol=rtol, atol=1e-3 * rtol, land=land).states
 
     def scipys() -> np.ndarray:
-        return solve_ivp(field, (0, horizon), initial, "DOP853", times, rtol=RTOL, atol=ATOL).y.T
+        return solve_ivp(field, (0, HORIZON), initial, "DOP853", TIMES, rtol=RTOL, atol=ATOL).y.T
 
     def descended(steps: int) -> np.ndarray:
         state, states = initial.copy(), [initial]
         for taken in range(1, steps + 1):
-            state = state + horizon / steps * field(0.0, state)
-            if taken % (steps // 150) == 0:
+            state = state + HORIZON / steps * field(0.0, state)
+            if taken % (steps // (len(TIMES) - 1)) == 0:
                 states.append(state)
         return np.array(states)
 
+    # tolerances a thousandth of ours: its error does not show in theirs
+    truth = ours(1e-3 * RTOL)
+
+    def error(states: np.ndarray) -> float:
+        return float(np.abs(states - truth).max() / np.abs(truth).max())
+
     # Euler's error along the way falls with the step: how many it takes for 1e-5
-    few = 30 * 150
-    followed = ours()
-    error = np.abs(descended(few) - followed).max() / np.abs(followed).max()
-    needed = few * error / 1e-5
-
-    def agree_roughly(states: Any, others: Any) -> None:
-        close(2 * error)(states, others)
-
-    work = "flow of one network, gamma = 1e-4"
-    return [
-        Row(work, "scipy solve_ivp, DOP853", 1 / 1.1, ours, scipys, close(1e-7)),
+    few = 30 * (len(TIMES) - 1)
+    coarse = error(descended(few))
+    needed = few * coarse / 1e-5
+    found = [
+        Row(WORK, "scipy solve_ivp, DOP853", 1 / 1.1, lambda: ours(land=False), scipys, close(1e-7)),
         Row(
-            work,
+            WORK,
             "descent with a step for error 1e-5",
             100,
             ours,
             lambda: descended(few),
-            agree_roughly,
+            # the two differ by the error of descent, which was measured, and by rounding
+            close(2 * coarse),
             few / needed,
-            f"the peer's {few} steps have error {error:.1g}; {needed:.2g} are needed",
+            f"the peer's {few} steps have error {coarse:.1g}; {needed:.2g} are needed",
         ),
     ]
+    peers: list[tuple[str, str, float | None, Callable[..., Solve], dict[str, Any]]] = [
+        ("torchdiffeq", "torchdiffeq dopri8", 10, in_torchdiffeq, {"landing": False}),
+        ("torchdiffeq", "torchdiffeq dopri8, steps made to end on the times", 10, in_torchdiffeq, {"landing": True}),
+        ("diffrax", "diffrax Dopri8, compiled", None, in_diffrax, {}),
+    ]
+    ours_at, ours_error = loosest(ours, error)
+    work = f"{WORK}, error {EQUAL:.0e}"
+    for module, name, goal, solver, options in peers:
+        if not installed(module):
+            found.append(Row(work, name, goal, ours_at, None, close(0.0)))
+            continue
+        peer_at, peer_error = loosest(solver(X, Y, initial, **options), error)
+        # each is as far from the truth as its error says, and rounding is far below both
+        agree = close(2 * (ours_error + peer_error))
+        note = f"errors {ours_error:.1g}, ours, and {peer_error:.1g}"
+        found.append(Row(work, name, goal, ours_at, peer_at, agree, note=note))
+    return found
 
 
-def many() -> Row:
-    """Diagonal networks on regression, 500 draws of data."""
+def loosest(solve: Solve, error: Callable[[np.ndarray], float]) -> tuple[Callable[[], np.ndarray], float]:
+    """Return an integration at the loosest tolerance, in half decades, whose error is at most `EQUAL`; its error."""
+    rtol = 1e-6
+    while (reached := error(solve(rtol))) > EQUAL:
+        rtol /= np.sqrt(10)
+        assert rtol > 1e-15, f"an error of {EQUAL} is out of reach: {reached}"
+    return lambda: solve(rtol), reached
+
+
+def in_torchdiffeq(X: np.ndarray, Y: np.ndarray, initial: np.ndarray, *, landing: bool) -> Solve:
+    """Return ``torchdiffeq.odeint`` with dopri8 as a function of its tolerance; `landing` puts steps on the times."""
+    import torch
+    import torchdiffeq
+
+    data, labels, start, times = (torch.tensor(array) for array in (X, Y, initial, TIMES))
+
+    def field(_time: Any, state: Any) -> Any:
+        W1, W2 = state[: INPUTS * WIDTH].view(INPUTS, WIDTH), state[INPUTS * WIDTH :].view(WIDTH, OUTPUTS)
+        R = data.T @ (labels - data @ (W1 @ W2))
+        return torch.cat([(R @ W2.T).ravel(), (W1.T @ R).ravel()])
+
+    options = {"step_t": times[1:]} if landing else None
+
+    def solve(rtol: float) -> np.ndarray:
+        with torch.no_grad():
+            found = torchdiffeq.odeint(
+                field, start, times, rtol=rtol, atol=1e-3 * rtol, method="dopri8", options=options
+            )
+        return found.numpy()
+
+    return solve
+
+
+def in_diffrax(X: np.ndarray, Y: np.ndarray, initial: np.ndarray) -> Solve:
+    """Return diffrax's Dopri8, compiled by XLA, as a function of its tolerance."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    import diffrax
+    import jax.numpy as jnp
+
+    def field(_time: Any, state: Any, _arguments: Any) -> Any:
+        W1, W2 = state[: INPUTS * WIDTH].reshape(INPUTS, WIDTH), state[INPUTS * WIDTH :].reshape(WIDTH, OUTPUTS)
+        R = X.T @ (Y - X @ (W1 @ W2))
+        return jnp.concatenate([(R @ W2.T).ravel(), (W1.T @ R).ravel()])
+
+    @jax.jit
+    def compiled(start: Any, rtol: Any) -> Any:
+        return diffrax.diffeqsolve(
+            diffrax.ODETerm(field), diffrax.Dopri8(), 0.0, HORIZON, None, start,
+            saveat=diffrax.SaveAt(ts=jnp.asarray(TIMES)),
+            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol), max_steps=100_000,
+        ).ys  # fmt: skip
+
+    return lambda rtol: np.asarray(compiled(initial, rtol))
+
+
+def diagonal_networks(members: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, ensemble.Field]:
+    """Return diagonal networks on regression, one draw of data for each: X, y, starts, times, and the field."""
     rng = np.random.default_rng(2)
-    members, size, samples = 500, 10, 5
+    size, samples = 10, 5
     X, y = rng.standard_normal((members, samples, size)), rng.standard_normal((members, samples))
     initial, times = np.full((members, 2 * size), 0.1), np.linspace(0.0, 10.0, 11)
 
@@ -87,12 +167,21 @@ def many() -> Row:
         slope = np.einsum("msi,ms->mi", X[at], residual)
         return np.concatenate([2 * u * slope, -2 * v * slope], axis=1)
 
+    return X, y, initial, times, field
+
+
+def many() -> Row:
+    """500 diagonal networks, of which the peer follows the first hundred: they do not depend on each other."""
+    members, some = 500, 100
+    X, y, initial, times, field = diagonal_networks(members)
+    size = X.shape[-1]
+
     def ours() -> np.ndarray:
         return ensemble.flow(field, initial, times, rtol=RTOL, atol=ATOL)
 
     def theirs() -> np.ndarray:
         ends = []
-        for data, labels, start in zip(X, y, initial, strict=True):
+        for data, labels, start in zip(X[:some], y, initial, strict=False):
 
             def alone(_time: float, state: np.ndarray, data: Any = data, labels: Any = labels) -> np.ndarray:
                 u, v = state[:size], state[size:]
@@ -102,4 +191,8 @@ def many() -> Row:
             ends.append(solve_ivp(alone, (0, 10.0), start, "DOP853", times, rtol=RTOL, atol=ATOL).y.T)
         return np.array(ends)
 
-    return Row("flows of 500 small networks", "a loop of solve_ivp", 20, ours, theirs, close(1e-6))
+    def agree(all_of_them: np.ndarray, first: np.ndarray) -> None:
+        close(1e-6)(all_of_them[:some], first)
+
+    note = f"the peer's first {some}, times {members // some}"
+    return Row("flows of 500 small networks", "a loop of solve_ivp", 20, ours, theirs, agree, some / members, note)

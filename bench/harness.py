@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+MISSING = "peer not installed"
 
 
 @dataclass(frozen=True)
@@ -18,10 +21,11 @@ class Row:
     ----------
     work, peer : str
         What is done, and by what one would take instead.
+    goal : float or None
+        How many times faster than the peer ours is meant to be; None where the ratio is for information.
     ours, theirs : callable
-        Do the work and return what came out; a peer may do a part of it (`share`), which is said in `note`.
-    goal : float
-        How many times faster than the peer ours is meant to be.
+        Do the work and return what came out; a peer may do a part of it (`share`), which is said in `note`. None in
+        the place of a peer that is not installed.
     agree : callable
         Raises AssertionError unless the two outcomes are the same.
     share : float
@@ -31,12 +35,17 @@ class Row:
 
     work: str
     peer: str
-    goal: float
+    goal: float | None
     ours: Callable[[], Any]
-    theirs: Callable[[], Any]
+    theirs: Callable[[], Any] | None
     agree: Callable[[Any, Any], None]
     share: float = 1.0
     note: str = ""
+
+
+def installed(module: str) -> bool:
+    """Whether an optional peer can be imported."""
+    return importlib.util.find_spec(module) is not None
 
 
 def close(rtol: float) -> Callable[[Any, Any], None]:
@@ -50,27 +59,29 @@ def close(rtol: float) -> Callable[[Any, Any], None]:
 
 def timed(row: Row, repeats: int) -> dict[str, Any]:
     """Run both sides once to compare them (and to compile), then alternately, and return the row of the table."""
-    row.agree(row.ours(), row.theirs())
     ours, theirs = [], []
-    for _ in range(repeats):
-        ours.append(_seconds(row.ours))
-        theirs.append(_seconds(row.theirs) / row.share)
-    ratio = min(theirs) / min(ours)
+    if row.theirs is not None:
+        row.agree(row.ours(), row.theirs())
+        for _ in range(repeats):
+            ours.append(seconds(row.ours))
+            theirs.append(seconds(row.theirs) / row.share)
+    ratio = min(theirs) / min(ours) if ours else np.nan
     return {
         "work": row.work,
         "peer": row.peer,
-        "ours_s": min(ours),
-        "ours_median_s": float(np.median(ours)),
-        "peer_s": min(theirs),
-        "peer_median_s": float(np.median(theirs)),
+        "ours_s": min(ours, default=np.nan),
+        "ours_median_s": float(np.median(ours)) if ours else np.nan,
+        "peer_s": min(theirs, default=np.nan),
+        "peer_median_s": float(np.median(theirs)) if theirs else np.nan,
         "ratio": ratio,
         "goal": row.goal,
-        "met": ratio >= row.goal,
-        "note": row.note,
+        "met": None if row.goal is None or not ours else bool(ratio >= row.goal),
+        "note": row.note if ours else MISSING,
     }
 
 
-def _seconds(work: Callable[[], Any]) -> float:
+def seconds(work: Callable[[], Any]) -> float:
+    """Return how long some work takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

@@ -6,33 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from bench.harness import Row
+from bench.harness import Row, installed
 from learning_dynamics.papers.spectral_bias.noise.models import simulate
 
 PATHS, STEPS, STEP, INPUTS = 20_000, 400, 0.0025, 2
 
 
+def simulated(paths: int = PATHS, steps: int = STEPS) -> np.ndarray:
+    """Return W at the end by this project, shape (paths, d, d)."""
+    return simulate(INPUTS, paths, np.full(steps, STEP), np.array([steps]), seed=0)[0][:, 0]
+
+
+def all_at_once(paths: int = PATHS, steps: int = STEPS) -> np.ndarray:
+    """Return the same by numpy, every step for all paths."""
+    rng = np.random.default_rng(1)
+    W, a = np.tile(np.eye(INPUTS), (paths, 1, 1)), np.zeros((paths, INPUTS))
+    for _ in range(steps):
+        dB = np.sqrt(STEP) * rng.standard_normal((paths, INPUTS))
+        W, a = W + np.einsum("pj,pi->pji", dB, a), a + np.einsum("pji,pj->pi", W, dB)
+    return W
+
+
 def rows() -> list[Row]:
-    """20,000 paths of 400 steps, against numpy and, where it is installed, torchsde."""
-
-    def ours() -> np.ndarray:
-        return simulate(INPUTS, PATHS, np.full(STEPS, STEP), np.array([STEPS]), seed=0)[0][:, 0]
-
-    def plain() -> np.ndarray:
-        rng = np.random.default_rng(1)
-        W, a = np.tile(np.eye(INPUTS), (PATHS, 1, 1)), np.zeros((PATHS, INPUTS))
-        for _ in range(STEPS):
-            dB = np.sqrt(STEP) * rng.standard_normal((PATHS, INPUTS))
-            W, a = W + np.einsum("pj,pi->pji", dB, a), a + np.einsum("pji,pj->pi", W, dB)
-        return W
-
+    """20,000 paths of 400 steps, against numpy and torchsde."""
     work = f"label noise, {PATHS:,} paths of {STEPS} steps"
-    found = [Row(work, "numpy, all paths at once", 1.0, ours, plain, same_law)]
-    try:
-        import torchsde  # noqa: F401
-    except ImportError:
-        return found
-    return [*found, Row(work, "torchsde, Euler", 30, ours, in_torchsde, same_law)]
+    return [
+        Row(work, "numpy, all paths at once", 1.0, simulated, all_at_once, same_law),
+        Row(work, "torchsde, Euler", 30, simulated, in_torchsde if installed("torchsde") else None, same_law),
+    ]
 
 
 def in_torchsde() -> np.ndarray:

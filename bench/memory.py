@@ -1,0 +1,114 @@
+"""What a piece of work holds in memory at once, beside its result, as it grows: each measured in a process of its own.
+
+``python -m bench.memory WORK SIDE SIZE`` prints the megabytes of one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import collapse, noise
+from learning_dynamics.papers.spectral_bias.noise.models import simulate
+
+STATUS, PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+FEATURES, STEPS = 512, 20
+
+
+@dataclass(frozen=True)
+class Work:
+    """One piece of work, of sizes that grow, by this project and by what one would take instead.
+
+    Attributes
+    ----------
+    what, size : str
+    sizes, peers_sizes : tuple of int
+        The peer's may end earlier; the last that both have is compared.
+    sides : dict
+        "ours" first, then the peers: from a size to the arrays that come out.
+    goal : float or None
+        Ours over the peers' at most.
+    """
+
+    what: str
+    size: str
+    sizes: tuple[int, ...]
+    peers_sizes: tuple[int, ...]
+    sides: dict[str, Callable[[int], tuple[np.ndarray, ...]]]
+    goal: float | None
+
+
+WORKS = {
+    "label noise": Work(
+        "label noise, 20 steps",
+        "paths",
+        (20_000, 100_000, 500_000),
+        (20_000, 100_000, 500_000),
+        {
+            "ours": lambda paths: simulate(noise.INPUTS, paths, np.full(STEPS, noise.STEP), np.array([STEPS]), seed=0),
+            "numpy, all paths at once": lambda paths: (noise.all_at_once(paths, STEPS),),
+        },
+        None,
+    ),
+    "class moments": Work(
+        f"within-class covariance, P = {FEATURES}",
+        "examples",
+        (10_000, 100_000, 1_000_000),
+        (10_000, 100_000),
+        {
+            "ours": lambda examples: (collapse.in_batches(examples, FEATURES),),
+            "an outer product for each example": lambda examples: (
+                # what it needs is one batch's, so that a few batches tell
+                collapse.by_outer_products(min(examples, 10 * collapse.PEERS_BATCH), FEATURES),
+            ),
+            "numpy, all examples at once": lambda examples: (collapse.all_at_once(examples, FEATURES),),
+        },
+        0.25,
+    ),
+}
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """Return a row for each side and size of one piece of work: megabytes beside the result."""
+    work, found = WORKS[name], []
+    for side in work.sides:
+        for size in work.sizes if side == "ours" else work.peers_sizes:
+            command = [sys.executable, "-m", "bench.memory", name, side, str(size)]
+            ended = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+            about = {"work": work.what, "size": work.size, "goal": work.goal}
+            found.append({**about, "by": side, "value": size, "MB": float(ended.stdout)})
+    return found
+
+
+def main(name: str, side: str, size: str) -> None:
+    """Print the megabytes that one side of one piece of work needs."""
+    do = WORKS[name].sides[side]
+    do(1000)  # what is imported and compiled belongs to no size
+    if PEAK.exists():
+        PEAK.write_text("5")  # the peak counts from here on
+    before = _resident("VmRSS")
+    result = do(int(size))
+    print((_resident("VmHWM") - before - sum(array.nbytes for array in result)) / 1e6)
+
+
+def _resident(what: str) -> float:
+    """Return bytes now in memory (VmRSS), or at most so far (VmHWM), which is both where there is no /proc."""
+    if STATUS.exists():
+        found = re.search(rf"{what}:\s*(\d+) kB", STATUS.read_text())
+        assert found
+        return 1024.0 * float(found[1])
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
