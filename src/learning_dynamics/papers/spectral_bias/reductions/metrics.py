@@ -10,8 +10,8 @@ from scipy.integrate import cumulative_simpson
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
+from learning_dynamics.papers.spectral_bias.draws import STEPS
 from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
-from learning_dynamics.papers.spectral_bias.integration import STEPS
 from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, Measured, of_finite_draws
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, joined, rows
