@@ -101,6 +101,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     )
     # sqrt(s^2 + gamma^2) - s is at most gamma, for each of d values; the residual leaves the rest
     allowed = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
+    smallest, increase = (by_draw(flow, name).min(axis=1) for name in ("smallest", "other_interpolators"))
 
     def judge(predicted: tuple[float, str]) -> Judgement:
         constant, norm = predicted
@@ -109,7 +110,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
                 r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
                 slopes,
                 constant,
-                tolerance=10 * largest / by_draw(flow, "smallest").min(axis=1),
+                tolerance=10 * largest / smallest,
                 relative_to=1.0,
                 because="terms of the order of the largest scale over the smallest singular value",
                 resolution=0.1,
@@ -122,7 +123,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
             ),
             every_draw(
                 "least increase of the nuclear norm over random interpolators",
-                by_draw(flow, "other_interpolators").min(axis=1),
+                increase,
                 at_least=-1e-6,
                 because="rounding over the distance",
             ),
