@@ -45,8 +45,11 @@ def noise_process(
     if inputs < 2:
         raise ProjectError(f"noise_process measures commutators and angles, which {inputs} input has not; raise inputs")
     time, W, a, average = _simulated(inputs, paths, horizon, points, step, schedule, seed)
-    found = [observables.on_each_path(*(states[:, at] for states in (W, a, average))) for at in range(len(time))]
-    series = {name: np.stack([values[name] for values in found], axis=1).astype(np.float32) for name in found[0]}
+    found = []
+    for at in range(len(time)):
+        values = observables.on_each_path(W[:, at], a[:, at], average[:, at])
+        found.append({name: numbers.astype(np.float32) for name, numbers in values.items()})
+    series = {name: np.stack([values[name] for values in found], axis=1) for name in found[0]}
     return Trajectory(time, series)
 
 
