@@ -12,7 +12,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass
 class Trajectory:
-    """What a run leaves behind: raw states, never metrics.
+    """What a run leaves behind: raw states, or of many the few numbers that are read of each; never metrics.
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.measures.ensembles import mean_interval, quantile_interval
+from learning_dynamics.measures.ensembles import mean_interval, quantile_intervals
 from learning_dynamics.measures.plateaus import plateaus
 
 
@@ -13,7 +13,7 @@ def test_intervals_cover():
     _, low, high = mean_interval(draws)
     # 1000 intervals at 95 %: a count within four standard deviations, 0.7 % each, and the mean's skewness
     assert 0.91 < np.mean((low < 1) & (high > 1)) < 0.98
-    median, low, high = quantile_interval(draws, 0.5)
+    ((median, low, high),) = quantile_intervals(draws, [0.5])
     assert 0.92 < np.mean((low <= np.log(2)) & (high >= np.log(2))) < 0.98
     assert ((low <= median) & (median <= high)).all()
 

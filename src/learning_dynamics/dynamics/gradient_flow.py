@@ -120,7 +120,8 @@ def integrate(
             raise DivergenceError(f"gradient flow stopped at time {solver.t:g} (step {steps}): {message}")
         passed = int(np.searchsorted(times, solver.t, side="right"))
         if passed > recorded:
-            states[recorded:passed] = solver.dense_output()(times[recorded:passed]).T
+            # a step that lands on a recorded time needs no interpolant, whose stages are evaluations of their own
+            states[recorded:passed] = solver.y if land else solver.dense_output()(times[recorded:passed]).T
             recorded = passed
             if land and solver.t < end:
                 solver.t_bound = float(times[recorded]) if recorded < len(times) else end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import stats
 
@@ -13,10 +15,10 @@ def mean_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, 
     return mean, mean - half, mean + half
 
 
-def quantile_interval(
-    values: np.ndarray, share: float, level: float = 0.95
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a quantile over the first axis and its confidence interval from order statistics.
+def quantile_intervals(
+    values: np.ndarray, shares: Sequence[float], level: float = 0.95
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Return quantiles over the first axis, each with its confidence interval from order statistics.
 
     The interval rests on the binomial count of values below the quantile and holds for any distribution,
     however heavy its tails.
@@ -24,6 +26,9 @@ def quantile_interval(
     ordered = np.sort(values, axis=0)
     count = len(values)
     tail = (1 - level) / 2
-    low = int(np.clip(stats.binom.ppf(tail, count, share) - 1, 0, count - 1))
-    high = int(np.clip(stats.binom.ppf(1 - tail, count, share), 0, count - 1))
-    return np.quantile(values, share, axis=0), ordered[low], ordered[high]
+    found = []
+    for share, quantile in zip(shares, np.quantile(ordered, shares, axis=0), strict=True):
+        low = int(np.clip(stats.binom.ppf(tail, count, share) - 1, 0, count - 1))
+        high = int(np.clip(stats.binom.ppf(1 - tail, count, share), 0, count - 1))
+        found.append((quantile, ordered[low], ordered[high]))
+    return found

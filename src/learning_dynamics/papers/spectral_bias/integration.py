@@ -1,26 +1,20 @@
-"""Gradient flow of each draw to its limit, nan where the integrator cannot get through, and how accurate it is."""
+"""Gradient flow of each draw to its limit, nan where the integrator cannot get through."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.dynamics.gradient_flow import Flow, integrate
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.tidy import Column, by_draw, settings_of
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 # from a generator: W1(0), W2(0), and the rows P that W1 starts along (zeros where there are none)
 Start = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray, np.ndarray]]
-
-# what a flow's integrator left behind, by draw, in every table of flows
-STEPS = Column("steps", "int", "steps that the integrator took; 0 for a draw that it could not carry to its end")
 
 
 def followed(
@@ -90,24 +84,3 @@ def to_the_limit(
     limit_W1[late], limit_W2[late] = np.nan, np.nan
     ends = {"limit_W1": limit_W1, "limit_W2": limit_W2, "limit_time": limit_time, "steps": steps}
     return Trajectory(times, {"W1": W1, "W2": W2}, {"X": X, "Y": Y, "P": P, **ends}, undecided=late)
-
-
-def local_errors(*tables: pd.DataFrame) -> np.ndarray:
-    """Return each draw's number of steps times rtol: the sum of what the integrator allows itself in each step.
-
-    Draws of several tables one after the other. It bounds the error of whatever the flow neither damps nor
-    amplifies: invariants, and what grows relative to its size.
-    """
-    return np.concatenate(
-        [table.groupby("seed")["steps"].first().to_numpy() * settings_of(table)["rtol"] for table in tables]
-    )
-
-
-def gathered(tables: Sequence[pd.DataFrame], quantity: str, column: str = "value", **where: Any) -> np.ndarray:
-    """Return a quantity of one number a draw, shape (draws,), draws of several tables one after the other."""
-    return np.concatenate([by_draw(table, quantity, column=column, **where)[:, 0] for table in tables])
-
-
-def worst(tables: Sequence[pd.DataFrame], quantity: str, **where: Any) -> np.ndarray:
-    """Return each draw's largest value of a quantity over times and indices, draws of several tables in turn."""
-    return np.concatenate([by_draw(table, quantity, **where).max(axis=1) for table in tables])

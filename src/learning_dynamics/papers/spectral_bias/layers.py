@@ -13,8 +13,8 @@ import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
+from learning_dynamics.papers.spectral_bias.draws import STEPS
 from learning_dynamics.papers.spectral_bias.geometry import norm
-from learning_dynamics.papers.spectral_bias.integration import STEPS
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, joined, rows
 from learning_dynamics.trajectory import Trajectory
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from learning_dynamics.datasets import whitened
 from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.label_noise import models as label_noise
+from learning_dynamics.papers.spectral_bias.label_noise import runs
 from learning_dynamics.seeds import generators
 
 
@@ -54,3 +57,31 @@ def test_members_that_share_a_generator_see_different_noise():
     again, _ = label_noise.descend(W1, W2, X, Y, rngs=generators(1, "noise", 1), **settings)
     np.testing.assert_array_equal(found, again)
     assert not np.allclose(found[0], found[1])
+
+
+def test_an_ensemble_leaves_the_moments_of_its_paths():
+    data = whitened.orthogonal(inputs=3, outputs=1, seeds=2, seed=0)
+    data = {"X": data["X"][:, :2], "Y": data["Y"][:, :2]}  # one direction outside the span of the data
+    settings = {"step": 0.01, "steps": 20, "every": 10, "noise": 5.0}
+    found = runs.label_noise_ensemble(data, gamma=0.5, paths=50, seed=3, **settings)
+    for member, rng in enumerate(generators(3, "label_noise.ensemble", 2)):
+        X, Y = (np.repeat(data[name][member : member + 1], 50, axis=0) for name in ("X", "Y"))
+        W, a = label_noise.descend(
+            np.repeat(np.eye(3)[None], 50, axis=0), np.zeros((50, 3, 1)), X, Y, rngs=[rng], shared=True, **settings
+        )
+        lengths = np.sum(a**2, axis=(2, 3))
+        np.testing.assert_allclose(found.series["output_mean"][member], lengths.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(found.series["output_variance"][member], lengths.var(axis=0, ddof=1), rtol=1e-12)
+        # what W has outside the span of the data stays a row of length one
+        inside = np.sum(W**2, axis=(2, 3)).mean(axis=0) - 1
+        np.testing.assert_allclose(found.series["rows_mean"][member].sum(axis=-1), inside, rtol=1e-12)
+        assert inside[-1] > 2.1
+        assert found.series["outside"][member].max() < 1e-13
+
+
+def test_one_path_has_no_variance():
+    with pytest.raises(ProjectError, match="one path"):
+        runs.label_noise_ensemble(
+            whitened.orthogonal(inputs=2, outputs=1, seeds=1, seed=0),
+            gamma=0.5, step=0.1, steps=2, every=1, noise=1.0, paths=1, seed=0,
+        )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.spectral_bias.noise import exponents, models
+from learning_dynamics.papers.spectral_bias.noise import exponents, models, observables, runs
 from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
 
 
@@ -102,3 +102,33 @@ def test_long_paths_grow_at_the_rates_that_are_known(inputs):
 def test_an_odd_block_is_refused():
     with pytest.raises(ValueError, match="even"):
         exponents.lyapunov_sums(np.ones(2), 0.1, 1, 1, 3, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("inputs", [2, 5])
+def test_what_is_read_of_a_path(inputs):
+    rng = np.random.default_rng(5)
+    W, a, average = rng.standard_normal((4, inputs, inputs)), rng.standard_normal((4, inputs)), np.zeros((4, inputs))
+    # a row that is all but parallel to a, whose angle a difference of squares would lose
+    W[0, 0] = a[0] + 1e-9 * W[0, 1]
+    found = observables.on_each_path(W, a, average)
+    norms = observables.commutator_norms(W, a)
+    for path in range(4):
+        commutators = [np.outer(row, a[path]) - np.outer(a[path], row) for row in W[path]]
+        # entries of the outer products round at the size of their factors
+        np.testing.assert_allclose(norms[path], np.linalg.norm(commutators, axis=(1, 2)), rtol=1e-6)
+        entries = np.array([commutator[0, 1] for commutator in commutators])
+        assert found["commutator"][path] == pytest.approx(np.abs(entries).mean())
+        assert found["commutator_squared"][path] == pytest.approx(np.mean(entries**2))
+        assert found["hidden_norm"][path] == pytest.approx(np.sum(W[path] ** 2) / inputs)
+        assert found["sigma_1"][path] == pytest.approx(np.linalg.norm(W[path], 2))
+    sizes = np.linalg.norm(W[:, 0], axis=1) * np.linalg.norm(a, axis=1)
+    np.testing.assert_allclose(found["relative_commutator"], norms[:, 0] / np.sqrt(2) / sizes, rtol=1e-12)
+
+
+def test_single_precision_hides_nothing_of_an_ensemble():
+    settings = {"inputs": 2, "paths": 500, "horizon": 6.0, "points": 3, "step": 0.05, "schedule": "constant", "seed": 1}
+    found = runs.noise_process(**settings)
+    W, a, average = models.simulate(2, 500, np.full(120, 0.05), np.array([0, 60, 120]), seed=1)
+    for at in range(3):
+        for name, values in observables.on_each_path(W[:, at], a[:, at], average[:, at]).items():
+            np.testing.assert_allclose(found.series[name][:, at], values, rtol=2e-7)

@@ -6,6 +6,7 @@ import numpy as np
 
 from learning_dynamics.datasets import relu_teacher
 from learning_dynamics.papers.spectral_bias.relu import models as relu_student
+from learning_dynamics.papers.spectral_bias.relu import runs
 
 
 def problem():
@@ -41,3 +42,18 @@ def test_records_are_the_steps_asked_for():
     all_W, _ = relu_student.descend(W, a, X, y, 1e-3, np.arange(8))
     some_W, _ = relu_student.descend(W, a, X, y, 1e-3, np.array([0, 2, 7]))
     np.testing.assert_array_equal(some_W, all_W[[0, 2, 7]])
+
+
+def test_a_run_leaves_the_loss_and_the_singular_values_of_its_layers():
+    data = relu_teacher.gaussian(samples=10, inputs=5, neurons=2, output_weights="gaussian", seeds=2, seed=0)
+    found = runs.relu_descent(data, neurons=8, scale=0.5, step=0.01, start=0.1, horizon=1.0, points=5, seed=0)
+    W, a = found.constants["limit_W1"], found.constants["limit_W2"]
+    np.testing.assert_allclose(found.series["loss"][:, -1], relu_student.loss(W, a, data["X"], data["y"]), rtol=1e-12)
+    np.testing.assert_allclose(found.series["sigma"][:, -1], np.linalg.svd(W, compute_uv=False), rtol=1e-12)
+
+
+def test_a_descent_that_diverges_is_nan_and_no_error_of_its_own():
+    data = relu_teacher.gaussian(samples=10, inputs=5, neurons=2, output_weights="gaussian", seeds=1, seed=0)
+    with np.errstate(all="ignore"):
+        found = runs.relu_descent(data, neurons=8, scale=10.0, step=10.0, start=10.0, horizon=500.0, points=5, seed=0)
+    assert not np.isfinite(found.series["loss"][:, -1]).any()

@@ -44,3 +44,36 @@ def test_no_interpolator_has_a_smaller_nuclear_norm(table):
     least = table.loc[table["quantity"] == "other_interpolators", "value"]
     assert (least > -1e-9).all()
     assert np.isfinite(least).all()
+
+
+def test_all_columns_align_by_their_share_of_the_first_gradient(table):
+    found = evaluate(claims.column_alignment, {"flow": table}, {"largest": 1e-6})
+    assert found.verdict == "reproduced"
+    assert found.refuses < 1e-3
+
+
+def test_a_column_that_aligns_otherwise_is_refused(table):
+    changed = table.copy()
+    rows = (changed["quantity"] == "along") & (changed["gamma"] == 1e-9) & (changed["index"] == 2)
+    changed.loc[rows, "value"] *= -1
+    assert evaluate(claims.column_alignment, {"flow": changed}, {"largest": 1e-6}).verdict == "contradicted"
+
+
+def test_a_column_with_no_share_that_can_be_seen_leaves_its_draw_undecided(table):
+    changed = table.copy()
+    rows = (changed["quantity"] == "along") & (changed["index"] == 2) & (changed["seed"] == 0)
+    changed.loc[rows, ["value", "predicted"]] = 1e-9
+    found = evaluate(claims.column_alignment, {"flow": changed}, {"largest": 1e-6})
+    assert found.verdict == "not reproduced"
+    assert found.judgement.parts[0].draws_undecided == 1
+
+
+def test_a_columns_sine_follows_from_its_part_along_beta(table):
+    """Imbalance is conserved: what a column has across beta is 2 gamma (1 - v^2), v its part along it."""
+    for (gamma, _), rows in table.groupby(["gamma", "seed"]):
+        along = rows.loc[rows["quantity"] == "along", "value"].to_numpy()
+        first = rows.loc[(rows["quantity"] == "sigma_w1") & (rows["index"] == 1), "value"].iloc[0]
+        sine = rows.loc[rows["quantity"] == "misaligned", "value"].iloc[0]
+        across, length = 2 * gamma * (1 - along**2), (along * first) ** 2
+        # the layer's rounding beside the smallest of its columns' parts
+        assert sine == pytest.approx(np.sqrt(across / (across + length)).max(), rel=1e-6)

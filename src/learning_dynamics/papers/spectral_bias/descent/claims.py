@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, every_draw
-from learning_dynamics.papers.spectral_bias.integration import worst
+from learning_dynamics.papers.spectral_bias.draws import worst
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw
 

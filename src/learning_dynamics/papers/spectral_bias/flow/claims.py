@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, every_draw
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.integration import gathered, local_errors, worst
+from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, worst
 from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
 from learning_dynamics.tidy import Table, by_draw, settings_of
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.integration import STEPS
+from learning_dynamics.papers.spectral_bias.draws import STEPS
 from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, of_finite_draws
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_most, claim, every_draw
+from learning_dynamics.claims import Finding, Judgement, at_least, at_most, claim, every_draw
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
@@ -33,8 +33,8 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     def second(table: Table) -> np.ndarray:
         return by_draw(table, "sigma_w1", index=2)
 
-    def judge(reading: tuple[Table, Table]) -> Judgement:
-        with_noise, without = reading
+    def judge(reading: tuple[Table, Table, bool]) -> Judgement:
+        with_noise, without, falling = reading
         values = second(with_noise)
         slopes = np.polyfit(time[late], np.log(values[:, late]).T, 1)[0]
         start, end = (by_draw(without, "sigma_w1", time=at) for at in (0.0, float(without["time"].max())))
@@ -48,8 +48,9 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
             every_draw(
                 r"slope of $\ln\sigma_2(W_1)$ over the second half",
                 slopes,
-                at_most=0.0,
-                because="still falling",
+                at_most=0.0 if falling else None,
+                at_least=None if falling else 0.0,
+                because="still falling" if falling else "falling no more",
             ),
             every_draw(
                 r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
@@ -70,10 +71,11 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     norms = by_draw(noisy, "beta_norm")[:, 0]
     return Finding(
         judge,
-        (noisy, plain),
+        (noisy, plain, True),
         rivals={
-            "plain descent takes them away too": (plain, plain),
-            "plain descent does not leave them where they were": (noisy, noisy),
+            "plain descent takes them away too": (plain, plain, True),
+            "plain descent does not leave them where they were": (noisy, noisy, True),
+            "they fall at first and then stay": (noisy, plain, False),
         },
         facts={
             "rate": float(-np.median(np.polyfit(time[late], np.log(second(noisy)[:, late]).T, 1)[0])),
@@ -105,7 +107,7 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         )
         return output, growth
 
-    found, exact, equal, tolerance, outside, half, straight = [], [], [], [], [], [], []
+    found, exact, equal, tolerance, outside, everywhere, half, straight = [], [], [], [], [], [], [], []
     for table in ensembles:
         end, settings = float(table["time"].max()), settings_of(table)
 
@@ -131,6 +133,11 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         powers = zip(earlier[first], (1, 2), strict=True)
         straight.extend(np.hstack([moment * (end / first) ** power for moment, power in powers]) / wanted[:, :1])
         outside.append(at_end("outside")[:, 0])
+        # noise of equal strength in every direction would have the directions outside grow as those inside
+        samples, inputs = (int(table[name].iloc[0]) for name in ("samples", "inputs"))
+        grown = at_end("row_growth_isotropic")[:, 0]
+        start = 2 * settings["gamma"] * inputs
+        everywhere.append(np.sqrt((inputs - samples) * grown / (start + inputs * grown)))
     # data sets may differ in their number of samples: what one lacks is no error
     longest = max(len(values) for values in found)
 
@@ -141,7 +148,9 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     allowed = np.where(padded(tolerance) > 0, padded(tolerance), 1.0)
     angle = select(weighted, "angle").iloc[0]
 
-    def judge(predicted: np.ndarray) -> Judgement:
+    def judge(reading: tuple[np.ndarray, np.ndarray, int]) -> Judgement:
+        predicted, moved, sign = reading
+        compare = at_most if sign < 0 else at_least
         return Judgement(
             every_draw(
                 "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
@@ -151,26 +160,31 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
                 predicted=0.0,
             ),
             every_draw(
-                "change of what $W$ has outside the span of the data, relative to $|W|$",
-                apart,
+                "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
+                np.abs(apart - moved),
                 at_most=1e-9,
                 because="rounding over all steps",
+                predicted=0.0,
             ),
-            at_most(
+            compare(
                 "rate at which the angle between rows and $a$ grows, unequal $D$",
                 Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)"),
                 0.0,
-                because="rows align",
+                because="rows align" if sign < 0 else "rows part",
             ),
         )
 
+    still, printed = np.zeros(len(apart)), padded(exact)
     return Finding(
         judge,
-        padded(exact),
+        (printed, still, -1),
         rivals={
-            "$D$ replaced by its quadratic mean": padded(equal),
-            r"half the time, $(\eta\delta)^2 t / 2$": padded(half),
-            "noise that acts on the start alone, not on what it has added": padded(straight),
+            "$D$ replaced by its quadratic mean": (padded(equal), still, -1),
+            r"half the time, $(\eta\delta)^2 t / 2$": (padded(half), still, -1),
+            "noise that acts on the start alone, not on what it has added": (padded(straight), still, -1),
+            "noise that moves what is outside the span of the data as well": (printed, np.concatenate(everywhere), -1),
+            "rows that turn away from $a$": (printed, still, 1),
         },
         facts={"angle": float(-angle["value"]), "outside": float(apart.max())},
+        scaled=lambda reading, factor: (reading[0] * factor, *reading[1:]),
     )

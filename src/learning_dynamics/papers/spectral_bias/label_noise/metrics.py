@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.measures.ensembles import mean_interval
 from learning_dynamics.papers.spectral_bias.label_noise import theory
 from learning_dynamics.papers.spectral_bias.layers import spectra_and_loss
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 SAMPLES, INPUTS = Column("samples", "int", "samples n of the data"), Column("inputs", "int", "inputs d")
-LEVEL = 1.959964  # standard errors in half a 95 % interval
 ERROR = Column("error", "float", "standard error of a mean over paths; 0 where the value is no mean")
 
 
@@ -41,29 +39,27 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
     span of the rows of X, relative to |W|.
     """
     X, settings, time = trajectory.constants["X"], trajectory.settings, trajectory.time
-    sets, paths, (samples, inputs) = len(X), settings["paths"], X.shape[1:]
-    W = trajectory.series["W1"].reshape(sets, paths, len(time), inputs, inputs)
-    a = trajectory.series["W2"].reshape(sets, paths, len(time), -1)
+    sets, samples, inputs = X.shape
     size = (settings["step"] * settings["noise"]) ** 2
     tables = []
     for member in range(sets):
-        _, weights, Vt = np.linalg.svd(X[member], full_matrices=False)
-        squares = np.sum((Vt @ W[member]) ** 2, axis=-1)
-        start = squares[0, 0]
+        series = {name: values[member] for name, values in trajectory.series.items()}
+        weights = np.linalg.svd(X[member], compute_uv=False)
+        start = series["rows_mean"][0]
         even = np.full(samples, np.sqrt(np.mean(weights**2)))
-        moved = W[member] - W[member, :, :1]
-        across = np.linalg.norm(moved - Vt.T @ (Vt @ moved), axis=(-2, -1)) / np.linalg.norm(W[member], axis=(-2, -1))
         exact = {"output_square": theory.output_second_moment, "row_growth": theory.row_growth}
-        found = {"output_square": np.sum(a[member] ** 2, axis=-1), "row_growth": squares - start}
+        found = {
+            "output_square": (series["output_mean"], series["output_variance"]),
+            "row_growth": (series["rows_mean"] - start, series["rows_variance"]),
+        }
         axes = {"time": time}
-        for quantity, values in found.items():
-            mean, low, _ = mean_interval(values)
+        for quantity, (mean, variance) in found.items():
             table = rows({quantity: (mean, exact[quantity](weights, start, time))}, axes)
-            tables.append(table.assign(seed=member, error=((mean - low) / LEVEL).ravel()))
+            tables.append(table.assign(seed=member, error=np.sqrt(variance / settings["paths"]).ravel()))
             equal = rows({f"{quantity}_isotropic": exact[quantity](even, start, time)}, axes)
             tables.append(equal.assign(seed=member, error=0.0))
         steps = [settings["every"] * point for point in range(len(time))]
         euler = np.array([theory.euler_output_second_moment(weights, start, size, count) for count in steps])
-        tables.append(rows({"euler": euler, "outside": across.max(axis=0)}, axes).assign(seed=member, error=0.0))
+        tables.append(rows({"euler": euler, "outside": series["outside"]}, axes).assign(seed=member, error=0.0))
     whole = [table.assign(samples=samples, inputs=inputs) for table in tables]
     return joined(label_noise_ensemble.columns, *whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.label_noise import models
 from learning_dynamics.seeds import generators
@@ -68,9 +69,18 @@ def label_noise_ensemble(
     Returns
     -------
     Trajectory
-        Time is (step * noise)^2 times the number of steps, in which appendix D's process has no constants left. Series
-        W1, W2, whose members are the paths of the first data set, then those of the next; constants X, Y.
+        Time is (step * noise)^2 times the number of steps, in which appendix D's process has no constants left. Members
+        are the data sets. Series output_mean and output_variance, over paths, of |a|^2; rows_mean and rows_variance, of
+        the squared norm of each row of V^T W, X = U D V^T; outside, the largest over paths of how much W has changed
+        outside the span of the rows of X, relative to |W|. Constants X, Y.
+
+    Raises
+    ------
+    ProjectError
+        If there is one path only, which has no variance.
     """
+    if paths < 2:
+        raise ProjectError("label_noise_ensemble takes variances over paths, which one path does not have; raise paths")
     X, Y = data["X"], data["Y"]
     inputs = X.shape[-1]
     found = []
@@ -78,9 +88,21 @@ def label_noise_ensemble(
         x, y = (np.broadcast_to(given[member], (paths, *given[member].shape)) for given in (X, Y))
         start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], paths, axis=0)
         zero = np.zeros((paths, inputs, y.shape[-1]))
-        found.append(
-            models.descend(start, zero, x, y, step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True)
+        W, a = models.descend(
+            start, zero, x, y, step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True
         )
-    W1, W2 = (np.concatenate(layers) for layers in zip(*found, strict=True))
-    times = (step * noise) ** 2 * every * np.arange(W1.shape[1])
-    return Trajectory(times, {"W1": W1, "W2": W2}, {"X": X, "Y": Y})
+        found.append(_over_paths(W, a, np.linalg.svd(X[member], full_matrices=False)[2]))
+    series = {name: np.stack([moments[name] for moments in found]) for name in found[0]}
+    times = (step * noise) ** 2 * every * np.arange(series["outside"].shape[1])
+    return Trajectory(times, series, {"X": X, "Y": Y})
+
+
+def _over_paths(W: np.ndarray, a: np.ndarray, Vt: np.ndarray) -> Arrays:
+    """Return what `label_noise_ensemble` records of one data set's paths, arrays of shape (times, ...)."""
+    output, rows = np.sum(a**2, axis=(-2, -1)), np.sum((Vt @ W) ** 2, axis=-1)
+    moved = W - W[:, :1]
+    outside = np.linalg.norm(moved - Vt.T @ (Vt @ moved), axis=(-2, -1)) / np.linalg.norm(W, axis=(-2, -1))
+    found = {"outside": outside.max(axis=0)}
+    for name, values in (("output", output), ("rows", rows)):
+        found |= {f"{name}_mean": values.mean(axis=0), f"{name}_variance": values.var(axis=0, ddof=1)}
+    return found

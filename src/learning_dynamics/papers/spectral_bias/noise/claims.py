@@ -15,7 +15,7 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
     increase,
     listed,
     power_name,
-    rate_of,
+    rates_of,
     rises,
     sign_of,
     signs_of,
@@ -46,7 +46,8 @@ def noise_low_rank(
     falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the
     same, carried by ever rarer paths. For $d = 1$ both directions shrink at the rate one half.
     """
-    lows, highs = signs_of(exponents, 2)
+    rates = rates_of(exponents)
+    lows, highs = signs_of(rates, 2)
     end = float(plane["time"].max())
     grown = statistic(plane, "sigma_1", "share above 1", end)
 
@@ -54,15 +55,15 @@ def noise_low_rank(
         # the dimension farthest from the pictures first: there the two readings differ most
         signs = dict.fromkeys(reading["second decays"], -1) | dict.fromkeys(reading["second grows"], 1)
         return Judgement(
-            *(sign_of(exponents, "exponent", 2, inputs, signs[inputs]) for inputs in sorted(signs, reverse=True)),
-            *rises(exponents, "exponent", 2, reading["second rises"]),
-            *(sign_of(exponents, "exponent", 1, inputs, 1) for inputs in reading["first grows"]),
-            *(sign_of(exponents, "angle", 0, inputs, -1) for inputs in dimensions_of(exponents) if inputs > 1),
-            *(sign_of(exponents, "exponent", 1, inputs, -1) for inputs in collapsing),
-            *(as_derived(exponents, "exponent", 1, inputs) for inputs in reading["first grows at its rate"]),
+            *(sign_of(rates, "exponent", 2, inputs, signs[inputs]) for inputs in sorted(signs, reverse=True)),
+            *rises(rates, "exponent", 2, reading["second rises"]),
+            *(sign_of(rates, "exponent", 1, inputs, 1) for inputs in reading["first grows"]),
+            *(sign_of(rates, "angle", 0, inputs, -1) for inputs in dimensions_of(rates) if inputs > 1),
+            *(sign_of(rates, "exponent", 1, inputs, -1) for inputs in collapsing),
+            *(as_derived(rates, "exponent", 1, inputs) for inputs in reading["first grows at its rate"]),
         )
 
-    several = [inputs for inputs in dimensions_of(exponents) if inputs > 1]
+    several = [inputs for inputs in dimensions_of(rates) if inputs > 1]
     right = {
         "second decays": decaying,
         "second grows": growing,
@@ -161,22 +162,27 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for $|W|^{2\alpha}$, is positive for $\alpha > {gap:.3f}$ only; from $d = 6$
     on it is for all.
     """
-    _, highs = signs_of(exponents, 1)
-    dimensions = [inputs for inputs in dimensions_of(exponents) if inputs >= 5]
+    rates = rates_of(exponents)
+    _, highs = signs_of(rates, 1)
+    dimensions = [inputs for inputs in dimensions_of(rates) if inputs >= 5]
     early, late = between
+    first = dimensions[0]
+    grown = {
+        quantity: increase(five, quantity, early, late)
+        for quantity in sorted(name for name in five["quantity"].unique() if "_power_" in name)
+    }
 
     def judge(change: float) -> Judgement:
-        first = dimensions[0]
-        checks = [as_derived(exponents, "exponent", 1, inputs, change) for inputs in dimensions]
-        signs = [sign_of(exponents, "exponent", 1, inputs, 1) for inputs in dimensions]
+        checks = [as_derived(rates, "exponent", 1, inputs, change) for inputs in dimensions]
+        signs = [sign_of(rates, "exponent", 1, inputs, 1) for inputs in dimensions]
         growing = [
             at_least(
                 f"growth of the mean of {power_name(quantity)} from time {early:g} to {late:g}, d = {first}",
-                increase(five, quantity, early, late),
+                found,
                 0.0,
                 because="growing",
             )
-            for quantity in sorted(name for name in five["quantity"].unique() if "_power_" in name)
+            for quantity, found in grown.items()
         ]
         return Judgement(*checks, *signs, *growing)
 
@@ -232,8 +238,9 @@ def proposition_4_1_c(
     exact_square = float(theory.commutator_second_moment(settings["inputs"], np.array([early]))[0])
     # the slowest part of the approach to the limit falls as exp(-t)
     limit = theory.commutator_mean_limit()
-    lows, highs = signs_of(exponents, 0, "commutator")
-    several = [inputs for inputs in dimensions_of(exponents) if inputs > 1]
+    rates = rates_of(exponents)
+    lows, highs = signs_of(rates, 0, "commutator")
+    several = [inputs for inputs in dimensions_of(rates) if inputs > 1]
 
     def judge(reading: tuple[float, str, list[int]]) -> Judgement:
         predicted, second, rising = reading
@@ -255,10 +262,10 @@ def proposition_4_1_c(
                 resolution=0.5 * exact_square,
                 because="standard errors, and the scheme's bias",
             ),
-            as_derived(exponents, "commutator", 0, 2),
-            *(sign_of(exponents, "commutator", 0, inputs, 1) for inputs in rising),
-            *(rises(exponents, "commutator", 0, several) if rising else ()),
-            *(sign_of(exponents, "angle", 0, inputs, -1) for inputs in several),
+            as_derived(rates, "commutator", 0, 2),
+            *(sign_of(rates, "commutator", 0, inputs, 1) for inputs in rising),
+            *(rises(rates, "commutator", 0, several) if rising else ()),
+            *(sign_of(rates, "angle", 0, inputs, -1) for inputs in several),
         )
 
     return Finding(
@@ -274,7 +281,7 @@ def proposition_4_1_c(
         scaled=lambda reading, factor: (reading[0] * factor, *reading[1:]),
         facts={
             "limit": limit,
-            "typical": rate_of(exponents, "commutator", 0, 2)[0].value,
+            "typical": rates["commutator", 0, 2][0].value,
             "at": early,
             "falling": listed(lows),
             "rising": listed(highs),

@@ -46,42 +46,59 @@ def lyapunov_sums(
     return sums
 
 
+# loops are written out, columns innermost: arrays as operands would take four times as long to compile
 @numba.njit
 def _follow(weights, step, burn, every, noise, sums):
     steps, inputs = noise.shape
     size = inputs + 1
+    M = np.zeros((size, size))
+    drift, boost = np.empty(size), np.empty(inputs)
+    along, moved = np.empty(size), np.empty(size)
     # sums and differences of coordinates: for d = 1 the directions that the process keeps, else as good as any
-    M = np.eye(size)
+    for row in range(size):
+        M[row, row] = 1.0
     for column in range(size // 2):
         M[size - 1 - column, column] = 1.0
         M[column, size - 1 - column] = -1.0
-    drift, boost = np.empty(size), np.empty(inputs)
-    drift[:inputs] = np.exp(-0.25 * step * weights**2)
-    drift[inputs] = np.exp(-0.25 * step * np.sum(weights**2))
+    total = 0.0
+    for row in range(inputs):
+        drift[row] = np.exp(-0.25 * step * weights[row] ** 2)
+        total += weights[row] ** 2
+    drift[inputs] = np.exp(-0.25 * step * total)
     _orthonormalise(M, sums)
-    sums[:] = 0.0
+    _restart(sums)
+    scale = np.sqrt(step)
     for count in range(steps):
         length = 0.0
         for row in range(inputs):
-            boost[row] = np.sqrt(step) * weights[row] * noise[count, row]
+            boost[row] = scale * weights[row] * noise[count, row]
             length += boost[row] ** 2
         length = np.sqrt(length)
         stretch, tilt = np.cosh(length) - 1.0, np.sinh(length)
         for column in range(size):
-            along = 0.0
-            for row in range(inputs):
+            along[column] = 0.0
+        for row in range(inputs):
+            for column in range(size):
                 M[row, column] *= drift[row]
-                along += boost[row] * M[row, column]
-            along /= length
+                along[column] += boost[row] * M[row, column]
+        for column in range(size):
+            along[column] /= length
             last = M[inputs, column] * drift[inputs]
-            moved = (stretch * along + tilt * last) / length
-            for row in range(inputs):
-                M[row, column] = (M[row, column] + moved * boost[row]) * drift[row]
-            M[inputs, column] = (last + stretch * last + tilt * along) * drift[inputs]
+            moved[column] = (stretch * along[column] + tilt * last) / length
+            M[inputs, column] = (last + stretch * last + tilt * along[column]) * drift[inputs]
+        for row in range(inputs):
+            for column in range(size):
+                M[row, column] = (M[row, column] + moved[column] * boost[row]) * drift[row]
         if (count + 1) % every == 0:
             _orthonormalise(M, sums)
             if (count + 1) // every == burn:
-                sums[:] = 0.0
+                _restart(sums)
+
+
+@numba.njit
+def _restart(sums):
+    for column in range(len(sums)):
+        sums[column] = 0.0
 
 
 @numba.njit

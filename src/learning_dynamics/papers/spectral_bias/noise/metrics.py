@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.evidence import Estimate, mean, share
-from learning_dynamics.measures.ensembles import mean_interval, quantile_interval
+from learning_dynamics.measures.ensembles import mean_interval, quantile_intervals
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias.noise import theory
+from learning_dynamics.papers.spectral_bias.noise.observables import commutator_norms
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -25,12 +28,10 @@ DIMENSION = Column("inputs", "int", "dimension d")
 def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: list[Fraction]) -> pd.DataFrame:
     """Measure an ensemble of the noise-driven process.
 
-    Quantities, as statistics over paths: ``hidden_norm``, |w_i|^2 of a column, ``output_norm``, a_i^2, and
-    ``determinant``, det W, their means predicted (Proposition 4.1); ``commutator``, |e| for the entry e of [w_i, a]
-    in the first two columns, a mean over all rows, and ``commutator_squared``, predicted; ``commutator_norm``, the
-    Frobenius norm of [w_i, a], a mean over rows; ``relative_commutator``, the sine of the angle between the first
-    row and a; ``sigma_1``, ``sigma_2`` of W; ``hidden_power_p`` and ``output_power_p``, |W|^p and |a|^p plus the
-    moving average's. ``heaviest`` tells how far a mean rests on few paths.
+    Statistics over paths of the quantities of `observables.on_each_path`; the means of ``hidden_norm``,
+    ``output_norm``, ``determinant`` and ``commutator_squared`` are predicted (Proposition 4.1). ``hidden_power_p`` and
+    ``output_power_p`` are |W|^p and |a|^p plus the moving average's. ``heaviest`` tells how far a mean rests on few
+    paths.
     """
     inputs = trajectory.settings["inputs"]
     hidden, output = theory.second_moments(inputs, trajectory.time)
@@ -42,16 +43,16 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
     }
     found: list[tuple] = []
     for point, time in enumerate(trajectory.time):
-        W, a, average = (trajectory.series[name][:, point] for name in ("W1", "W2", "average"))
-        for quantity, values in (_on_each_path(W, a) | _powers(W, a, average, powers)).items():
+        paths = {name: series[:, point].astype(float) for name, series in trajectory.series.items()}
+        for quantity, values in (paths | _powers(paths, inputs, powers)).items():
             few = max(1, len(values) // 1000)
-            total = np.abs(values).sum()
-            heaviest = np.partition(np.abs(values), -few)[-few:].sum() / total if total else np.nan
+            ordered = np.sort(np.abs(values))
+            total = ordered.sum()
+            heaviest = ordered[-few:].sum() / total if total else np.nan
             predicted = exact[quantity][point] if quantity in exact else np.nan
             found.append((time, quantity, "mean", *mean_interval(values), predicted, len(values), heaviest))
-            for part in quantiles:
-                statistic = f"quantile {part:g}"
-                found.append((time, quantity, statistic, *quantile_interval(values, part), np.nan, len(values), np.nan))
+            for part, interval in zip(quantiles, quantile_intervals(values, quantiles), strict=True):
+                found.append((time, quantity, f"quantile {part:g}", *interval, np.nan, len(values), np.nan))
             if quantity.startswith("sigma"):
                 above = share(int((values > 1).sum()), len(values))
                 found.append((time, quantity, "share above 1", *_ends(above), np.nan, len(values), np.nan))
@@ -64,7 +65,7 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
     W, a = trajectory.series["W1"], trajectory.series["W2"]
     measured = {
         "sigma": singular_values(W),
-        "commutator_norm": _commutator_norms(W, a),
+        "commutator_norm": commutator_norms(W, a),
         "determinant": np.linalg.det(W),
     }
     table = rows(measured, {"seed": np.arange(len(W)), "time": trajectory.time})
@@ -119,41 +120,8 @@ def _ends(estimate: Estimate) -> tuple[float, float, float]:
     return estimate.value, estimate.lower, estimate.upper
 
 
-def _on_each_path(W: np.ndarray, a: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what is measured on each path from one recorded time's states, arrays of shape (paths,)."""
-    entries = W[:, :, 0] * a[:, None, 1] - W[:, :, 1] * a[:, None, 0]
-    first = W[:, 0]
-    sizes = np.linalg.norm(first, axis=1) * np.linalg.norm(a, axis=1)
-    parallel = np.abs(np.einsum("pi,pi->p", first, a))
-    sine = np.sqrt(np.maximum(sizes**2 - parallel**2, 0.0)) / np.where(sizes > 0, sizes, 1.0)
-    sigma = singular_values(W)
-    return {
-        "hidden_norm": (W**2).sum(axis=1).mean(axis=1),
-        "output_norm": (a**2).mean(axis=1),
-        "commutator": np.abs(entries).mean(axis=1),
-        "commutator_squared": (entries**2).mean(axis=1),
-        "commutator_norm": _commutator_norms(W, a).mean(axis=1),
-        "relative_commutator": sine,
-        "determinant": np.linalg.det(W),
-        "sigma_1": sigma[:, 0],
-        "sigma_2": sigma[:, 1],
-    }
-
-
-def _powers(W: np.ndarray, a: np.ndarray, average: np.ndarray, powers: list[float]) -> dict[str, np.ndarray]:
+def _powers(paths: Mapping[str, np.ndarray], inputs: int, powers: list[float]) -> dict[str, np.ndarray]:
     """Return |W|^p, and |a|^p plus the moving average's, by quantity."""
-    hidden = np.linalg.norm(W, axis=(1, 2))
-    outputs = np.linalg.norm(a, axis=1), np.linalg.norm(average, axis=1)
+    hidden, output, average = (np.sqrt(inputs * paths[f"{name}_norm"]) for name in ("hidden", "output", "average"))
     found = {f"hidden_power_{power:g}": hidden**power for power in powers}
-    return found | {f"output_power_{power:g}": outputs[0] ** power + outputs[1] ** power for power in powers}
-
-
-def _commutator_norms(W: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Frobenius norms of w_i a^T - a w_i^T for the rows w_i of W, shape (..., d).
-
-    sqrt(2 (|w|^2 |a|^2 - (w . a)^2)), by way of the part of w across a, which does not cancel.
-    """
-    size = np.linalg.norm(a, axis=-1)[..., None]
-    unit = a / np.where(size > 0, size, 1.0)
-    across = W - (W @ unit[..., None]) * unit[..., None, :]
-    return np.sqrt(2.0) * np.linalg.norm(across, axis=-1) * size
+    return found | {f"output_power_{power:g}": output**power + average**power for power in powers}

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 from learning_dynamics.claims import Check, at_least, at_most, equal
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.tidy import Table, select
 
-
-def dimensions_of(exponents: Table) -> list[int]:
-    """Return the dimensions that rates were measured in, ascending."""
-    return sorted(int(inputs) for inputs in exponents["inputs"].unique())
+# by quantity, index and dimension: a growth rate with its interval, and its prediction
+Rates = Mapping[tuple[str, int, int], tuple[Estimate, float]]
 
 
-def rate_of(exponents: Table, quantity: str, index: int, inputs: int) -> tuple[Estimate, float]:
-    """Return a growth rate with its interval, and its prediction."""
-    row = select(exponents, quantity, index=index, inputs=inputs).iloc[0]
-    found = Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), "mean over paths (t)")
-    return found, float(row["predicted"])
-
-
-def signs_of(exponents: Table, index: int, quantity: str = "exponent") -> tuple[list[int], list[int]]:
-    """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
-    found = {
-        inputs: rate_of(exponents, quantity, index, inputs)[0] for inputs in dimensions_of(exponents) if inputs > 1
+def rates_of(exponents: Table) -> Rates:
+    """Return all growth rates of a table."""
+    return {
+        (row.quantity, row.number, row.inputs): (
+            Estimate(row.value, row.lower, row.upper, row.paths, "mean over paths (t)"),
+            row.predicted,
+        )
+        for row in exponents.rename(columns={"index": "number"}).itertuples(index=False)
     }
+
+
+def dimensions_of(rates: Rates) -> list[int]:
+    """Return the dimensions that rates were measured in, ascending."""
+    return sorted({inputs for _, _, inputs in rates})
+
+
+def signs_of(rates: Rates, index: int, quantity: str = "exponent") -> tuple[list[int], list[int]]:
+    """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
+    found = {inputs: rates[quantity, index, inputs][0] for inputs in dimensions_of(rates) if inputs > 1}
     lows = [inputs for inputs, estimate in found.items() if estimate.upper < 0]
     return lows, [inputs for inputs, estimate in found.items() if estimate.lower > 0]
 
@@ -36,18 +42,18 @@ def _named(quantity: str, index: int, inputs: int) -> str:
     return f"almost sure growth rate of {what}, d = {inputs}"
 
 
-def sign_of(exponents: Table, quantity: str, index: int, inputs: int, sign: int) -> Check:
+def sign_of(rates: Rates, quantity: str, index: int, inputs: int, sign: int) -> Check:
     """Check that a rate lies above zero, or below."""
-    estimate, _ = rate_of(exponents, quantity, index, inputs)
+    estimate, _ = rates[quantity, index, inputs]
     compare = at_least if sign > 0 else at_most
     return compare(_named(quantity, index, inputs), estimate, 0.0, because="grows" if sign > 0 else "decays")
 
 
-def rises(exponents: Table, quantity: str, index: int, inputs: list[int]) -> list[Check]:
+def rises(rates: Rates, quantity: str, index: int, inputs: list[int]) -> list[Check]:
     """Check that a rate rises from each of these dimensions to the next, the intervals' widths added."""
     checks = []
     for below, above in itertools.pairwise(inputs):
-        (first, _), (second, _) = (rate_of(exponents, quantity, index, one) for one in (below, above))
+        (first, _), (second, _) = (rates[quantity, index, one] for one in (below, above))
         value, half = second.value - first.value, first.uncertainty + second.uncertainty
         found = Estimate(value, value - half, value + half, second.draws, "difference of means (t)")
         name = f"{_named(quantity, index, above)}, less that for d = {below}"
@@ -55,11 +61,11 @@ def rises(exponents: Table, quantity: str, index: int, inputs: list[int]) -> lis
     return checks
 
 
-def as_derived(exponents: Table, quantity: str, index: int, inputs: int, change: float = 0.0) -> Check:
+def as_derived(rates: Rates, quantity: str, index: int, inputs: int, change: float = 0.0) -> Check:
     """Check that a rate is the one that was derived, or differs from it by `change`."""
-    estimate, predicted = rate_of(exponents, quantity, index, inputs)
+    estimate, predicted = rates[quantity, index, inputs]
     # twice the 95 % half-width, for many dimensions are judged at once; and a tenth of what extrapolation took away
-    scheme = abs(rate_of(exponents, "scheme", 0, inputs)[0].value)
+    scheme = abs(rates["scheme", 0, inputs][0].value)
     return equal(
         _named(quantity, index, inputs),
         estimate,

@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias.noise import models
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.spectral_bias.noise import models, observables
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -28,20 +29,28 @@ def noise_process(
     schedule: Literal["constant", "inverse square root"],
     seed: Seed,
 ) -> Trajectory:
-    """Paths of dW = dB a^T, da = W^T dB from W(0) = I, a(0) = 0, by the Euler-Maruyama method (eq. 4.1).
+    """Many paths of dW = dB a^T, da = W^T dB from W(0) = I, a(0) = 0, by the Euler-Maruyama method (eq. 4.1).
 
     Returns
     -------
     Trajectory
-        Recorded at the first steps at or after `points` evenly spaced times. Series W1 (the paper's W), W2
-        (a) and average, the exponential moving average of a.
+        Recorded at the first steps at or after `points` evenly spaced times. Of each path the series of
+        `observables.on_each_path`, in single precision, whose rounding lies far below what sampling leaves open.
+
+    Raises
+    ------
+    ProjectError
+        If there is one dimension only, in which nothing has a second column or direction.
     """
-    sizes = models.step_sizes(schedule, step, horizon)
-    reached = np.r_[0.0, np.cumsum(sizes)]
-    # one long step may pass several of the times
-    record = np.unique(np.searchsorted(reached, np.linspace(0.0, horizon, points) * (1 - 1e-9)))
-    W, a, average = models.simulate(inputs, paths, sizes, record, seed)
-    return Trajectory(reached[record], {"W1": W, "W2": a, "average": average})
+    if inputs < 2:
+        raise ProjectError(f"noise_process measures commutators and angles, which {inputs} input has not; raise inputs")
+    time, W, a, average = _simulated(inputs, paths, horizon, points, step, schedule, seed)
+    found = []
+    for at in range(len(time)):
+        values = observables.on_each_path(W[:, at], a[:, at], average[:, at])
+        found.append({name: numbers.astype(np.float32) for name, numbers in values.items()})
+    series = {name: np.stack([values[name] for values in found], axis=1) for name in found[0]}
+    return Trajectory(time, series)
 
 
 def noise_paths(
@@ -54,10 +63,26 @@ def noise_paths(
     schedule: Literal["constant", "inverse square root"],
     seed: Seed,
 ) -> Trajectory:
-    """A few paths of the noise-driven process, to be looked at one by one; see `noise_process`."""
-    return noise_process(
-        inputs=inputs, paths=paths, horizon=horizon, points=points, step=step, schedule=schedule, seed=seed
-    )
+    """A few paths of the noise-driven process, to be looked at one by one; see `noise_process`.
+
+    Returns
+    -------
+    Trajectory
+        Series W1 (the paper's W) and W2 (a).
+    """
+    time, W, a, _ = _simulated(inputs, paths, horizon, points, step, schedule, seed)
+    return Trajectory(time, {"W1": W, "W2": a})
+
+
+def _simulated(
+    inputs: int, paths: int, horizon: float, points: int, step: float, schedule: models.Schedule, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the recorded times, and W, a and the moving average at them, paths along the first axis."""
+    sizes = models.step_sizes(schedule, step, horizon)
+    reached = np.r_[0.0, np.cumsum(sizes)]
+    # one long step may pass several of the times
+    record = np.unique(np.searchsorted(reached, np.linspace(0.0, horizon, points) * (1 - 1e-9)))
+    return reached[record], *models.simulate(inputs, paths, sizes, record, seed)
 
 
 def noise_exponents(

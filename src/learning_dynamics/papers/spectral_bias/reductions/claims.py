@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, every_draw
-from learning_dynamics.papers.spectral_bias.integration import local_errors, worst
+from learning_dynamics.papers.spectral_bias.draws import local_errors, worst
 from learning_dynamics.papers.spectral_bias.predictions import multiplied, relative_errors
 from learning_dynamics.tidy import Table, by_draw
 
@@ -118,20 +118,24 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Finding:
     \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
     """
     force = [by_draw(table, "mirror_speed", column="predicted") for table in flows]
+    speeds = {
+        quantity: [by_draw(table, quantity) for table in flows] for quantity in ("mirror_speed", "printed_mirror_speed")
+    }
     gammas = np.concatenate([by_draw(table, "mirror_speed", column="gamma")[:, 0] for table in flows])
+    integrated = local_errors(*flows)
 
     def judge(prediction: tuple[str, float]) -> Judgement:
         quantity, factor = prediction
         errors = [
-            np.abs(factor * by_draw(table, quantity) - wanted).max(axis=1) / np.abs(wanted).max(axis=1)
-            for table, wanted in zip(flows, force, strict=True)
+            np.abs(factor * speed - wanted).max(axis=1) / np.abs(wanted).max(axis=1)
+            for speed, wanted in zip(speeds[quantity], force, strict=True)
         ]
         return Judgement(
             every_draw(
                 "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
                 np.concatenate(errors),
                 # the coordinate's curvature at zero, 1 / (2 gamma), multiplies the states' error
-                at_most=local_errors(*flows) * np.maximum(1.0, 1 / (2 * gammas)),
+                at_most=integrated * np.maximum(1.0, 1 / (2 * gammas)),
                 because=r"steps times rtol over $2\gamma$",
                 predicted=0.0,
             )
@@ -162,13 +166,14 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Finding:
     gammas = [by_draw(table, "beta", column="gamma")[:, 0] for table in flows]
     # the data's draws follow one another, once for each scale
     per_scale = [int((scales == scales[0]).sum()) for scales in gammas]
+    tolerance = local_errors(*flows) * worst(flows, "condition")
 
     def judge(predicted: list[np.ndarray]) -> Judgement:
         return Judgement(
             every_draw(
                 r"largest distance between the network's $\beta$ and the mirror flow's, relative to the largest entry",
                 relative_errors(measured, predicted),
-                at_most=local_errors(*flows) * worst(flows, "condition"),
+                at_most=tolerance,
                 because=f"{APART} and the condition number of $Z_1$",
                 predicted=0.0,
             )

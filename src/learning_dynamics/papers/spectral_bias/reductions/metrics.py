@@ -10,8 +10,8 @@ from scipy.integrate import cumulative_simpson
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
+from learning_dynamics.papers.spectral_bias.draws import STEPS
 from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
-from learning_dynamics.papers.spectral_bias.integration import STEPS
 from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, Measured, of_finite_draws
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, joined, rows
@@ -34,7 +34,7 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     integral, and both as printed (Theorem 3.2 (a)).
     """
     constants = trajectory.constants
-    arrays = dict(trajectory.series) | {name: constants[name] for name in ("X", "Y", "P", "gamma")}
+    arrays = dict(trajectory.series) | {name: constants[name] for name in ("X", "Y", "gamma")}
     measured = of_finite_draws(
         lambda given: _reductions_of(given, trajectory.time), arrays, *(name for name in trajectory.series)
     )
@@ -47,25 +47,24 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
 
 def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measured:
     """Hold the network's flow against its reductions, at the times after 0; see `reduced_flow`."""
-    X, Y, P = (series[name][:, None] for name in ("X", "Y", "P"))
+    X, Y = (series[name][:, None] for name in ("X", "Y"))
     gamma = series["gamma"][:, None]
-    W1, W2 = series["W1"][:, 1:], series["W2"][:, 1:]
-    beta, beta_star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
-    Z1, Z2, size = W1 @ transposed(P), P @ W2, norm(W1)
+    Z1, Z2, outside = (series[name][:, 1:] for name in ("W1", "W2", "outside"))
+    beta, beta_star, size = Z1 @ Z2, theory.minimum_norm_interpolator(X, Y), norm(Z1)
     alpha = np.linalg.solve(transposed(Z1), Z2)
     R = transposed(X) @ (Y - X @ beta)
-    speed = R @ (transposed(W2) @ W2) + W1 @ (transposed(W1) @ R)
+    speed = R @ (transposed(Z2) @ Z2) + Z1 @ (transposed(Z1) @ R)
     from_alpha = reductions.predictor_from_alpha(series["alpha"][:, 1:], gamma)
     printed_speed = from_alpha / (2 * gamma[..., None, None])
     measured: Measured = {
-        "loss": two_layer.loss(W1, W2, X, Y),
+        "loss": two_layer.loss(Z1, Z2, X, Y),
         "condition": np.linalg.cond(Z1),
-        "sigma_w1": (singular_values(W1), singular_values(series["Z1"][:, 1:])),
+        "sigma_w1": (singular_values(Z1), singular_values(series["Z1"][:, 1:])),
         "sigma_alpha": (singular_values(alpha), singular_values(series["alpha"][:, 1:])),
         **{
             quantity: value[..., 0]
             for quantity, value in {
-                "subspace": np.maximum(norm(W1 - Z1 @ P), norm(W2 - transposed(P) @ Z2)) / size,
+                "subspace": outside[..., None] / size,
                 "projected": np.maximum(norm(Z1 - series["Z1"][:, 1:]), norm(Z2 - series["Z2"][:, 1:])) / size,
                 "unit_pair": norm(Z1 - series["Z1"][:, 1:] / np.sqrt(2 * gamma[..., None, None])) / size,
                 "alpha": norm(alpha - series["alpha"][:, 1:]),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg.lapack import dgesv
 
 
 def predictor_from_alpha(alpha: np.ndarray, gamma: float | np.ndarray) -> np.ndarray:
@@ -24,11 +25,16 @@ def predictor_from_alpha(alpha: np.ndarray, gamma: float | np.ndarray) -> np.nda
 def riccati_field(X: np.ndarray, Y: np.ndarray, gamma: float) -> Callable[[float, np.ndarray], np.ndarray]:
     """Return the field of d alpha/dt = R - alpha R^T alpha, R = X^T (Y - X beta), alpha raveled (Lemma 3.3)."""
     shape = (X.shape[1], Y.shape[1])
+    identity = np.eye(Y.shape[1])
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         alpha = state.reshape(shape)
-        R = X.T @ (Y - X @ predictor_from_alpha(alpha, gamma))
-        return (R - alpha @ (R.T @ alpha)).ravel()
+        # `predictor_from_alpha` of one matrix: what costs most is numpy's way to the same routine
+        _, _, solved, singular = dgesv(identity - alpha.T.dot(alpha), alpha.T)
+        if singular:
+            return np.full_like(state, np.nan)
+        R = X.T.dot(Y - X.dot(2 * gamma * solved.T))
+        return (R - alpha.dot(R.T.dot(alpha))).ravel()
 
     return field
 

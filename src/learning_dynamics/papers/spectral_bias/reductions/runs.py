@@ -37,9 +37,10 @@ def reduced_flow(
     Returns
     -------
     Trajectory
-        Members are the data's members, once for each scale. Series W1, W2, Z1, Z2, alpha, and for one output
-        mirror, the predictor of the mirror flow; constants X, Y, P, and gamma, shape (members,), and steps, those of
-        all these integrations together.
+        Members are the data's members, once for each scale. Series W1, W2, the network's layers in the basis that
+        the rows of P are, and outside, the norm of what the layers have outside its span, the larger of the two; Z1,
+        Z2, alpha, and for one output mirror, the predictor of the mirror flow; constants X, Y, and gamma, shape
+        (members,), and steps, those of all these integrations together.
     """
     X, Y = np.concatenate([data["X"]] * len(gammas)), np.concatenate([data["Y"]] * len(gammas))
     gamma = np.repeat(gammas, len(data["X"]))
@@ -48,8 +49,9 @@ def reduced_flow(
     rngs = generators(seed, "two_layer.initialisation", len(data["X"])) * len(gammas)
     P = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs])
     series = {
-        "W1": np.empty((members, len(times), inputs, width)),
-        "W2": np.empty((members, len(times), width, outputs)),
+        "W1": np.empty((members, len(times), inputs, inputs)),
+        "W2": np.empty((members, len(times), inputs, outputs)),
+        "outside": np.empty((members, len(times))),
         "Z1": np.empty((members, len(times), inputs, inputs)),
         "Z2": np.empty((members, len(times), inputs, outputs)),
         "alpha": np.empty((members, len(times), inputs, outputs)),
@@ -68,7 +70,12 @@ def reduced_flow(
         states = follow(
             two_layer.flow_field(x, y, width), np.r_[np.sqrt(2 * g) * P[member].ravel(), [0.0] * (width * outputs)]
         )
-        series["W1"][member], series["W2"][member] = two_layer.unpack(states, inputs, width, outputs)
+        wide = two_layer.unpack(states, inputs, width, outputs)
+        series["W1"][member], series["W2"][member] = wide[0] @ P[member].T, P[member] @ wide[1]
+        series["outside"][member] = np.maximum(
+            np.linalg.norm(wide[0] - series["W1"][member] @ P[member], axis=(1, 2)),
+            np.linalg.norm(wide[1] - P[member].T @ series["W2"][member], axis=(1, 2)),
+        )
         states = follow(
             two_layer.flow_field(x, y, inputs),
             np.r_[np.sqrt(2 * g) * np.eye(inputs).ravel(), [0.0] * (inputs * outputs)],
@@ -80,4 +87,4 @@ def reduced_flow(
             states = follow(reductions.mirror_field(x, y[:, 0], g), np.zeros(inputs))
             series["mirror"][member] = reductions.predictor_from_mirror(states, g)[..., None]
     undecided = ~np.all([np.isfinite(states).reshape(members, -1).all(axis=1) for states in series.values()], axis=0)
-    return Trajectory(times, series, {"X": X, "Y": Y, "P": P, "gamma": gamma, "steps": steps}, undecided=undecided)
+    return Trajectory(times, series, {"X": X, "Y": Y, "gamma": gamma, "steps": steps}, undecided=undecided)

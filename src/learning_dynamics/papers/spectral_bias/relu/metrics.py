@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.plateaus import plateaus
-from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias.geometry import span_overlap
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Fraction, Positive
@@ -28,11 +27,7 @@ def relu_descent(
     ``chance_cosine``, the same for a span drawn at random; ``inside``, the share of |W|^2 in the teacher's span, and
     ``chance_inside``, that of a random matrix on average.
     """
-    from learning_dynamics.papers.spectral_bias.relu import models  # imports numba, which no other run waits for
-
-    W, a, constants = trajectory.series["W1"], trajectory.series["W2"], trajectory.constants
-    losses = models.loss(W, a, constants["X"][:, None], constants["y"][:, None])
-    sigma = singular_values(W)
+    losses, sigma, W = trajectory.series["loss"], trajectory.series["sigma"], trajectory.constants["limit_W1"]
     carried = np.cumsum(sigma**2, axis=-1) / np.sum(sigma**2, axis=-1, keepdims=True)
     axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
     tables = [rows({"loss": losses, "sigma_w1": sigma}, axes)]
@@ -40,12 +35,12 @@ def relu_descent(
         # rounding must not add a value to a spectrum that carries all of it
         counted = 1.0 + np.sum(carried < share - 1e-12, axis=-1)
         tables.append(rows({"rank": counted}, axes).assign(index=round(100 * share)))
-    teacher = constants["teacher_W"]
+    teacher = trajectory.constants["teacher_W"]
     count, inputs = teacher.shape[1:]
-    right = np.linalg.svd(W[:, -1], full_matrices=False)[2][:, :count]
+    right = np.linalg.svd(W, full_matrices=False)[2][:, :count]
     chance = np.stack([rng.standard_normal((count, inputs)) for rng in generators(0, "relu.chance", len(teacher))])
     basis = np.linalg.qr(np.swapaxes(teacher, 1, 2))[0]
-    inside = np.sum((W[:, -1] @ basis) ** 2, axis=(1, 2)) / np.sum(W[:, -1] ** 2, axis=(1, 2))
+    inside = np.sum((W @ basis) ** 2, axis=(1, 2)) / np.sum(W**2, axis=(1, 2))
     ends = {
         "teacher_cosine": span_overlap(right, teacher)[:, None],
         "chance_cosine": span_overlap(chance, teacher)[:, None],

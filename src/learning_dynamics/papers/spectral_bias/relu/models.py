@@ -43,36 +43,55 @@ def descend(
     tuple of ndarray, shapes (records, neurons, inputs), (records, neurons)
     """
     recorded = np.empty((len(record), *W.shape)), np.empty((len(record), *a.shape))
-    _descend(W.copy(), a.copy(), X, y, step, np.diff(record, prepend=0), *recorded)
+    _descend(W, a, X, y, step, np.diff(record, prepend=0), *recorded)
     return recorded
 
 
+# loops are written out, neurons innermost: arrays as operands would take five times as long to compile
 @numba.njit
 def _descend(W, a, X, y, step, between, recorded_W, recorded_a):
     samples, inputs = X.shape
     neurons = len(a)
-    preactivation = np.empty(neurons)
-    gradient_W, gradient_a = np.empty_like(W), np.empty_like(a)
+    weights, outer = np.empty((inputs, neurons)), np.empty(neurons)
+    slope_weights, slope_outer = np.empty((inputs, neurons)), np.empty(neurons)
+    active, residual = np.empty((samples, neurons)), np.empty(samples)
+    for neuron in range(neurons):
+        outer[neuron] = a[neuron]
+        for entry in range(inputs):
+            weights[entry, neuron] = W[neuron, entry]
     for record in range(len(between)):
         for _ in range(between[record]):
-            gradient_W[:] = 0.0
-            gradient_a[:] = 0.0
             for sample in range(samples):
-                output = 0.0
                 for neuron in range(neurons):
-                    total = 0.0
-                    for entry in range(inputs):
-                        total += W[neuron, entry] * X[sample, entry]
-                    preactivation[neuron] = total
-                    if total > 0.0:
-                        output += a[neuron] * total
-                residual = (y[sample] - output) / samples
+                    active[sample, neuron] = 0.0
+                for entry in range(inputs):
+                    for neuron in range(neurons):
+                        active[sample, neuron] += weights[entry, neuron] * X[sample, entry]
                 for neuron in range(neurons):
-                    if preactivation[neuron] > 0.0:
-                        gradient_a[neuron] += residual * preactivation[neuron]
-                        for entry in range(inputs):
-                            gradient_W[neuron, entry] += residual * a[neuron] * X[sample, entry]
-            W += step * gradient_W
-            a += step * gradient_a
-        recorded_W[record] = W
-        recorded_a[record] = a
+                    active[sample, neuron] = max(active[sample, neuron], 0.0)
+                residual[sample] = 0.0
+            for neuron in range(neurons):
+                for sample in range(samples):
+                    residual[sample] += outer[neuron] * active[sample, neuron]
+            for sample in range(samples):
+                residual[sample] = (y[sample] - residual[sample]) / samples
+            for neuron in range(neurons):
+                slope_outer[neuron] = 0.0
+                for entry in range(inputs):
+                    slope_weights[entry, neuron] = 0.0
+            for sample in range(samples):
+                for neuron in range(neurons):
+                    slope_outer[neuron] += residual[sample] * active[sample, neuron]
+                    # from here on the derivative of the loss by what reaches the neuron
+                    active[sample, neuron] = residual[sample] * outer[neuron] if active[sample, neuron] > 0.0 else 0.0
+                for entry in range(inputs):
+                    for neuron in range(neurons):
+                        slope_weights[entry, neuron] += active[sample, neuron] * X[sample, entry]
+            for neuron in range(neurons):
+                outer[neuron] += step * slope_outer[neuron]
+                for entry in range(inputs):
+                    weights[entry, neuron] += step * slope_weights[entry, neuron]
+        for neuron in range(neurons):
+            recorded_a[record, neuron] = outer[neuron]
+            for entry in range(inputs):
+                recorded_W[record, neuron, entry] = weights[entry, neuron]

@@ -101,6 +101,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     )
     # sqrt(s^2 + gamma^2) - s is at most gamma, for each of d values; the residual leaves the rest
     allowed = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
+    smallest, increase = (by_draw(flow, name).min(axis=1) for name in ("smallest", "other_interpolators"))
 
     def judge(predicted: tuple[float, str]) -> Judgement:
         constant, norm = predicted
@@ -109,7 +110,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
                 r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
                 slopes,
                 constant,
-                tolerance=10 * largest / by_draw(flow, "smallest").min(axis=1),
+                tolerance=10 * largest / smallest,
                 relative_to=1.0,
                 because="terms of the order of the largest scale over the smallest singular value",
                 resolution=0.1,
@@ -122,7 +123,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
             ),
             every_draw(
                 "least increase of the nuclear norm over random interpolators",
-                by_draw(flow, "other_interpolators").min(axis=1),
+                increase,
                 at_least=-1e-6,
                 because="rounding over the distance",
             ),
@@ -149,35 +150,59 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
     r"""With one output, as $\gamma \to 0$ all columns of $W_1$ align with $\beta$; the layer is close to rank one for
     $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of $|\beta_*|$ the structure disappears.
 
-    The worst column's angle falls as $\gamma^{1/2}$: the slope of its logarithm, from scales up to the setting
-    `largest`, is held against one half. The crossover is a function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2 /
-    \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which passes one half where $\gamma$ is
-    $|\beta_*| / \sqrt{8}$.
+    The part of $W_1$ off the direction of $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its
+    logarithm, from scales up to the setting `largest`, is held against one half. Each column keeps a component along
+    $\beta$ that tends, in units of $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top
+    X^\top Y / |X^\top Y|$: so all columns align, and a column's angle falls as $\gamma^{1/2}$ too once $\gamma$ is
+    below $|\beta_*|$ times its squared share. (The smallest share in {draws} draws is {share:.1g}.) The crossover is a
+    function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2 / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 +
+    |\beta_*|^2})$, which passes one half where $\gamma$ is $|\beta_*| / \sqrt{8}$.
     """
-    gamma = by_draw(flow, "misaligned", column="gamma")[0]
-    slopes = -_slopes(gamma, np.log(by_draw(flow, "misaligned")), largest)
-    size = by_draw(flow, "beta_norm")
+    gamma = by_draw(flow, "across", column="gamma")[0]
+    across, size = by_draw(flow, "across"), by_draw(flow, "beta_norm")
+    slopes = -_slopes(gamma, np.log(across), largest)
+    by_column = (*across.shape, -1)
+    along, shares, start = (
+        by_draw(flow, name, column=column).reshape(by_column)
+        for name, column in (("along", "value"), ("along", "predicted"), ("start", "value"))
+    )
     second, first = (by_draw(flow, "sigma_w1", index=number) for number in (2, 1))
     measured = (second / first) ** 2
     curve = 2 * gamma / (gamma + np.hypot(gamma, size))
     steps = by_draw(flow, "sigma_w1", index=1, column="steps")
     # each step rounds the layer by eps of its largest singular value
-    rounded = np.finfo(float).eps * steps * first / second
-    # the directions of the layer, and so the sine, differ from their limits by a share of the order of the sine
-    apart = RATES * by_draw(flow, "misaligned") + rounded
-    left_open = 2 * (by_draw(flow, "distance_bound") + settings_of(flow)["rtol"] * steps + rounded)
+    rounding = np.finfo(float).eps * steps
+    inexact = by_draw(flow, "distance_bound") + settings_of(flow)["rtol"] * steps
+    # the layer's norm is that of beta's direction but for the square of the part across it
+    apart = across**2 + inexact + rounding * first / second
+    left_open = 2 * (inexact + rounding * first / second)
+    # while beta turns from the first gradient's direction to its own, columns of length sqrt(2 gamma) still feed it
+    turned = RATES * np.sqrt(2 * gamma / size) + inexact + rounding
+    least = np.abs(shares).min(axis=2)
+    hidden = (least <= turned)[:, np.argmin(gamma)]
 
-    def judge(predicted: tuple[float, Callable[[np.ndarray], np.ndarray]]) -> Judgement:
-        power, law = predicted
+    def judge(predicted: tuple[float, np.ndarray, Callable[[np.ndarray], np.ndarray]]) -> Judgement:
+        power, parts, law = predicted
         return Judgement(
             equal_on_every_draw(
-                r"error of the power of $\gamma$ with which the worst column's sine falls",
+                r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
                 slopes,
                 power,
                 tolerance=_slopes(gamma, apart, largest, apart=True),
                 relative_to=1.0,
-                because="the next order, relative to it the sine itself, and rounding, through the fit",
+                because="the square of that part, the remaining residual, steps times rtol, and each step's rounding, "
+                "through the fit",
                 resolution=0.1,
+            ),
+            every_draw(
+                r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is "
+                "allowed",
+                (np.abs(along - parts).max(axis=2) / turned).max(axis=1),
+                at_most=1.0,
+                because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
+                "rtol; a draw with a smaller share than that at the smallest scale is undecided",
+                undecided=hidden,
+                predicted=0.0,
             ),
             every_draw(
                 r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
@@ -188,19 +213,27 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
             ),
         )
 
+    def as_derived(gamma: np.ndarray) -> np.ndarray:
+        return curve
+
+    alike = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
     return Finding(
         judge,
-        (0.5, lambda gamma: curve),
+        (0.5, shares, as_derived),
         rivals={
-            "an angle of the order of the scale": (1.0, lambda gamma: curve),
-            r"an angle that falls as $\gamma^{1/3}$": (1 / 3, lambda gamma: curve),
-            r"$\gamma$ for $2\gamma$ in the crossover": (0.5, lambda gamma: curve / 2),
+            "a part of the order of the scale": (1.0, shares, as_derived),
+            r"a part that falls as $\gamma^{1/3}$": (1 / 3, shares, as_derived),
+            "columns that align alike, whatever their share of the first gradient": (0.5, alike, as_derived),
+            r"columns that keep the share of $\beta_*$ that they start with": (0.5, start, as_derived),
+            r"$\gamma$ for $2\gamma$ in the crossover": (0.5, shares, lambda gamma: curve / 2),
             "a crossover that does not depend on the teacher": (
                 0.5,
+                shares,
                 lambda gamma: 2 * gamma / (gamma + np.hypot(gamma, 1)),
             ),
         },
-        scaled=lambda predicted, factor: (predicted[0] * factor, predicted[1]),
+        facts={"share": float(least.min())},
+        scaled=lambda predicted, factor: (predicted[0] * factor, *predicted[1:]),
     )
 
 

@@ -10,8 +10,8 @@ from scipy.interpolate import CubicSpline
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
-from learning_dynamics.papers.spectral_bias.geometry import norm
-from learning_dynamics.papers.spectral_bias.integration import STEPS
+from learning_dynamics.papers.spectral_bias.draws import STEPS
+from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
 from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, Measured, of_finite_draws
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count
@@ -29,10 +29,13 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
     ``parameters``, half the parameters' squared norm; ``potential`` and ``printed_potential`` of the singular values of
     beta (Theorem 3.2 (a)), halved as the dynamics have it and as printed; ``other_interpolators``, the least increase
     of the nuclear norm over `others` random interpolators, relative to their distance; ``misaligned``, the largest sine
-    between a column of W1 and the first singular vector of beta.
+    between a column of W1 and the first singular vector of beta, and ``across``, the part of W1 off that vector,
+    relative to |W1|; with one output, ``along``, the columns' components along beta relative to the largest singular
+    value of W1, predicted the columns' shares of the first gradient, P^T X^T Y / |X^T Y|, and ``start``, their
+    components along beta_* at the start relative to sqrt(2 gamma), P^T beta_* / |beta_*|.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    names = ("X", "Y", "gamma", "reached", "limit_W1", "limit_W2")
+    names = ("X", "Y", "P", "gamma", "reached", "limit_W1", "limit_W2")
     arrays = dict(trajectory.series) | {name: constants[name] for name in names}
 
     def measure(given: Mapping[str, np.ndarray]) -> Measured:
@@ -47,10 +50,13 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         if Y.shape[-1] == 1:
             bound = theory.rate_bound(norm(star)[..., 0], gamma, np.ones(len(X))) / level
         residual = norm(X @ beta - Y)[..., 0]
-        return {
+        gradient, spectrum = transposed(X) @ Y, singular_values(W1, X.shape[-1])
+        first = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
+        off = W1 - first @ (transposed(first) @ W1)
+        found = {
             "time_to_loss": (_crossing(trajectory.time, losses, level) * given["reached"], bound),
-            "growth": norm(np.swapaxes(X, 1, 2) @ Y)[..., 0],
-            "sigma_w1": singular_values(W1, X.shape[-1]),
+            "growth": norm(gradient)[..., 0],
+            "sigma_w1": spectrum,
             "residual": residual / norm(Y)[..., 0],
             "distance_bound": residual / (singular_values(X)[..., -1] * norm(star)[..., 0]),
             "beta_norm": norm(star)[..., 0],
@@ -61,8 +67,15 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
             "potential": theory.spectral_potential(sigma, gamma[:, None], printed=False),
             "printed_potential": theory.spectral_potential(sigma, gamma[:, None], printed=True),
             "other_interpolators": _other_interpolators(X, star, others),
-            "misaligned": _misaligned(W1, beta),
+            "misaligned": (np.linalg.norm(off, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1),
+            "across": (norm(off) / norm(W1))[..., 0],
         }
+        if Y.shape[-1] == 1:
+            # with one output, transposing turns the only column into a row with an entry for each hidden unit
+            along = (transposed(beta) @ W1 / norm(beta)[..., None])[:, 0] / spectrum[:, :1]
+            found["along"] = (along, (transposed(gradient) @ given["P"] / norm(gradient)[..., None])[:, 0])
+            found["start"] = (transposed(star) @ given["P"] / norm(star)[..., None])[:, 0]
+        return found
 
     measured = of_finite_draws(measure, arrays, "W1", "limit_W1")
     labels = {"gamma": constants["gamma"], "steps": constants["steps"]}
@@ -90,10 +103,3 @@ def _other_interpolators(X: np.ndarray, star: np.ndarray, others: int) -> np.nda
         grown = singular_values(moved).sum(axis=-1) - singular_values(star).sum(axis=-1)
         least = np.minimum(least, np.where(size > 1e-9, grown / (scale * np.maximum(size, 1e-9)), 0.0))
     return least
-
-
-def _misaligned(W1: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """Largest sine between a column of W1 and the first left singular vector of beta."""
-    first = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
-    across = W1 - first @ (np.swapaxes(first, 1, 2) @ W1)
-    return (np.linalg.norm(across, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1)

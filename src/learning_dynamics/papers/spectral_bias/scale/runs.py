@@ -37,7 +37,7 @@ def scaled_flow(
     -------
     Trajectory
         Members are the data's members, once for each scale; times are shares of ``reached``. Series W1, W2; constants
-        X, Y, gamma, reached, limit_W1, limit_W2, steps, draw (the data's member).
+        X, Y, P, gamma, reached, limit_W1, limit_W2, steps, draw (the data's member).
     """
     draws = len(data["X"])
     X, Y = np.concatenate([data["X"]] * len(gammas)), np.concatenate([data["Y"]] * len(gammas))
@@ -72,5 +72,5 @@ def scaled_flow(
             limit_W1[member], limit_W2[member] = two_layer.unpack(again.final_state, inputs, width, outputs)
             reached[member], steps[member] = once.final_time, again.steps
     constants = {"X": X, "Y": Y, "gamma": gamma, "reached": reached, "steps": steps, "draw": np.arange(members) % draws}
-    constants |= {"limit_W1": limit_W1, "limit_W2": limit_W2}
+    constants |= {"limit_W1": limit_W1, "limit_W2": limit_W2, "P": np.stack(starts)}
     return Trajectory(shares, {"W1": W1, "W2": W2}, constants, undecided=np.isnan(reached))

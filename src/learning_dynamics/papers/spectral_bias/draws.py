@@ -1,0 +1,35 @@
+"""What tables of flows say draw by draw: the steps of each integration, its errors, the worst of each draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.tidy import Column, by_draw, settings_of
+
+# what a flow's integrator left behind, by draw, in every table of flows
+STEPS = Column("steps", "int", "steps that the integrator took; 0 for a draw that it could not carry to its end")
+
+
+def local_errors(*tables: pd.DataFrame) -> np.ndarray:
+    """Return each draw's number of steps times rtol: the sum of what the integrator allows itself in each step.
+
+    Draws of several tables one after the other. It bounds the error of whatever the flow neither damps nor
+    amplifies: invariants, and what grows relative to its size.
+    """
+    return np.concatenate(
+        [table.groupby("seed")["steps"].first().to_numpy() * settings_of(table)["rtol"] for table in tables]
+    )
+
+
+def gathered(tables: Sequence[pd.DataFrame], quantity: str, column: str = "value", **where: Any) -> np.ndarray:
+    """Return a quantity of one number a draw, shape (draws,), draws of several tables one after the other."""
+    return np.concatenate([by_draw(table, quantity, column=column, **where)[:, 0] for table in tables])
+
+
+def worst(tables: Sequence[pd.DataFrame], quantity: str, **where: Any) -> np.ndarray:
+    """Return each draw's largest value of a quantity over times and indices, draws of several tables in turn."""
+    return np.concatenate([by_draw(table, quantity, **where).max(axis=1) for table in tables])

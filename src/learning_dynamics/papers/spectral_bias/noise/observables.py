@@ -1,0 +1,47 @@
+"""What is read of each path of the noise-driven process at one time; arrays of shape (paths,) from layers of paths."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.measures.spectra import singular_values
+
+
+def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the numbers of each path that ensembles are judged and drawn by.
+
+    ``hidden_norm``, the mean of |w_i|^2 over columns; ``output_norm`` and ``average_norm``, the mean squared entries
+    of a and of its moving average; ``commutator`` and ``commutator_squared``, means of |e| and e^2 over rows, e the
+    entry of [w_i, a] in the first two columns; ``relative_commutator``, the sine of the angle between the first row
+    and a; ``determinant`` of W; ``sigma_1``, its largest singular value.
+
+    Parameters
+    ----------
+    W : ndarray, shape (paths, d, d)
+    a, average : ndarray, shape (paths, d)
+    """
+    entries = W[:, :, 0] * a[:, None, 1] - W[:, :, 1] * a[:, None, 0]
+    first = W[:, 0]
+    sizes = np.linalg.norm(first, axis=1) * np.linalg.norm(a, axis=1)
+    across = commutator_norms(W[:, :1], a)[:, 0] / np.sqrt(2.0)
+    return {
+        "hidden_norm": (W**2).sum(axis=1).mean(axis=1),
+        "output_norm": (a**2).mean(axis=1),
+        "average_norm": (average**2).mean(axis=1),
+        "commutator": np.abs(entries).mean(axis=1),
+        "commutator_squared": (entries**2).mean(axis=1),
+        "relative_commutator": across / np.where(sizes > 0, sizes, 1.0),
+        "determinant": np.linalg.det(W),
+        "sigma_1": singular_values(W)[:, 0],
+    }
+
+
+def commutator_norms(W: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Frobenius norms of w_i a^T - a w_i^T for the rows w_i of W, shape (..., d).
+
+    sqrt(2 (|w|^2 |a|^2 - (w . a)^2)), by way of the part of w across a, which does not cancel.
+    """
+    size = np.linalg.norm(a, axis=-1)[..., None]
+    unit = a / np.where(size > 0, size, 1.0)
+    across = W - (W @ unit[..., None]) * unit[..., None, :]
+    return np.sqrt(2.0) * np.linalg.norm(across, axis=-1) * size
