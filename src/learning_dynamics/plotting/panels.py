@@ -154,17 +154,20 @@ def readable_ticks(axis: Axis) -> None:
 
 
 def legible_ticks(figure: Figure) -> None:
-    """Give logarithmic axes whose ticks nobody has set labels that tell the range and do not touch each other."""
+    """Give logarithmic axes whose ticks nobody has set labels that tell the range and do not touch each other.
+
+    The figure's layout is settled when this returns.
+    """
     axes = [axis for panel in figure.axes for axis in (panel.xaxis, panel.yaxis)]
     chosen = [axis for axis in axes if type(axis.get_major_locator()) is LogLocator]
     for axis in chosen:
         readable_ticks(axis)
-    while chosen:
-        figure.draw_without_rendering()
-        chosen = [axis for axis in chosen if len(_shown_ticks(axis)) > 2 and _touching(axis)]
+    figure.draw_without_rendering()
+    while chosen := [axis for axis in chosen if len(_shown_ticks(axis)) > 2 and _touching(axis)]:
         for axis in chosen:
             axis.set_major_locator(FixedLocator(_shown_ticks(axis)[::2]))
             axis.set_minor_locator(NullLocator())
+        figure.draw_without_rendering()
 
 
 def _shown_ticks(axis: Axis) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import matplotlib
 
 matplotlib.use("Agg")
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # of the fonts' own dates
 
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import KEY, provenance
