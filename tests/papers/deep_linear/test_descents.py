@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,27 @@ def test_a_member_stops_on_its_own(problem):
             max_steps=4000,
         )
         np.testing.assert_allclose(alone.end_to_end[0], together.end_to_end[member], rtol=1e-9, atol=1e-12)
+
+
+def test_single_precision_makes_the_errors_of_its_rounding(problem):
+    data, normal = problem
+    double, single = (
+        descend(list(normal[:3]), data["truth"], data["mask"], np.ones(3), stop=1e-6, max_steps=3000, precision=each)
+        for each in ("double", "single")
+    )
+    assert single.end_to_end.dtype == np.float32
+    np.testing.assert_allclose(single.steps, double.steps, rtol=1e-3)
+    # a loss of 1e-6 leaves residuals of 1e-3: rounding of 1e-7 moves what is found by far less
+    np.testing.assert_allclose(single.end_to_end, double.end_to_end, atol=1e-5)
+
+
+def test_a_member_stops_at_the_first_step_that_reaches_the_loss(problem):
+    data, normal = problem
+    descent = partial(descend, list(normal[:2]), data["truth"], data["mask"], np.ones(3))
+    ended = descent(stop=1e-2, max_steps=4000)
+    last = int(ended.steps.argmax())
+    before = descent(stop=0.0, max_steps=int(ended.steps[last]) - 1)
+    assert ended.loss[last] <= 1e-2 < before.loss[last]
 
 
 def test_a_diverging_member_does_not_spoil_its_siblings(problem):

@@ -23,8 +23,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     Left and middle, one row for each initialisation scale $s$: mean square error over all entries, and nuclear norm
     less the true one; medians over {draws} draws, bands from the smallest to the largest. Grey: the minimiser of the
     nuclear norm. Right: the number of entries from which on a draw is recovered, to {recovered:g} of the mean square
-    entry (dashed on the left); medians and draws, by depth, and of the minimiser; draws of which it is not known
-    ({unknown}) are not drawn. Networks that did not reach their training loss are left out of the medians on the left
+    entry (dashed on the left); medians and draws, by depth, and of the minimiser; open circles are upper bounds, of
+    {unknown} draws with networks that did not reach their training loss. Networks that did not reach their training loss are left out of the medians on the left
     and in the middle ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
@@ -39,11 +39,13 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
             settled = chosen[chosen["converged"]] if depth else chosen
             _band(row[0], settled, "error", colour)
             _band(row[1], _beyond_truth(settled), "nuclear_norm", colour)
-            needed = thresholds(chosen, recovered)
-            unknown += int(np.isnan(needed).sum())
+            lower, needed = thresholds(chosen, recovered)
+            known = lower == needed
+            unknown += int((~known).sum())
             place = depths.index(depth) if depth else len(depths)
-            row[2].plot(np.full(len(needed), place), needed, "o", color=colour, ms=4, alpha=0.5, mew=0)
-            row[2].plot([place - 0.25, place + 0.25], [np.nanmedian(needed)] * 2, color=colour, lw=2)
+            row[2].plot(np.full(known.sum(), place), needed[known], "o", color=colour, ms=4, alpha=0.5, mew=0)
+            row[2].plot(np.full((~known).sum(), place), needed[~known], "o", color=colour, ms=5.5, mfc="none", mew=0.8)
+            row[2].plot([place - 0.25, place + 0.25], [np.median(needed)] * 2, color=colour, lw=2)
         row[0].axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
         row[1].axhline(0, color=COLOURS["black"], lw=0.8)
         row[0].set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
