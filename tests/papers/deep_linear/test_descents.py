@@ -12,6 +12,7 @@ from learning_dynamics.dynamics.matrix_factorisation import FLOOR, SMOOTHING, de
 from learning_dynamics.papers.deep_linear import descent as deep_descent
 from learning_dynamics.papers.deep_linear import lp_regression
 from learning_dynamics.papers.deep_linear import networks as deep_linear
+from learning_dynamics.papers.deep_linear.acceleration.fewest_steps import fewest_steps
 from learning_dynamics.papers.deep_linear.convergence import convergence_time
 
 SIZE = 10
@@ -153,6 +154,22 @@ def test_gradient_matches_differences(regression, exponent):
         2 * step
     )
     np.testing.assert_allclose(lp_regression.gradient(w, X, Y, exponent) @ d, slope, rtol=1e-7)
+
+
+@pytest.mark.parametrize("exponent", [2.0, 4.0])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_fewest_steps_are_those_of_the_end_to_end_rule(regression, exponent, depth):
+    X, Y = regression
+    start, rates, target = np.array([0.05, -0.05, 0.05]), np.geomspace(1e-3, 1.0, 12), 0.5
+    found = fewest_steps(start, X, Y, exponent, depth, rates, target, 500)
+    plain = lp_regression.descend(
+        np.tile(start, (len(rates), 1)), X, Y, exponent=exponent, depth=depth, rule="end_to_end", learning_rate=rates,
+        target=target, max_steps=500,
+    ).iterations  # fmt: skip
+    reached = plain >= 0
+    assert found[found >= 0].min() == plain[reached].min()
+    # what is known of a rate is what the plain rule finds
+    np.testing.assert_array_equal(found[found >= 0], plain[found >= 0])
 
 
 def test_rules_agree_in_the_limit_of_small_steps(regression):
