@@ -66,7 +66,7 @@ def least_nuclear_norm(
     """
     lower = np.where(mask, truth - slack, -np.inf)
     upper = np.where(mask, truth + slack, np.inf)
-    threshold = THRESHOLD * np.linalg.norm(mask * truth, 2)
+    threshold = THRESHOLD * float(np.linalg.norm(mask * truth, 2))
     state = np.zeros_like(truth)
     for step in range(1, iterations + 1):
         fitting = np.clip(state, lower, upper)

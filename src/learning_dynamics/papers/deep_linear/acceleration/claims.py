@@ -74,18 +74,18 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
     return depth_accelerates_l4(fourth, second, steps=steps)
 
 
-@claim("Acceleration by depth", scope="two orthogonal samples, one of them long, labels one; the slide names no setting; "
-       "the end-to-end update from small starts, best of a grid of rates", empirical=True)  # fmt: skip
+@claim("Acceleration by depth", scope="two orthogonal samples, one of them long, labels one; the slide names no "
+       "setting; the end-to-end update from small starts, best of a grid of rates", empirical=True)  # fmt: skip
 def accelerates_for_p_above_2(samples: Table) -> Finding:
     r"""For every $p > 2$ there are settings in which the discrete end-to-end dynamics reach the global minimum of the
     $\ell_p$ loss faster than gradient descent by any factor.
 
     Tried for the exponents {exponents} with two orthogonal samples, one $\kappa$ times as long as the other. Descent's
-    step is limited where it starts, by the long sample's curvature, of order $\kappa^2$. The end-to-end update fits that
-    sample first, with weights of order $1/\kappa$, at which its preconditioner is small; when weights are of order one,
-    that residual is gone, and for $p > 2$ its curvature with it. So the speed-up should grow without bound, as
-    $\kappa^{{2 - 2/N}}$ at depth $N$, and at $p = 2$ not at all. Each depth and start runs at the best learning rate of
-    one grid. At the least exponent above 2, depth 2's speed-up grows as the power {value:.2g} of $\kappa$; at
+    step is limited where it starts, by the long sample's curvature, of order $\kappa^2$. The end-to-end update fits
+    that sample first, with weights of order $1/\kappa$, at which its preconditioner is small; when weights are of order
+    one, that residual is gone, and for $p > 2$ its curvature with it. So the speed-up should grow without bound, as
+    $\kappa^{{2 - 2/N}}$ at depth $N$, and at $p = 2$ not at all. Each depth and start runs at the best learning rate
+    of one grid. At the least exponent above 2, depth 2's speed-up grows as the power {value:.2g} of $\kappa$; at
     $\kappa$ = {kappa:g} and p = {largest:g} it is {speedup:.0f}.
     """
     found, optima = _speedups_by_stiffness(samples)
@@ -128,10 +128,10 @@ def _speedups_by_stiffness(samples: Table) -> tuple[dict[tuple[float, int], np.n
     steps: dict[tuple[float, int], np.ndarray] = {}
     optima: dict[tuple[float, int], list[Optimum]] = {}
     for key, rows in select(samples, "iterations").groupby(["exponent", "depth"]):
-        best = {cell: optimum(each["learning_rate"], each["value"]) for cell, each in rows.groupby(["seed", "stiffness"])}
+        best = [optimum(each["learning_rate"], each["value"]) for _, each in rows.groupby(["seed", "stiffness"])]
         shape = rows["seed"].nunique(), rows["stiffness"].nunique()
-        steps[key] = np.array([each.value for each in best.values()]).reshape(shape)
-        optima[key] = _extremes(list(best.values()))
+        steps[key] = np.array([each.value for each in best]).reshape(shape)
+        optima[key] = _extremes(best)
     deep = [key for key in steps if key[1] > 1]
     return (
         {(exponent, depth): steps[exponent, 1] / steps[exponent, depth] for exponent, depth in deep},

@@ -62,20 +62,21 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
 def two_samples(samples: Table, *, exponent: Positive) -> Drawn:
     r"""Two orthogonal samples, one $\kappa$ times as long as the other: iterations against $\kappa$, by depth.
 
-    Left: iterations until the $\ell_{{{exponent:g}}}$ loss has fallen to {tolerance:g}, of the end-to-end update at each
-    depth at its best learning rate; depth 1 is gradient descent. Right: how many times fewer depth 2 takes than depth 1,
-    by exponent p of the loss; dashed: proportional to $\kappa$. Dots: starts, of which some happen to land near the
-    minimum in one long step; lines: medians.
+    Left: iterations until the $\ell_{{{exponent:g}}}$ loss has fallen to {tolerance:g}, of the end-to-end update at
+    each depth at its best learning rate; depth 1 is gradient descent. Right: how many times fewer depth 2 takes than
+    depth 1, by exponent p of the loss; dashed: proportional to $\kappa$. Dots: starts, of which some happen to land
+    near the minimum in one long step; lines: medians.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     # a start that no rate brings there has no best one
-    best = select(samples, "iterations").groupby(["exponent", "depth", "seed", "stiffness"])["value"].min().reset_index()
+    cells = ["exponent", "depth", "seed", "stiffness"]
+    best = select(samples, "iterations").groupby(cells)["value"].min().reset_index()
     depths = sorted(best["depth"].unique())
     for depth in depths:
         median_with_draws(left, select(best, exponent=exponent, depth=depth), "stiffness", DEPTH_COLOURS[int(depth)])
     exponents = sorted(best["exponent"].unique())
-    key = ["exponent", "seed", "stiffness"]
-    speedups = (select(best, depth=1).set_index(key)["value"] / select(best, depth=2).set_index(key)["value"]).reset_index()
+    steps = best.pivot_table(index=["exponent", "seed", "stiffness"], columns="depth", values="value")
+    speedups = (steps[1] / steps[2]).rename("value").reset_index()
     colours = sequence(len(exponents) + 1)[::-1][1:]
     for power, colour in zip(exponents, colours, strict=True):
         median_with_draws(right, select(speedups, exponent=power), "stiffness", colour)
@@ -90,10 +91,11 @@ def two_samples(samples: Table, *, exponent: Positive) -> Drawn:
         axis.xaxis.set_minor_formatter(NullFormatter())
     handles = [
         *depth_handles(depths),
-        *(Line2D([], [], color=colour, label=f"p = {power:g}") for power, colour in zip(exponents, colours, strict=True)),
+        *(Line2D([], [], color=colour, label=f"p = {power:g}")
+          for power, colour in zip(exponents, colours, strict=True)),
         Line2D([], [], color=COLOURS["grey"], ls=DASHED, label=r"$\propto \kappa$"),
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     facts = {"exponent": exponent, "tolerance": settings_of(samples)["tolerance"]}
-    alt = "Iterations grow with the square of kappa at depth 1 and slower at depths 2 and 3; speed-ups grow for p above 2."
+    alt = "Iterations grow with the square of kappa at depth 1, slower at depths 2 and 3; speed-ups grow for p above 2."
     return Drawn(figure, facts=facts, alt=alt)
