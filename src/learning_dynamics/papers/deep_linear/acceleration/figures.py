@@ -95,7 +95,7 @@ def two_samples(samples: Table, *, exponent: Positive) -> Drawn:
           for power, colour in zip(exponents, colours, strict=True)),
         Line2D([], [], color=COLOURS["grey"], ls=DASHED, label=r"$\propto \kappa$"),
     ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
     facts = {"exponent": exponent, "tolerance": settings_of(samples)["tolerance"]}
     alt = "Iterations grow with the square of kappa at depth 1, slower at depths 2 and 3; speed-ups grow for p above 2."
     return Drawn(figure, facts=facts, alt=alt)
