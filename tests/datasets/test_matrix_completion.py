@@ -43,6 +43,19 @@ def test_minimiser_fits_and_its_gap_is_proved():
     assert np.all(least <= np.linalg.norm(solved["truth"], "nuc", axis=(-2, -1)))
 
 
+@pytest.mark.parametrize("observed", [40, 70, 100])
+def test_minimiser_is_that_of_a_general_solver(observed):
+    cp = pytest.importorskip("cvxpy")
+    data = low_rank(**SMALL, observed=observed)
+    truth, mask = data["truth"][0], data["mask"][0]
+    found, gap = nuclear_norm.least_nuclear_norm(truth, mask, 1e-3, 1e-6, 20000)
+    W = cp.Variable(truth.shape)
+    task = cp.Problem(cp.Minimize(cp.normNuc(W)), [cp.abs(cp.multiply(mask, W - truth)) <= 1e-3])
+    least = task.solve(solver=cp.SCS, eps_abs=1e-8, eps_rel=1e-8)
+    assert gap <= 1e-6
+    np.testing.assert_allclose(np.linalg.norm(found, "nuc"), least, rtol=1e-5)
+
+
 def test_diabetes_is_standardised():
     data = regression_tables.diabetes()
     assert data["X"].shape == (442, 10)

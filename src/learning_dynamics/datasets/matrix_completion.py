@@ -18,8 +18,8 @@ def low_rank(*, size: Count, rank: Count, observed: Count, draws: Count, seed: S
     Returns
     -------
     dict
-        truth, shape (draws, size, size), whose entries have mean square one; mask, the same shape, one where
-        an entry is observed and zero elsewhere.
+        truth, shape (draws, size, size), whose entries have mean square one; mask, of bool, the same shape: where
+        an entry is observed.
 
     Raises
     ------
@@ -32,11 +32,11 @@ def low_rank(*, size: Count, rank: Count, observed: Count, draws: Count, seed: S
             f"lower observed ({observed}) or rank ({rank})"
         )
     truth = np.empty((draws, size, size))
-    mask = np.zeros((draws, size * size))
+    mask = np.zeros((draws, size * size), dtype=bool)
     for draw, rng in enumerate(generators(seed, "matrix_completion.low_rank", draws)):
         W = rng.standard_normal((size, rank)) @ rng.standard_normal((rank, size))
         truth[draw] = W * (size / np.linalg.norm(W))
-        mask[draw, rng.permutation(size * size)[:observed]] = 1.0
+        mask[draw, rng.permutation(size * size)[:observed]] = True
     return {"truth": truth, "mask": mask.reshape(truth.shape)}
 
 

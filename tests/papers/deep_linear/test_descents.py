@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from learning_dynamics.dynamics.matrix_factorisation import FLOOR, SMOOTHING, de
 from learning_dynamics.papers.deep_linear import descent as deep_descent
 from learning_dynamics.papers.deep_linear import lp_regression
 from learning_dynamics.papers.deep_linear import networks as deep_linear
+from learning_dynamics.papers.deep_linear.acceleration.fewest_steps import fewest_steps
 from learning_dynamics.papers.deep_linear.convergence import convergence_time
 
 SIZE = 10
@@ -73,6 +76,27 @@ def test_a_member_stops_on_its_own(problem):
         np.testing.assert_allclose(alone.end_to_end[0], together.end_to_end[member], rtol=1e-9, atol=1e-12)
 
 
+def test_single_precision_makes_the_errors_of_its_rounding(problem):
+    data, normal = problem
+    double, single = (
+        descend(list(normal[:3]), data["truth"], data["mask"], np.ones(3), stop=1e-6, max_steps=3000, precision=each)
+        for each in ("double", "single")
+    )
+    assert single.end_to_end.dtype == np.float32
+    np.testing.assert_allclose(single.steps, double.steps, rtol=1e-3)
+    # a loss of 1e-6 leaves residuals of 1e-3: rounding of 1e-7 moves what is found by far less
+    np.testing.assert_allclose(single.end_to_end, double.end_to_end, atol=1e-5)
+
+
+def test_a_member_stops_at_the_first_step_that_reaches_the_loss(problem):
+    data, normal = problem
+    descent = partial(descend, list(normal[:2]), data["truth"], data["mask"], np.ones(3))
+    ended = descent(stop=1e-2, max_steps=4000)
+    last = int(ended.steps.argmax())
+    before = descent(stop=0.0, max_steps=int(ended.steps[last]) - 1)
+    assert ended.loss[last] <= 1e-2 < before.loss[last]
+
+
 def test_a_diverging_member_does_not_spoil_its_siblings(problem):
     data, normal = problem
     rate = np.array([1e3, 1.0, 1.0])
@@ -130,6 +154,22 @@ def test_gradient_matches_differences(regression, exponent):
         2 * step
     )
     np.testing.assert_allclose(lp_regression.gradient(w, X, Y, exponent) @ d, slope, rtol=1e-7)
+
+
+@pytest.mark.parametrize("exponent", [2.0, 4.0])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_fewest_steps_are_those_of_the_end_to_end_rule(regression, exponent, depth):
+    X, Y = regression
+    start, rates, target = np.array([0.05, -0.05, 0.05]), np.geomspace(1e-3, 1.0, 12), 0.5
+    found = fewest_steps(start, X, Y, exponent, depth, rates, target, 500)
+    plain = lp_regression.descend(
+        np.tile(start, (len(rates), 1)), X, Y, exponent=exponent, depth=depth, rule="end_to_end", learning_rate=rates,
+        target=target, max_steps=500,
+    ).iterations  # fmt: skip
+    reached = plain >= 0
+    assert found[found >= 0].min() == plain[reached].min()
+    # what is known of a rate is what the plain rule finds
+    np.testing.assert_array_equal(found[found >= 0], plain[found >= 0])
 
 
 def test_rules_agree_in_the_limit_of_small_steps(regression):

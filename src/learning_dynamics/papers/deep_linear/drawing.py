@@ -21,7 +21,7 @@ def depth_handles(depths: Iterable[int], **style: Any) -> list[Line2D]:
     return [Line2D([], [], color=DEPTH_COLOURS[int(depth)], label=f"depth {depth}", **style) for depth in depths]
 
 
-def median_with_draws(axis: Axes, rows: Table, by: str, colour: str, line: Any = "-", **style: Any) -> None:
+def median_with_draws(axis: Axes, rows: Table, by: str, colour: Any, line: Any = "-", **style: Any) -> None:
     """Plot the median over draws as a line, and each draw as a dot."""
     middle = rows.groupby(by)["value"].median()
     axis.plot(middle.index, middle, color=colour, ls=line, **style)

@@ -74,6 +74,71 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
     return depth_accelerates_l4(fourth, second, steps=steps)
 
 
+@claim("Acceleration by depth", scope="two orthogonal samples, one of them long, labels one; the slide names no "
+       "setting; the end-to-end update from small starts, best of a grid of rates", empirical=True)  # fmt: skip
+def accelerates_for_p_above_2(samples: Table) -> Finding:
+    r"""For every $p > 2$ there are settings in which the discrete end-to-end dynamics reach the global minimum of the
+    $\ell_p$ loss faster than gradient descent by any factor.
+
+    Tried for the exponents {exponents} with two orthogonal samples, one $\kappa$ times as long as the other. Descent's
+    step is limited where it starts, by the long sample's curvature, of order $\kappa^2$. The end-to-end update fits
+    that sample first, with weights of order $1/\kappa$, at which its preconditioner is small; when weights are of order
+    one, that residual is gone, and for $p > 2$ its curvature with it. So the speed-up should grow without bound, as
+    $\kappa^{{2 - 2/N}}$ at depth $N$, and at $p = 2$ not at all. Each depth and start runs at the best learning rate
+    of one grid. At the least exponent above 2, depth 2's speed-up grows as the power {value:.2g} of $\kappa$; at
+    $\kappa$ = {kappa:g} and p = {largest:g} it is {speedup:.0f}.
+    """
+    found, optima = _speedups_by_stiffness(samples)
+    kappa = np.sort(samples["stiffness"].unique())
+    above = {key: ratios for key, ratios in found.items() if key[0] > 2}
+
+    def judge(speedups: dict[tuple[float, int], np.ndarray]) -> Judgement:
+        checks = []
+        for (exponent, depth), ratios in speedups.items():
+            logs = np.log(ratios)
+            orders = np.polyfit(np.log(kappa), logs.T, 1)[0] if np.isfinite(logs).all() else np.full(len(logs), np.nan)
+            last = (logs[:, -1] - logs[:, -2]) / np.log(kappa[-1] / kappa[-2])
+            checks += [
+                at_optimum(
+                    at_least(f"power of kappa with which the speed-up grows, depth {depth}, p = {exponent:g}",
+                             mean(orders), 1 - 1 / depth, because="half of 2 - 2/N; a bounded one has none"),
+                    *optima[exponent, depth],
+                ),
+                at_least(f"the same between the two largest kappa, depth {depth}, p = {exponent:g}", mean(last), 0.0,
+                         because="no end of the growth in sight"),
+            ]  # fmt: skip
+        return Judgement(*checks)
+
+    largest = max(exponent for exponent, _ in above)
+    bounded = {key: np.repeat(above[key][:, :1], len(kappa), axis=1) for key in above if key[0] == largest}
+    rivals = {
+        "the same at p = 2": {(exponent, depth): found[2.0, depth] for exponent, depth in above},
+        "the speed-up at the largest exponent alone is bounded": above | bounded,
+    }
+    facts = {
+        "exponents": ", ".join(f"{exponent:g}" for exponent in sorted({exponent for exponent, _ in above})),
+        "kappa": float(kappa[-1]), "largest": largest,
+        "speedup": float(np.exp(np.log(above[largest, min(depth for _, depth in above)][:, -1]).mean())),
+    }  # fmt: skip
+    return Finding(judge, above, rivals, facts=facts)
+
+
+def _speedups_by_stiffness(samples: Table) -> tuple[dict[tuple[float, int], np.ndarray], dict]:
+    """Return speed-ups over depth 1 by exponent and depth, shape (starts, stiffness), and the optima behind them."""
+    steps: dict[tuple[float, int], np.ndarray] = {}
+    optima: dict[tuple[float, int], list[Optimum]] = {}
+    for key, rows in select(samples, "iterations").groupby(["exponent", "depth"]):
+        best = [optimum(each["learning_rate"], each["value"]) for _, each in rows.groupby(["seed", "stiffness"])]
+        shape = rows["seed"].nunique(), rows["stiffness"].nunique()
+        steps[key] = np.array([each.value for each in best]).reshape(shape)
+        optima[key] = _extremes(best)
+    deep = [key for key in steps if key[1] > 1]
+    return (
+        {(exponent, depth): steps[exponent, 1] / steps[exponent, depth] for exponent, depth in deep},
+        {(exponent, depth): optima[exponent, 1] + optima[exponent, depth] for exponent, depth in deep},
+    )
+
+
 def _grid(table: Table) -> float:
     rates = np.sort(select(table, "iterations")["learning_rate"].unique())
     return float(rates[1] / rates[0])

@@ -1,4 +1,4 @@
-"""How fast descent on a regression is, by depth."""
+"""How fast descent on regressions is, by depth."""
 
 from __future__ import annotations
 
@@ -40,3 +40,25 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     features = rows({"features": np.full(len(members), float(constants["features"]))}, {"seed": members}, **labels,
                     learning_rate=np.nan, iteration=0)  # fmt: skip
     return joined(lp_descent.columns, tried, curves, features)
+
+
+@columns(
+    DEPTH,
+    Column("exponent", "float", "p of the loss"),
+    Column("stiffness", "float", "length of the long sample; the other one has length one"),
+    SEED,
+    QUANTITY,
+    Column("learning_rate", "float", "of the run"),
+    MEASURED,
+)
+def two_samples(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure descent on two samples.
+
+    Quantity: ``iterations`` to the tolerance, one for each learning rate (empty where a larger rate takes as few, or
+    where it is not reached).
+    """
+    constants, iterations = trajectory.constants, trajectory.series["iterations"][:, 0]
+    labels = {name: constants[name] for name in ("depth", "exponent", "stiffness")}
+    table = rows({"iterations": np.where(iterations < 0, np.nan, iterations)},
+                 {"seed": constants["start"], "learning_rate": constants["learning_rate"]}, **labels)  # fmt: skip
+    return joined(two_samples.columns, table)

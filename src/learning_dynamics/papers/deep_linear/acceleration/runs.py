@@ -1,6 +1,8 @@
-"""Descent on a regression at several depths (acceleration by depth)."""
+"""Descent on regressions at several depths (acceleration by depth)."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 
@@ -66,4 +68,49 @@ def lp_descent(
         {"loss": np.concatenate(losses)},
         {"iterations": np.concatenate(iterations), "learning_rate": grid, "least_loss": np.array(least),
          "depth": depth_of, "end_to_end": by_end_to_end, "member": member_of, "features": np.array(X.shape[1])},
+    )  # fmt: skip
+
+
+def two_samples(
+    *,
+    exponents: list[Positive],
+    depths: list[Count],
+    stiffness: list[Positive],
+    start: Positive,
+    lowest_rate: Positive,
+    highest_rate: Positive,
+    rates: Count,
+    tolerance: Positive,
+    max_steps: Count,
+    seeds: Count,
+    seed: Seed,
+) -> Trajectory:
+    """The end-to-end update on two orthogonal samples with labels one, for every exponent, stiffness, depth and start.
+
+    The samples are e_2 and `stiffness` times e_1. At depth 1 the update is gradient descent.
+
+    Returns
+    -------
+    Trajectory
+        Series iterations, shape (members, 1, rates), until the loss has fallen to `tolerance` of what it was at zero;
+        -1 for rates that need as many as a larger one, or do not get there. Constants learning_rate and, by member,
+        exponent, stiffness, depth, start (its number).
+    """
+    from learning_dynamics.papers.deep_linear.acceleration.fewest_steps import fewest_steps
+
+    grid = np.geomspace(lowest_rate, highest_rate, rates)
+    directions = np.array([rng.standard_normal(2) for rng in generators(seed, "deep_linear.two_samples", seeds)])
+    starts = start * directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    cells = list(itertools.product(exponents, stiffness, depths, range(seeds)))
+    # at zero the loss, the mean of |label|^p, is one
+    iterations = [
+        fewest_steps(starts[member], np.diag([kappa, 1.0]), np.ones(2), exponent, depth, grid, tolerance, max_steps)
+        for exponent, kappa, depth, member in progress(cells, "two samples")
+    ]
+    exponent_of, stiffness_of, depth_of, start_of = np.array(cells).T
+    return Trajectory(
+        np.zeros(1),
+        {"iterations": np.array(iterations)[:, None]},
+        {"learning_rate": grid, "exponent": exponent_of, "stiffness": stiffness_of, "depth": depth_of.astype(int),
+         "start": start_of.astype(int)},
     )  # fmt: skip

@@ -85,7 +85,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
         Line2D([], [], color=COLOURS["grey"], ls=":", label="nuclear norm minimisation"),
         Line2D([], [], color=COLOURS["black"], ls=DASHED, lw=1, label="ground truth"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles) if len(few) < 4 else len(few))
     facts = {"few": _observed(minimiser), "many": _observed(minimiser_many), "draws": int(minimiser["draw"].nunique())}
     return Drawn(figure, facts=facts, alt="Error, nuclear norm and effective rank against scale, by depth.")
 

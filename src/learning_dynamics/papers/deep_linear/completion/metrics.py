@@ -25,12 +25,14 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
 
     Quantities: ``error``, the mean square over all entries; ``train_loss``, over the observed ones;
     ``nuclear_norm`` and ``effective_rank`` of the completed matrix, and ``true_nuclear_norm``,
-    ``true_effective_rank`` of the matrix to complete; ``steps`` taken.
+    ``true_effective_rank`` of the matrix to complete; ``size`` of that, how many of its entries are ``observed``;
+    ``steps`` taken.
     """
     constants, settings = trajectory.constants, trajectory.settings
     draw = constants["draw"]
     measured = measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw])
-    table = rows({**measured, "steps": constants["steps"]}, {"draw": draw}, depth=settings["depth"],
+    measured |= _setting(constants["truth"][draw], constants["mask"][draw]) | {"steps": constants["steps"]}
+    table = rows(measured, {"draw": draw}, depth=settings["depth"],
                  scale=constants["scale"], learning_rate=constants["learning_rate"],
                  converged=constants["loss"] <= settings["stop"])  # fmt: skip
     return joined(completion.columns, table)
@@ -41,12 +43,17 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     """Measure nuclear-norm minimisers.
 
     Quantities: as in `completion`; ``gap``, the proved relative distance of the nuclear norm from the least one;
-    ``misfit``, the largest error on an observed entry; ``observed``, how many of these there are.
+    ``misfit``, the largest error on an observed entry.
     """
     constants = trajectory.constants
     W = trajectory.series["minimiser"][:, 0]
     measured = measures_of(W, constants["truth"], constants["mask"])
     misfit = np.abs(constants["mask"] * (W - constants["truth"])).max(axis=(-2, -1))
-    measured |= {"gap": constants["gap"], "misfit": misfit, "observed": constants["mask"].sum(axis=(-2, -1))}
+    measured |= _setting(constants["truth"], constants["mask"]) | {"gap": constants["gap"], "misfit": misfit}
     table = rows(measured, {"draw": np.arange(len(W))})
     return joined(nuclear_norm.columns, table)
+
+
+def _setting(truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the matrices' size and how many of their entries are observed, by matrix."""
+    return {"size": np.full(len(truth), truth.shape[-1]), "observed": mask.sum(axis=(-2, -1))}

@@ -23,6 +23,7 @@ def completion(
     optimiser: Literal["gradient_descent", "group_rmsprop"],
     stop: Positive,
     max_steps: Count,
+    precision: Literal["single", "double"],
     device: Literal["cpu", "cuda"] = "cpu",
     seed: Seed,
 ) -> Trajectory:
@@ -51,8 +52,9 @@ def completion(
     deviation = (scale ** (1 / depth) / np.sqrt(size))[:, None, None]
     layers = [normal[draw, j] * deviation for j in range(depth)]
     ended = matrix_factorisation.descend(
-        layers, truth[draw], mask[draw], rate, stop=stop, max_steps=max_steps, optimiser=optimiser, device=device
-    )
+        layers, truth[draw], mask[draw], rate, stop=stop, max_steps=max_steps, optimiser=optimiser,
+        precision=precision, device=device
+    )  # fmt: skip
     return Trajectory(
         AT_THE_END,
         {"end_to_end": ended.end_to_end[:, None]},

@@ -11,8 +11,11 @@ from learning_dynamics.papers.deep_linear.tables import completed, of_draws
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
-SCOPE = ("draws of 100 × 100 matrices of rank 5, the slides' setting, at one initialisation scale; medians over draws; "
-         "the slides show one draw and do not print its scale")  # fmt: skip
+SCOPE = ("matrices of the size, rank and numbers of entries of the slides at default scale, at one initialisation "
+         "scale; medians over draws; the slides show one draw and do not print its scale")  # fmt: skip
+QUANTITIES = ("error", "nuclear_norm", "effective_rank", "true_nuclear_norm")
+SETTING = ("size", "observed")
+SLIDES = {"5k": (100, 5000), "2k": (100, 2000)}
 RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large could pass beside the printed one
 ROUNDED = {"nuclear_norm": 1.0, "effective_rank": 0.5}  # a difference of two rounded numbers, and one
 
@@ -72,7 +75,7 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     {largest_scale:g}, the largest of the grid, it is {other_error:.2g}, with an effective rank of {other_rank:.2g}.
     """
     largest = max(settings_of(deep)["scales"])
-    other = {name: float(np.median(values)) for name, values in _of_network(deep, largest).items()}
+    other = {name: float(np.median(completed(deep, name, largest))) for name in QUANTITIES}
     return _row("2k", 2, _of_network(deep, scale), 0.0, scale=scale, reason=AS_ROOT, largest_scale=largest,
                 other_error=other["error"], other_rank=other["effective_rank"])  # fmt: skip
 
@@ -95,13 +98,12 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
 
 
 def _of_minimiser(table: Table) -> dict[str, np.ndarray]:
-    names = ("error", "nuclear_norm", "effective_rank", "true_nuclear_norm")
-    return {name: of_draws(table, name) for name in names}
+    return {name: of_draws(table, name) for name in (*QUANTITIES, *SETTING)}
 
 
 def _of_network(table: Table, scale: float) -> dict[str, np.ndarray]:
-    names = ("error", "nuclear_norm", "effective_rank", "true_nuclear_norm")
-    return {name: completed(table, name, scale) for name in names}
+    found = {name: completed(table, name, scale) for name in QUANTITIES}
+    return found | {name: of_draws(table, name) for name in SETTING}
 
 
 def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *, reason: str = "",
@@ -135,6 +137,9 @@ def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *,
         "an effective rank of two more": Row(printed.error, printed.norm, printed.rank + 2),
         "a nuclear norm of five more": Row(printed.error, printed.norm + 5, printed.rank),
     }
+    setting = tuple(int(found[name][0]) for name in SETTING)
+    if setting != SLIDES[observed]:
+        reason = f"not the slides' matrices: {setting[0]} × {setting[0]}, {setting[1]} entries observed"
     error = float(10 ** np.median(errors))
     told = {"error": error, "root": error**0.5, "norm": float(np.median(norm)), "rank": float(np.median(ranks)),
             "largest": float(np.max(found["error"])), **facts}  # fmt: skip

@@ -20,8 +20,9 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
 
     A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
     stays at most {recovered:g} of the mean square entry; where it lies between that number and the one before in the
-    grid is not known, so that the convex program's is taken as the one before. A draw without a threshold decides
-    nothing. The convex program needs {factor:.2g} times as many as
+    grid is not known, so that the convex program's is taken as the one before. What networks that did not reach their
+    training loss would have come to is not known either: each is taken as what speaks against the claim ({open} draws
+    have such a threshold). The convex program needs at least {factor:.2g} times as many as
     depth 3, the geometric mean over {draws} draws; median thresholds are {of_convex:.0f} for the convex program,
     {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from initialisation scale {scale:g}.
     """
@@ -34,12 +35,12 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     grid = np.sort(convex["observed"].unique()).astype(float)
 
     def judge(methods: tuple[str, str, str]) -> Judgement:
-        most, middle, least = (needed[name] for name in methods)
+        (most, _), (middle, _), (_, least) = (needed[name] for name in methods)
         return Judgement(
             at_least("log2 of the number before the convex program's threshold over depth 3's threshold",
-                     mean(np.log2(number_before(grid, most) / least)), 0.0,
+                     mean(_octaves(number_before(grid, most), least)), 0.0,
                      because="wherever between neighbouring numbers of entries thresholds lie"),
-            at_least("log2 of the threshold, depth 2 over depth 3", mean(np.log2(middle / least)), 0.0,
+            at_least("log2 of the threshold, depth 2 over depth 3", mean(_octaves(middle, least)), 0.0,
                      because="depth 3 needs no more than depth 2"),
         )  # fmt: skip
 
@@ -49,7 +50,15 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         "the convex program needs what depth 3 needs": ("depth 3", "depth 2", "depth 3"),
         "depth 2 needs fewer than depth 3": ("convex", "depth 3", "depth 2"),
     }
-    facts = {"of_convex": float(np.median(needed["convex"])), "of_2": float(np.median(needed["depth 2"])),
-             "of_3": float(np.median(needed["depth 3"])), "scale": scale, "recovered": recovered,
-             "factor": float(2 ** np.mean(np.log2(needed["convex"] / needed["depth 3"])))}  # fmt: skip
+    least_needed, most_needed = ({name: bounds[end] for name, bounds in needed.items()} for end in (0, 1))
+    facts = {"of_convex": float(np.median(most_needed["convex"])), "of_2": float(np.median(most_needed["depth 2"])),
+             "of_3": float(np.median(most_needed["depth 3"])), "scale": scale, "recovered": recovered,
+             "open": int(sum(np.sum(least_needed[name] < most_needed[name]) for name in needed)),
+             "factor": float(2 ** np.mean(_octaves(least_needed["convex"], most_needed["depth 3"])))}  # fmt: skip
     return Finding(judge, ("convex", "depth 2", "depth 3"), rivals, facts=facts)
+
+
+def _octaves(more: np.ndarray, fewer: np.ndarray) -> np.ndarray:
+    """Return log2 of ratios of numbers of entries, of which infinite ones are beyond the grid: nan where both are."""
+    with np.errstate(invalid="ignore"):
+        return np.log2(more) - np.log2(fewer)

@@ -23,15 +23,16 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     Left and middle, one row for each initialisation scale $s$: mean square error over all entries, and nuclear norm
     less the true one; medians over {draws} draws, bands from the smallest to the largest. Grey: the minimiser of the
     nuclear norm. Right: the number of entries from which on a draw is recovered, to {recovered:g} of the mean square
-    entry (dashed on the left); medians and draws, by depth, and of the minimiser; draws of which it is not known
-    ({unknown}) are not drawn. Networks that did not reach their training loss are left out of the medians on the left
+    entry (dashed on the left); medians and draws, by depth, and of the minimiser; open circles are upper bounds, of
+    {unknown} draws with networks that did not reach their training loss, and {beyond} draws lie beyond the largest
+    number. Networks that did not reach their training loss are left out of the medians on the left
     and in the middle ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     figure, axes = plt.subplots(len(scales), 3, figsize=(WIDTH, 2.35 * len(scales)), squeeze=False, sharex="col",
                                 sharey="col", gridspec_kw={"width_ratios": [1.2, 1.2, 0.9]})  # fmt: skip
     depths = [int(table["depth"].iloc[0]) for table in deep]
-    unknown = 0
+    unknown = beyond = 0
     for row, scale in zip(axes, scales, strict=True):
         for table, depth in [*zip(deep, depths, strict=True), (convex, 0)]:
             colour = DEPTH_COLOURS[depth] if depth else COLOURS["grey"]
@@ -39,11 +40,17 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
             settled = chosen[chosen["converged"]] if depth else chosen
             _band(row[0], settled, "error", colour)
             _band(row[1], _beyond_truth(settled), "nuclear_norm", colour)
-            needed = thresholds(chosen, recovered)
-            unknown += int(np.isnan(needed).sum())
+            lower, needed = thresholds(chosen, recovered)
+            known = lower == needed
+            unknown += int((~known).sum())
+            beyond += int(np.isinf(needed).sum())
             place = depths.index(depth) if depth else len(depths)
-            row[2].plot(np.full(len(needed), place), needed, "o", color=colour, ms=4, alpha=0.5, mew=0)
-            row[2].plot([place - 0.25, place + 0.25], [np.nanmedian(needed)] * 2, color=colour, lw=2)
+            for drawn, style in ((known, {"ms": 4, "alpha": 0.5, "mew": 0}), (~known, {"ms": 5.5, "mfc": "none"})):
+                shown = needed[drawn & np.isfinite(needed)]
+                row[2].plot(np.full(len(shown), place), shown, "o", color=colour, **style)
+            # beyond the grid there is nothing to draw
+            middle = np.median(needed) if np.isfinite(np.median(needed)) else np.nan
+            row[2].plot([place - 0.25, place + 0.25], [middle] * 2, color=colour, lw=2)
         row[0].axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
         row[1].axhline(0, color=COLOURS["black"], lw=0.8)
         row[0].set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
@@ -60,7 +67,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     runs = [select(table, "error") for table in deep]
     facts = {"draws": int(convex["draw"].nunique()), "recovered": recovered, "runs": sum(len(each) for each in runs),
-             "lost": sum(int((~each["converged"]).sum()) for each in runs), "unknown": unknown}  # fmt: skip
+             "lost": sum(int((~each["converged"]).sum()) for each in runs), "unknown": unknown,
+             "beyond": beyond}  # fmt: skip
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
     return Drawn(figure, facts=facts, alt=alt)
 

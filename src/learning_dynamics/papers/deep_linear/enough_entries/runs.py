@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from learning_dynamics.datasets.nuclear_norm import least_nuclear_norm
@@ -22,6 +24,7 @@ def networks(
     learning_rate: Positive,
     stop: Positive,
     max_steps: Count,
+    precision: Literal["single", "double"],
     seed: Seed,
 ) -> Trajectory:
     """Deep matrix factorisation from small Gaussian layers by plain descent, for every draw, scale and set of entries.
@@ -51,6 +54,7 @@ def networks(
         np.full(len(draw), learning_rate),
         stop=stop,
         max_steps=max_steps,
+        precision=precision,
     )
     return Trajectory(
         AT_THE_END,
@@ -79,9 +83,7 @@ def minimisers(data: Arrays, *, slack: Positive, accuracy: Positive, iterations:
     found, gaps = [], []
     for draw in progress(range(draws), "nuclear norm"):
         for count in range(counts):
-            entries = np.flatnonzero(mask[draw, count])
-            values = truth[draw].ravel()[entries]
-            W, gap = least_nuclear_norm(truth.shape[-1], entries, values, slack, accuracy, iterations)
+            W, gap = least_nuclear_norm(truth[draw], mask[draw, count], slack, accuracy, iterations)
             found.append(W)
             gaps.append(gap)
     return Trajectory(

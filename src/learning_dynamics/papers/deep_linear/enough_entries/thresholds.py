@@ -7,30 +7,34 @@ import numpy as np
 from learning_dynamics.tidy import Table, select
 
 
-def thresholds(table: Table, recovered: float) -> np.ndarray:
-    """Return by draw the smallest number of entries from which on the error stays at most `recovered`.
+def thresholds(table: Table, recovered: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return bounds by draw, from below and above, on the number of entries from which on a matrix is recovered.
 
-    nan where it does not at the largest number, and where a run that did not reach its training loss leaves it open.
+    A matrix is recovered where its error is at most `recovered`; the threshold is the smallest number of entries from
+    which on all are, and infinite where that of most entries is not. What a run would have come to that did not reach
+    its training loss is open: the lower bound takes it as recovered, the upper one as not. Both are the same where
+    nothing is open.
     """
-    found = []
     errors = select(table, "error")
-    if "converged" in errors:
-        errors = errors.assign(value=np.where(errors["converged"], errors["value"], np.nan))
-    for _, rows in errors.groupby("draw"):
-        rows = rows.sort_values("observed")
-        good = (rows["value"] <= recovered).to_numpy()
-        # the longest run of successes that ends at the largest number
-        length = int(np.argmin(good[::-1])) if not good.all() else len(good)
-        open_ = length < len(good) and np.isnan(rows["value"].iloc[len(good) - length - 1])
-        found.append(np.nan if open_ or not length else float(rows["observed"].iloc[len(good) - length]))
+    small = errors["value"] <= recovered
+    ended = errors["converged"] if "converged" in errors else np.ones(len(errors), dtype=bool)
+    return _first_of_the_last_run(errors, small | ~ended), _first_of_the_last_run(errors, small & ended)
+
+
+def _first_of_the_last_run(errors: Table, good: np.ndarray) -> np.ndarray:
+    """Return by draw the smallest number of entries from which on all are good."""
+    found = []
+    for _, rows in errors.assign(good=good).groupby("draw"):
+        bad = rows["observed"][~rows["good"]].max()
+        beyond = rows["observed"][~(rows["observed"] <= bad)]
+        found.append(float(beyond.min()) if len(beyond) else np.inf)
     return np.array(found)
 
 
 def number_before(grid: np.ndarray, threshold: np.ndarray) -> np.ndarray:
-    """Return the number of an ascending grid before each threshold; nan before the first one and where there is none.
+    """Return the number of an ascending grid before each threshold, which an infinite one has too; nan for the first.
 
     A method's own threshold, which may lie between numbers of the grid, is above it.
     """
     place = np.searchsorted(grid, threshold)
-    known = (place > 0) & np.isfinite(threshold)
-    return np.where(known, grid[np.where(known, place - 1, 0)], np.nan)
+    return np.where(place > 0, grid[place - 1], np.nan)

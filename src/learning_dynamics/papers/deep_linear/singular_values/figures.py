@@ -31,9 +31,10 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
         for quantity, name in (("diagonal", "blue"), ("off_diagonal", "orange")):
             line = select(rows, quantity)
             column[1].plot(line["time"], line["value"], color=COLOURS[name])
-        column[0].set(title=f"depth {rows['depth'].iloc[0]}", ylim=(0, None))
+        column[0].set(title=f"depth {rows['depth'].iloc[0]}")
         column[1].set(xlabel="learning rate × iterations", yscale="log")
         column[1].set_xlim(0, rows["time"].max())
+    axes[0, 0].set_ylim(bottom=0)
     axes[0, 0].set_ylabel(r"singular values $\sigma_r$")
     axes[1, 0].set_ylabel(r"mean entry of $|U^\top \nabla\ell\, V|$")
     colours = sequence(top)

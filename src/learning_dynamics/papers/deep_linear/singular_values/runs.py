@@ -18,13 +18,19 @@ def singular_value_paths(
     iterations: Count,
     points: Count,
     draws: Count,
+    top: Count,
 ) -> Trajectory:
     """Plain gradient descent from scaled identity layers, whose product is scale times the identity.
+
+    End-to-end matrices are large: what is kept of each is its spectrum, and the gradient in the basis of its leading
+    singular vectors, as many as `top` says.
 
     Returns
     -------
     Trajectory
-        Series end_to_end at `points` steps, evenly spaced; constants truth, mask (by draw).
+        At `points` steps, evenly spaced, series singular_values; rotated_gradient, U^T grad V, shape
+        (draws, points, top, top); train_loss and error, mean squares over observed and over all entries.
+        Constant rank, of the matrices to complete.
     """
     truth, mask = data["truth"][:draws], data["mask"][:draws]
     weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
@@ -32,5 +38,14 @@ def singular_value_paths(
     steps = np.linspace(0, iterations, points).round().astype(int)
     start = [scale ** (1 / depth) * identity] * depth
     kept = descent.descend(start, lambda W: weight * (W - truth), learning_rate, steps)
-    paths = np.stack([networks.product(layers) for layers in kept], axis=1)
-    return Trajectory(steps * learning_rate, {"end_to_end": paths}, {"truth": truth, "mask": mask})
+    W = np.stack([networks.product(layers) for layers in kept], axis=1)
+    residual = W - truth[:, None]
+    U, spectrum, Vt = np.linalg.svd(W)
+    gradient = weight[:, None] * residual
+    series = {
+        "singular_values": spectrum,
+        "rotated_gradient": np.swapaxes(U[..., :top], -1, -2) @ gradient @ np.swapaxes(Vt[..., :top, :], -1, -2),
+        "train_loss": np.sum(gradient * residual, axis=(-2, -1)) / 2,
+        "error": np.mean(residual**2, axis=(-2, -1)),
+    }
+    return Trajectory(steps * learning_rate, series, {"rank": np.linalg.matrix_rank(truth)})
