@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import BDF, DOP853, LSODA, OdeSolver, Radau
 
 from learning_dynamics.errors import DivergenceError
 
-METHODS: dict[str, type[OdeSolver]] = {"DOP853": DOP853, "LSODA": LSODA, "Radau": Radau, "BDF": BDF}
+METHODS = ("DOP853", "LSODA", "Radau", "BDF")
 
 
 @dataclass(frozen=True)
@@ -86,12 +85,15 @@ def integrate(
     DivergenceError
         If the state leaves the finite numbers, the step size underflows, or the steps run out.
     """
+    from scipy import integrate as solvers  # takes half a second to import, which most stages need not wait for
+
     states = np.empty((len(times), len(initial)))
     recorded = int(np.searchsorted(times, times[0], side="right"))
     states[:recorded] = initial
     options = {"rtol": rtol, "atol": atol} | ({} if jacobian is None else {"jac": jacobian})
     end = float(max(last_time, times[-1]))
-    solver = METHODS[method](field, times[0], initial, end, **options)
+    start = getattr(solvers, method)
+    solver = start(field, times[0], initial, end, **options)
     steps, evaluations = 0, 0
     if land and recorded < len(times):
         solver.t_bound = float(times[recorded])
@@ -110,7 +112,7 @@ def integrate(
         if restarts and (solver.status == "failed" or not np.isfinite(solver.y).all()):
             restarts -= 1
             evaluations += solver.nfev
-            solver = METHODS[method](field, before, state, end, **options)
+            solver = start(field, before, state, end, **options)
             continue
         if not np.isfinite(solver.y).all():
             raise DivergenceError(

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.exponential_flow import residual_directions
 from learning_dynamics.papers.tensor_networks.solutions import (
     Norm,
     angle_between,
@@ -105,6 +104,20 @@ def measured(
         if depth == 2:
             found["gap_own"] = 1 - 1 / (1 + found["excess"])
     return found
+
+
+def residual_directions(
+    network: TensorNetwork, X: np.ndarray, labels: np.ndarray, sigmas: np.ndarray, states: np.ndarray, sharpness: float
+) -> np.ndarray:
+    """Return the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
+
+    The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
+    """
+    margins = network.coefficients(states) @ (labels[:, None] * X).T
+    stiffness = 1 / (np.exp(-sigmas) + 1 / sharpness)
+    weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * labels
+    pushed = weights @ X
+    return pushed / np.linalg.norm(pushed, axis=-1, keepdims=True)
 
 
 def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
