@@ -248,6 +248,14 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     last = select(opposed, "loss", time=time)["value"].to_numpy()
     initial = select(opposed, "loss", time=0.0)["value"].to_numpy()
 
+    falls = {power: loss_vanishes(tables, slack, power, network=ORTHOGONAL) for power in (1.0, 0.0)}
+    stationary = {
+        norm: vanishes(
+            "residual of the stationarity conditions", tables, f"stationarity_{norm}", slack, network=ORTHOGONAL
+        )
+        for norm in ("own", "l2")
+    }
+
     def judge(predicted: tuple[np.ndarray, str, float]) -> Judgement:
         loss, norm, power = predicted
         return Judgement(
@@ -259,10 +267,8 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
                 relative_to=1.0,
                 because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
             ),
-            loss_vanishes(tables, slack, power, network=ORTHOGONAL),
-            vanishes(
-                "residual of the stationarity conditions", tables, f"stationarity_{norm}", slack, network=ORTHOGONAL
-            ),
+            falls[power],
+            stationary[norm],
         )
 
     zero = np.ones(len(last))

@@ -52,20 +52,20 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     resolved = fine > 1e3 * residual
     order = np.log(coarse / fine) / np.log(large / small)
     off = second * large**2 / (coarse * np.log(large / small))
+    line = {name: _worst_of_starts(steps, _distances(steps, name)[0.0]) for name in ("limit", "swapped")}
 
-    def judge(prediction: tuple[str, float]) -> Judgement:
-        predicted, factor = prediction
+    def judge(prediction: tuple[np.ndarray, str]) -> Judgement:
+        predicted, name = prediction
         flow = equal_on_every_draw(
             "error of the flow's limit, relative to the largest parameter",
             measured,
-            factor * _by_network(tensors, predicted, draw, "predicted"),
+            predicted,
             tolerance=tolerance,
             because="the integrator's tolerance, step by step",
         )
-        name = predicted if predicted == "swapped" else "limit"
-        line = every_draw(
+        extrapolated = every_draw(
             "gradient descent, extrapolated to step size zero: distance from the formula",
-            _worst_of_starts(steps, _distances(steps, name)[0.0]),
+            line[name],
             at_most=2 * second * small * large + 10 * residual,
             because="twice what the limits' second difference by the step makes of it, and the residual",
         )
@@ -78,13 +78,19 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
             because="twice what the limits' second difference by the step makes of it",
             left_out={"the error at the smallest step is within the residual": int((~resolved).sum())},
         )
-        return Judgement(flow, line, slope)
+        return Judgement(flow, extrapolated, slope)
 
+    formula, swapped, exchanged = (
+        _by_network(tensors, name, draw, "predicted") for name in ("parameter", "swapped", "exchanged")
+    )
     return Finding(
         judge,
-        ("parameter", 1.0),
-        rivals={r"$g(\nu) = y / \alpha$": ("swapped", 1.0), "the opposite label's limit": ("exchanged", 1.0)},
-        scaled=lambda prediction, factor: (prediction[0], factor),
+        (formula, "limit"),
+        rivals={
+            r"$g(\nu) = y / \alpha$": (swapped, "swapped"),
+            "the opposite label's limit": (exchanged, "limit"),
+        },
+        scaled=lambda prediction, factor: (factor * prediction[0], prediction[1]),
     )
 
 
