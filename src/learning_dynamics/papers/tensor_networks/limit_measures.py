@@ -7,6 +7,7 @@ it, with the same measure for what would hold instead (another norm, another exp
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from string import ascii_lowercase
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from learning_dynamics.papers.tensor_networks.solutions import (
     minimum_norm,
     norm_of,
 )
-from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 
 NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
 # the norm whose max margin two layers of these tend to; fully connected ones at any depth
@@ -128,27 +129,40 @@ def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
 
 def _singular(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Return how far the layers' directions are from singular vectors of M(input), relative to the singular value."""
-    found = np.empty(len(states))
-    for place, (x, state) in enumerate(zip(inputs, states, strict=True)):
-        layers = [layer / max(np.linalg.norm(layer), 1e-300) for layer in network.layers(state)]
-        pushes = contractions(network.data_tensor(x), layers)
-        value = float(pushes[0] @ layers[0])
-        distances = [np.linalg.norm(push - value * layer) for push, layer in zip(pushes, layers, strict=True)]
-        found[place] = np.nan if np.isnan(value) else max(distances) / value if value > 0 else 1.0
-    return found
+    layers = _directions(network, states)
+    pushes = _pushes(network.data_tensor(inputs), layers)
+    value = np.sum(pushes[0] * layers[0], axis=-1)
+    distances = [np.linalg.norm(push - value[:, None] * v, axis=-1) for push, v in zip(pushes, layers, strict=True)]
+    # nan stays; a value that is not positive is no singular value
+    return np.where(value <= 0, 1.0, np.max(distances, axis=0) / np.where(value <= 0, 1.0, value))
 
 
 def _below_top(network: TensorNetwork, pushed: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Return by how much the two layers' directions miss the largest singular value of M(-u), relative to it."""
-    found = np.empty(len(states))
-    for place, (x, state) in enumerate(zip(pushed, states, strict=True)):
-        first, second = network.layers(state)
-        matrix = network.data_tensor(x)
-        if not np.isfinite(matrix).all():
-            found[place] = np.nan
-            continue
-        value = first @ matrix @ second / (np.linalg.norm(first) * np.linalg.norm(second))
-        found[place] = 1 - value / np.linalg.norm(matrix, 2)
+    found = np.full(len(states), np.nan)
+    known = np.isfinite(pushed).all(axis=1)
+    matrices = network.data_tensor(pushed[known])
+    first, second = _directions(network, states[known])
+    value = np.einsum("ti,tij,tj->t", first, matrices, second)
+    found[known] = 1 - value / np.linalg.norm(matrices, 2, axis=(-2, -1))
+    return found
+
+
+def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
+    """Return the layers' unit vectors, shapes (times, k_l)."""
+    return [
+        layer / np.maximum(np.linalg.norm(layer, axis=-1, keepdims=True), 1e-300) for layer in network.layers(states)
+    ]
+
+
+def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
+    """Return, for every layer, each time's tensor contracted with all of its other vectors, shapes (times, k_l)."""
+    axes = ascii_lowercase[: len(layers)]
+    found = []
+    for kept in axes:
+        others = [(axis, layer) for axis, layer in zip(axes, layers, strict=True) if axis != kept]
+        subscripts = ",".join([f"t{axes}", *(f"t{axis}" for axis, _ in others)])
+        found.append(np.einsum(f"{subscripts}->t{kept}", tensors, *(layer for _, layer in others), optimize=True))
     return found
 
 
