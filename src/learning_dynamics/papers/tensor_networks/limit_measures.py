@@ -80,12 +80,16 @@ def measured(
     found: dict = {"margin": least, "turned": angle_between(pushed, pushed[-1])}
     for norm in NORMS:
         found[f"gap_{norm}"] = 1 - least * norm_of(data.best(norm), norm) / norm_of(beta, norm)
+    found |= _parameters(network, pushed, y @ X, sigmas, states)
     fixed = [y @ X, beta[-1]]
     found["singular"] = _singular(network, pushed, states)
     found["singular_data"] = _singular(network, np.broadcast_to(fixed[0], pushed.shape), states)
     found["singular_coefficients"] = _singular(network, np.broadcast_to(fixed[1], pushed.shape), states)
     if depth == 2:
         found["top"] = _below_top(network, pushed, states)
+    if architecture == "fully_connected":
+        for name, direction in (("against", pushed), ("against_data", y @ X)):
+            found[name] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
     if architecture == "fully_connected" or (depth == 2 and architecture in OWN):
         found["gap_own"] = found[f"gap_{OWN[architecture]}"]
         found["angle"] = angle_between(beta, data.best(OWN[architecture]))
@@ -121,6 +125,36 @@ def residual_directions(
     return pushed / np.linalg.norm(pushed, axis=-1, keepdims=True)
 
 
+def _parameters(
+    network: TensorNetwork, pushed: np.ndarray, summed: np.ndarray, sigmas: np.ndarray, states: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return how all parameters in one vector grow, turn, and align with the loss's gradient (Yun et al. 2021, (14)).
+
+    Parameters
+    ----------
+    pushed : ndarray, shape (times, inputs)
+        Along -X^T r.
+    summed : ndarray, shape (inputs,)
+        The labelled data's sum.
+    """
+    layers, directions = network.layers(states), _unit(states)
+    found = {"moved": np.linalg.norm(directions - directions[-1], axis=-1)}
+    for name, inputs in (("misaligned", pushed), ("misaligned_data", np.broadcast_to(summed, pushed.shape))):
+        downhill = np.concatenate(_pushes(network.data_tensor(inputs), layers), axis=-1)
+        # one minus the cosine, without cancellation
+        found[name] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
+    shares = np.stack([np.sum(layer**2, axis=-1) for layer in network.layers(directions)], axis=-1)
+    lengths = np.array(network.lengths)
+    found["share"] = np.abs(shares - 1 / network.depth).max(axis=-1)
+    found["share_lengths"] = np.abs(shares - lengths / lengths.sum()).max(axis=-1)
+    found["growth"] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
+    return found
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)
+
+
 def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
     """Return rho, shape (times, m): the products of all layers in the network's singular coordinates."""
     layers = network.layers(states)
@@ -150,9 +184,7 @@ def _below_top(network: TensorNetwork, pushed: np.ndarray, states: np.ndarray) -
 
 def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
     """Return the layers' unit vectors, shapes (times, k_l)."""
-    return [
-        layer / np.maximum(np.linalg.norm(layer, axis=-1, keepdims=True), 1e-300) for layer in network.layers(states)
-    ]
+    return [_unit(layer) for layer in network.layers(states)]
 
 
 def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:

@@ -76,7 +76,9 @@ def theorem_4(flow: Table) -> Finding:
     return _followed([flow], "coefficient")
 
 
-@claim("Corollary 5", scope="the paper's point with equal weights, random data with random weights; two to four layers")
+@claim(
+    "Corollary 5", scope="the point of figure 1 with equal weights, random data with random weights; two to four layers"
+)
 def corollary_5(flows: Sequence[Table]) -> Finding:
     r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$,
     no entry of $\bar w$ zero, tend to the global minimum that minimises $Q_{L, \alpha, \bar w}$.
