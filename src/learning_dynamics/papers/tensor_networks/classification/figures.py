@@ -99,24 +99,25 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     $\log\log t$. First column: one minus the cosine between the parameters $\Theta$ and the negative gradient of the
     loss, (14). Second: the largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. Third, of fully
     connected networks: the distance between the directions of the coefficients and of $-X^T r$, (15) and (19).
-    Dotted: the bound that claims use. With two layers draws pass from one singular vector to another as slowly as the
-    two singular values are near; where lines level off is rounding and the integrator's tolerance.
+    Dotted: the bound that claims use. Draws pass from one singular vector to another the more slowly, the nearer the
+    two singular values; where lines level off is rounding and the integrator's tolerance.
     """
-    columns = (
-        ("misaligned", r"$1 - \cos(\Theta, -\nabla \mathcal{L})$"),
-        ("share", r"$|\, \|v_l\|^2 / \|\Theta\|^2 - 1 / L\,|$"),
-        ("against", r"$\beta$ from $-X^T r$"),
-    )
+    columns = {
+        "misaligned": r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",
+        "share": r"$|\, \|v_l\|^2 / \|\Theta\|^2 - 1 / L\,|$",
+        "against": r"$\beta$ from $-X^T r$",
+    }
     figure, axes = plt.subplots(2, len(columns), figsize=(WIDTH, 4.6), sharex=True, sharey="col")
     networks = [name for name in NETWORKS if name in set(two["network"])]
     for row, (table, layers) in zip(axes, ((two, "two layers"), (three, "three layers")), strict=True):
-        for axis, (quantity, label) in zip(row, columns, strict=True):
+        for axis, quantity in zip(row, columns, strict=True):
             for (network, _), run in select(table, quantity).groupby(["network", "seed"]):
                 axis.semilogy(run["sigma"], np.maximum(run["value"], 1e-18), color=NETWORKS[network][0], lw=0.7)
             axis.axhline(slowest([two, three], slack), ls=":", color=COLOURS["black"], lw=1.0)
             axis.set_xscale("symlog", linthresh=10)
-            axis.set_title(label if row is axes[0] else "")
         row[0].set_ylabel(layers)
+    for axis, label in zip(axes[0], columns.values(), strict=True):
+        axis.set_title(label)
     for axis in axes[-1]:
         axis.set_xlabel(r"$\log(1 + \log(1 + t))$")
     handles = [*network_handles(networks), Line2D([], [], ls=":", lw=1.0, color=COLOURS["black"], label="bound")]
