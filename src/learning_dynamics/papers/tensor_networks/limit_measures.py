@@ -223,14 +223,19 @@ def _predicted(network: TensorNetwork, architecture: str, data: Classified, push
     A fully connected network's first layer keeps its part outside the span of the data for ever, and the other
     layers carry it along: (log t)^(-1/L). Of two layers in singular coordinates, active directions grow like log t
     in the coefficients, an inactive one, whose singular value of M(-u) is smaller by a factor s, like (log t)^s;
-    and offsets of the margins fall behind like 1 / log t.
+    and offsets of the margins fall behind like 1 / log t. Nan where more directions are active than margins are least:
+    what these leave open among the active ones settles at a rate of its own.
     """
     if architecture == "fully_connected":
         return 1 / network.depth
     assert network.S is not None
     values = np.abs(network.S @ pushed)
-    best = np.abs(network.S @ data.best(OWN[architecture]))
+    classifier = data.best(OWN[architecture])
+    best = np.abs(network.S @ classifier)
     inactive = best < 1e-6 * best.max()
+    margins = data.y * (data.X @ classifier)
+    if (~inactive).sum() > (margins < (1 + 1e-6) * margins.min()).sum():
+        return np.nan
     if not inactive.any() or not np.isfinite(values).all():
         return 1.0
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))
