@@ -258,8 +258,8 @@ def final_loss(classification: Table, *, order: Positive) -> Finding:
     r"""Every classification run ends at a loss of about $10^{-5}$ or below.
 
     All {draws} runs end between {least:.2g} and {value:.2g}. A loss that falls like $1/t$ is near
-    $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$, which predicts each of them to {growth:.0%}. The sentence is read
-    as an order of magnitude: the paper's own points do not meet a bound of exactly $10^{-5}$.
+    $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$, which predicts each of them to {growth:.0%}. The sentence is
+    read as an order of magnitude: the paper's own points do not meet a bound of exactly $10^{-5}$.
     """
     last = classification[classification["time"] == classification["time"].max()]
     losses = by_draw(last, "loss", draw=START)[:, 0]
