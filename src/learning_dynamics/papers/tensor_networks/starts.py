@@ -10,7 +10,7 @@ from learning_dynamics.seeds import generators
 MOST_NEWTON_STEPS = 100
 
 
-def last_of_product(product: np.ndarray, imbalance: float, depth: int) -> np.ndarray:
+def last_of_product(product: np.ndarray | float, imbalance: float, depth: int) -> np.ndarray:
     """Return q with ``q (imbalance + q**2)**((depth - 1) / 2) = product``, entry by entry.
 
     It is the last of `depth` factors, of which the squares of the others, all alike, exceed its own by `imbalance`.
@@ -58,8 +58,7 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
         If the architecture is another.
     """
     if architecture == "fully_connected" and depth == 2:
-        q = float(last_of_product(np.linalg.norm(z), imbalance, 2))
-        p = np.sqrt(imbalance + q * q)
+        p = np.sqrt(imbalance + float(last_of_product(float(np.linalg.norm(z)), imbalance, 2)) ** 2)
         return np.concatenate([(p * np.eye(len(z))).ravel(), z / p])
     if architecture == "diagonal":
         q = last_of_product(z, imbalance, depth)

@@ -246,10 +246,13 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
 
 
 def _spans(last: Table, scale: float) -> np.ndarray:
+    """Return the largest angle in degrees between the directions of two runs of each network."""
     found = []
     for network in sorted(select(last, "limit")["network"].unique()):
         points = by_draw(last, "limit", draw="direction", network=network, scale=scale)
-        found.append(np.degrees(np.ptp(np.unwrap(np.arctan2(points[:, 1], points[:, 0])))))
+        units = points / np.linalg.norm(points, axis=-1, keepdims=True)
+        apart, along = (np.linalg.norm(units[:, None] - sign * units[None], axis=-1) for sign in (1, -1))
+        found.append(np.degrees(2 * np.arctan2(apart, along).max()))
     return np.array(found)
 
 
