@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import BDF, DOP853, LSODA, OdeSolver, Radau
 
 from learning_dynamics.errors import DivergenceError
 
-METHODS: dict[str, type[OdeSolver]] = {"DOP853": DOP853, "LSODA": LSODA, "Radau": Radau, "BDF": BDF}
+METHODS = ("DOP853", "LSODA", "Radau", "BDF")
 
 
 @dataclass(frozen=True)
@@ -86,44 +85,48 @@ def integrate(
     DivergenceError
         If the state leaves the finite numbers, the step size underflows, or the steps run out.
     """
+    from scipy import integrate as solvers  # takes half a second to import, which most stages need not wait for
+
     states = np.empty((len(times), len(initial)))
     recorded = int(np.searchsorted(times, times[0], side="right"))
     states[:recorded] = initial
     options = {"rtol": rtol, "atol": atol} | ({} if jacobian is None else {"jac": jacobian})
     end = float(max(last_time, times[-1]))
-    solver = METHODS[method](field, times[0], initial, end, **options)
+    start = getattr(solvers, method)
+    solver = start(field, times[0], initial, end, **options)
     steps, evaluations = 0, 0
     if land and recorded < len(times):
         solver.t_bound = float(times[recorded])
-    while recorded < len(times) or (solver.status == "running" and until is not None and not until(solver.y)):
-        if steps >= max_steps:
-            raise DivergenceError(
-                f"gradient flow ran out of steps: {steps} taken by time {solver.t:g}; raise max_steps, or use a "
-                "stiff method"
-            )
-        before, state = solver.t, solver.y.copy()
-        with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
-            # LSODA says why it gives up as a warning; what becomes of it is decided below
-            warnings.filterwarnings("ignore", message="lsoda: ")
+    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+        # LSODA says why it gives up as a warning; what becomes of it is decided below
+        warnings.filterwarnings("ignore", message="lsoda: ")
+        while recorded < len(times) or (solver.status == "running" and until is not None and not until(solver.y)):
+            if steps >= max_steps:
+                raise DivergenceError(
+                    f"gradient flow ran out of steps: {steps} taken by time {solver.t:g}; raise max_steps, or use a "
+                    "stiff method"
+                )
+            before, state = solver.t, solver.y.copy()
             message = solver.step()
-        steps += 1
-        if restarts and (solver.status == "failed" or not np.isfinite(solver.y).all()):
-            restarts -= 1
-            evaluations += solver.nfev
-            solver = METHODS[method](field, before, state, end, **options)
-            continue
-        if not np.isfinite(solver.y).all():
-            raise DivergenceError(
-                f"gradient flow diverged at time {solver.t:g} (step {steps}): the state is not finite"
-            )
-        if solver.status == "failed":
-            raise DivergenceError(f"gradient flow stopped at time {solver.t:g} (step {steps}): {message}")
-        passed = int(np.searchsorted(times, solver.t, side="right"))
-        if passed > recorded:
-            # a step that lands on a recorded time needs no interpolant, whose stages are evaluations of their own
-            states[recorded:passed] = solver.y if land else solver.dense_output()(times[recorded:passed]).T
-            recorded = passed
-            if land and solver.t < end:
-                solver.t_bound = float(times[recorded]) if recorded < len(times) else end
-                solver.status = "running"
+            steps += 1
+            finite = bool(np.isfinite(solver.y).all())
+            if restarts and (solver.status == "failed" or not finite):
+                restarts -= 1
+                evaluations += solver.nfev
+                solver = start(field, before, state, end, **options)
+                continue
+            if not finite:
+                raise DivergenceError(
+                    f"gradient flow diverged at time {solver.t:g} (step {steps}): the state is not finite"
+                )
+            if solver.status == "failed":
+                raise DivergenceError(f"gradient flow stopped at time {solver.t:g} (step {steps}): {message}")
+            passed = int(np.searchsorted(times, solver.t, side="right"))
+            if passed > recorded:
+                # a step that lands on a recorded time needs no interpolant, whose stages are evaluations of their own
+                states[recorded:passed] = solver.y if land else solver.dense_output()(times[recorded:passed]).T
+                recorded = passed
+                if land and solver.t < end:
+                    solver.t_bound = float(times[recorded]) if recorded < len(times) else end
+                    solver.status = "running"
     return Flow(states, solver.y.copy(), float(solver.t), steps, evaluations + solver.nfev)

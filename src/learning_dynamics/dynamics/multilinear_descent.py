@@ -2,16 +2,17 @@
 
 The data tensors enter as a list of their non-zero entries, so that one kernel serves every order and every
 architecture. Each run is computed alone and in a fixed order of operations: its result does not depend on
-the runs beside it. The kernel is compiled once in each process and kept in memory only: a disk cache would be
-written by parallel jobs at the same time.
+the runs beside it. The kernel is compiled once in each process, when first needed, and kept in memory only: a disk
+cache would be written by parallel jobs at the same time.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import numba
 import numpy as np
 
 from learning_dynamics.errors import DivergenceError
@@ -82,27 +83,36 @@ def descend(
     final = np.array(initial, dtype=float)
     taken = np.empty(len(initial), dtype=np.int64)
     for run in range(len(initial)):
-        taken[run] = _kernel(
+        taken[run] = _compiled()(
             where, values, np.asarray(labels, dtype=float), final[run], loss == "exponential", float(step), int(steps),
             records, states[run], float(tolerance),
         )  # fmt: skip
+        states[run, records > taken[run]] = final[run]
         if not np.isfinite(final[run]).all():
             raise DivergenceError(f"gradient descent diverged at step size {step:g} (run {run}); take smaller steps")
     return Descent(states, final, taken)
 
 
-@numba.njit
+@functools.cache
+def _compiled() -> Callable[..., int]:
+    import numba  # slow to import, for stages that only read a descent
+
+    return numba.njit(_kernel)
+
+
 def _kernel(where, values, labels, state, exponential, step, steps, records, states, tolerance):
     entries, depth = where.shape
     samples = values.shape[0]
-    gradient = np.empty_like(state)
+    gradient = np.zeros(len(state))
     weights = np.empty(samples)
     product = np.empty(entries)
     recorded = 0
     taken = 0
     while True:
         while recorded < len(records) and records[recorded] == taken:
-            states[recorded] = state
+            # by entries, here and below: numba takes three times as long to compile assignments to slices
+            for j in range(len(state)):
+                states[recorded, j] = state[j]
             recorded += 1
         if taken == steps:
             break
@@ -120,12 +130,12 @@ def _kernel(where, values, labels, state, exponential, step, steps, records, sta
             else:
                 weights[i] = output - labels[i]
             if not np.isfinite(weights[i]):
-                state[:] = np.nan
+                for j in range(len(state)):
+                    state[j] = np.nan
                 return taken
             largest = max(largest, abs(weights[i]))
         if largest <= tolerance:
             break
-        gradient[:] = 0.0
         for e in range(entries):
             weight = 0.0
             for i in range(samples):
@@ -138,8 +148,6 @@ def _kernel(where, values, labels, state, exponential, step, steps, records, sta
                 gradient[where[e, layer]] += others
         for j in range(len(state)):
             state[j] -= step * gradient[j]
+            gradient[j] = 0.0
         taken += 1
-    while recorded < len(records):
-        states[recorded] = state
-        recorded += 1
     return taken

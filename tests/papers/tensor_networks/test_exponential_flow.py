@@ -7,7 +7,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow, residual_directions
+from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.limit_measures import residual_directions
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, norm_of
 from learning_dynamics.papers.tensor_networks.tensor_network import contractions
 
@@ -53,7 +54,7 @@ def test_draws_that_once_stopped_the_integrator_get_through(seed):
 
     data = points.separable(samples=2, inputs=4, margin=0.5, seeds=4, seed=seed)
     run = from_random_layers(
-        data, networks=["diagonal", "general"], depth=3, scale=1.0, zero="last", last=100.0, records=5, sharpness=1e5,
-        rtol=1e-8, atol=1e-14, seed=seed,
+        data, networks=["diagonal", "general"], depth=3, scale=1.0, zero="last", last=100.0, records=5, doublings=1,
+        sharpness=1e5, rtol=1e-8, atol=1e-14, seed=seed,
     )  # fmt: skip
     assert not run.undecided.any()

@@ -28,7 +28,7 @@ def test_max_margin_of_two_points_has_the_same_direction(norm):
 
 
 def test_contradictory_constraints_have_no_solution():
-    with pytest.raises(ValueError, match="infeasible"):
+    with pytest.raises(ValueError, match="Infeasible"):
         minimum_norm(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1.0, 2.0]), "l2")
 
 

@@ -88,23 +88,3 @@ def exponential_flow(
         ).states  # fmt: skip
     except DivergenceError:
         return recorded  # this draw is undecided; its siblings go on
-
-
-def log_of_time(sigmas: np.ndarray) -> np.ndarray:
-    """Return log(1 + t) at sigma; infinite where it overflows."""
-    with np.errstate(over="ignore"):
-        return np.expm1(sigmas)
-
-
-def residual_directions(
-    network: TensorNetwork, X: np.ndarray, labels: np.ndarray, sigmas: np.ndarray, states: np.ndarray, sharpness: float
-) -> np.ndarray:
-    """Return the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
-
-    The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
-    """
-    margins = network.coefficients(states) @ (labels[:, None] * X).T
-    stiffness = 1 / (np.exp(-sigmas) + 1 / sharpness)
-    weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * labels
-    pushed = weights @ X
-    return pushed / np.linalg.norm(pushed, axis=-1, keepdims=True)

@@ -42,6 +42,18 @@ def vanishes(name: str, tables: Sequence[Table], quantity: str, slack: float, **
     return every_draw(name, values, at_most=slowest(tables, slack), because=f"{slack:g} times ${LAG}$")
 
 
+def settles(name: str, tables: Sequence[Table], quantity: str, slack: float) -> Check:
+    """Check that a quantity has vanished at the last time on every draw, but for what lags or is still on its way."""
+    values, bound = np.abs(last_values(tables, quantity)), slowest(tables, slack)
+    return every_draw(
+        name,
+        values,
+        at_most=bound,
+        because=f"{slack:g} times ${LAG}$; undecided while it grows",
+        undecided=(values > bound) & in_passage(tables, quantity),
+    )
+
+
 def in_passage(tables: Sequence[Table], quantity: str) -> np.ndarray:
     """Return which draws have not come to rest: the quantity doubles over the second half of log log t.
 

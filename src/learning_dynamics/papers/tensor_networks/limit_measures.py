@@ -7,10 +7,10 @@ it, with the same measure for what would hold instead (another norm, another exp
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from string import ascii_lowercase
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.exponential_flow import residual_directions
 from learning_dynamics.papers.tensor_networks.solutions import (
     Norm,
     angle_between,
@@ -18,7 +18,7 @@ from learning_dynamics.papers.tensor_networks.solutions import (
     minimum_norm,
     norm_of,
 )
-from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 
 NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
 # the norm whose max margin two layers of these tend to; fully connected ones at any depth
@@ -80,12 +80,16 @@ def measured(
     found: dict = {"margin": least, "turned": angle_between(pushed, pushed[-1])}
     for norm in NORMS:
         found[f"gap_{norm}"] = 1 - least * norm_of(data.best(norm), norm) / norm_of(beta, norm)
+    found |= _parameters(network, pushed, y @ X, sigmas, states)
     fixed = [y @ X, beta[-1]]
     found["singular"] = _singular(network, pushed, states)
     found["singular_data"] = _singular(network, np.broadcast_to(fixed[0], pushed.shape), states)
     found["singular_coefficients"] = _singular(network, np.broadcast_to(fixed[1], pushed.shape), states)
     if depth == 2:
         found["top"] = _below_top(network, pushed, states)
+    if architecture == "fully_connected":
+        for name, direction in (("against", pushed), ("against_data", y @ X)):
+            found[name] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
     if architecture == "fully_connected" or (depth == 2 and architecture in OWN):
         found["gap_own"] = found[f"gap_{OWN[architecture]}"]
         found["angle"] = angle_between(beta, data.best(OWN[architecture]))
@@ -107,6 +111,50 @@ def measured(
     return found
 
 
+def residual_directions(
+    network: TensorNetwork, X: np.ndarray, labels: np.ndarray, sigmas: np.ndarray, states: np.ndarray, sharpness: float
+) -> np.ndarray:
+    """Return the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
+
+    The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
+    """
+    margins = network.coefficients(states) @ (labels[:, None] * X).T
+    stiffness = 1 / (np.exp(-sigmas) + 1 / sharpness)
+    weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * labels
+    pushed = weights @ X
+    return pushed / np.linalg.norm(pushed, axis=-1, keepdims=True)
+
+
+def _parameters(
+    network: TensorNetwork, pushed: np.ndarray, summed: np.ndarray, sigmas: np.ndarray, states: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return how all parameters in one vector grow, turn, and align with the loss's gradient (Yun et al. 2021, (14)).
+
+    Parameters
+    ----------
+    pushed : ndarray, shape (times, inputs)
+        Along -X^T r.
+    summed : ndarray, shape (inputs,)
+        The labelled data's sum.
+    """
+    layers, directions = network.layers(states), _unit(states)
+    found = {"moved": np.linalg.norm(directions - directions[-1], axis=-1)}
+    for name, inputs in (("misaligned", pushed), ("misaligned_data", np.broadcast_to(summed, pushed.shape))):
+        downhill = np.concatenate(_pushes(network.data_tensor(inputs), layers), axis=-1)
+        # one minus the cosine, without cancellation
+        found[name] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
+    shares = np.stack([np.sum(layer**2, axis=-1) for layer in network.layers(directions)], axis=-1)
+    lengths = np.array(network.lengths)
+    found["share"] = np.abs(shares - 1 / network.depth).max(axis=-1)
+    found["share_lengths"] = np.abs(shares - lengths / lengths.sum()).max(axis=-1)
+    found["growth"] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
+    return found
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-300)
+
+
 def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
     """Return rho, shape (times, m): the products of all layers in the network's singular coordinates."""
     layers = network.layers(states)
@@ -115,27 +163,38 @@ def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
 
 def _singular(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Return how far the layers' directions are from singular vectors of M(input), relative to the singular value."""
-    found = np.empty(len(states))
-    for place, (x, state) in enumerate(zip(inputs, states, strict=True)):
-        layers = [layer / max(np.linalg.norm(layer), 1e-300) for layer in network.layers(state)]
-        pushes = contractions(network.data_tensor(x), layers)
-        value = float(pushes[0] @ layers[0])
-        distances = [np.linalg.norm(push - value * layer) for push, layer in zip(pushes, layers, strict=True)]
-        found[place] = np.nan if np.isnan(value) else max(distances) / value if value > 0 else 1.0
-    return found
+    layers = _directions(network, states)
+    pushes = _pushes(network.data_tensor(inputs), layers)
+    value = np.sum(pushes[0] * layers[0], axis=-1)
+    distances = [np.linalg.norm(push - value[:, None] * v, axis=-1) for push, v in zip(pushes, layers, strict=True)]
+    # nan stays; a value that is not positive is no singular value
+    return np.where(value <= 0, 1.0, np.max(distances, axis=0) / np.where(value <= 0, 1.0, value))
 
 
 def _below_top(network: TensorNetwork, pushed: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Return by how much the two layers' directions miss the largest singular value of M(-u), relative to it."""
-    found = np.empty(len(states))
-    for place, (x, state) in enumerate(zip(pushed, states, strict=True)):
-        first, second = network.layers(state)
-        matrix = network.data_tensor(x)
-        if not np.isfinite(matrix).all():
-            found[place] = np.nan
-            continue
-        value = first @ matrix @ second / (np.linalg.norm(first) * np.linalg.norm(second))
-        found[place] = 1 - value / np.linalg.norm(matrix, 2)
+    found = np.full(len(states), np.nan)
+    known = np.isfinite(pushed).all(axis=1)
+    matrices = network.data_tensor(pushed[known])
+    first, second = _directions(network, states[known])
+    value = np.einsum("ti,tij,tj->t", first, matrices, second)
+    found[known] = 1 - value / np.linalg.norm(matrices, 2, axis=(-2, -1))
+    return found
+
+
+def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
+    """Return the layers' unit vectors, shapes (times, k_l)."""
+    return [_unit(layer) for layer in network.layers(states)]
+
+
+def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
+    """Return, for every layer, each time's tensor contracted with all of its other vectors, shapes (times, k_l)."""
+    axes = ascii_lowercase[: len(layers)]
+    found = []
+    for kept in axes:
+        others = [(axis, layer) for axis, layer in zip(axes, layers, strict=True) if axis != kept]
+        subscripts = ",".join([f"t{axes}", *(f"t{axis}" for axis, _ in others)])
+        found.append(np.einsum(f"{subscripts}->t{kept}", tensors, *(layer for _, layer in others), optimize=True))
     return found
 
 
@@ -164,14 +223,19 @@ def _predicted(network: TensorNetwork, architecture: str, data: Classified, push
     A fully connected network's first layer keeps its part outside the span of the data for ever, and the other
     layers carry it along: (log t)^(-1/L). Of two layers in singular coordinates, active directions grow like log t
     in the coefficients, an inactive one, whose singular value of M(-u) is smaller by a factor s, like (log t)^s;
-    and offsets of the margins fall behind like 1 / log t.
+    and offsets of the margins fall behind like 1 / log t. Nan where more directions are active than margins are least:
+    what these leave open among the active ones settles at a rate of its own.
     """
     if architecture == "fully_connected":
         return 1 / network.depth
     assert network.S is not None
     values = np.abs(network.S @ pushed)
-    best = np.abs(network.S @ data.best(OWN[architecture]))
+    classifier = data.best(OWN[architecture])
+    best = np.abs(network.S @ classifier)
     inactive = best < 1e-6 * best.max()
+    margins = data.y * (data.X @ classifier)
+    if (~inactive).sum() > (margins < (1 + 1e-6) * margins.min()).sum():
+        return np.nan
     if not inactive.any() or not np.isfinite(values).all():
         return 1.0
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.tensor_networks.starts import last_of_product
 
 # -- Lemma 5.1: p' = p**(L-2) q, q' = p**(L-1), p(0) = 1, q(0) = 0 -----------------------------------------
 # p**2 - q**2 = 1 along the solution, which leaves q' = (1 + q**2)**((L-1)/2): everything is a function of q.
@@ -48,7 +49,7 @@ def depth_h(t: np.ndarray, depth: int) -> np.ndarray:
 
 def depth_h_inverse(z: np.ndarray, depth: int) -> np.ndarray:
     """Return the time t at which h_L(t) = z."""
-    return depth_time(_q_of_h(z, depth), depth)
+    return depth_time(last_of_product(z, 1.0, depth), depth)
 
 
 def depth_penalty(z: np.ndarray, depth: int) -> np.ndarray:
@@ -56,26 +57,8 @@ def depth_penalty(z: np.ndarray, depth: int) -> np.ndarray:
 
     By parts it is ``z t - q**2 / 2`` at the time t where h_L(t) = z, because h_L is the derivative of q**2/2.
     """
-    q = _q_of_h(z, depth)
+    q = last_of_product(z, 1.0, depth)  # p**2 - q**2 = 1
     return np.asarray(z) * depth_time(q, depth) - q**2 / 2
-
-
-@np.vectorize
-def _q_of_h(z: float, depth: int) -> float:
-    """Return q >= 0 or < 0 with ``(1 + q**2)**((L-1)/2) q = z``; |q| is at most |z| and at most |z|**(1/L)."""
-    size = abs(z)
-    if size == 0.0:
-        return 0.0
-    high = min(size, size ** (1 / depth))
-    # in logarithms, so that the relative accuracy does not depend on the size
-    root = optimize.brentq(
-        lambda u: u + (depth - 1) / 2 * np.log1p(np.exp(2 * u)) - np.log(size),
-        np.log(high) - depth,
-        np.log(high) + 1e-12,
-        xtol=1e-15,
-        rtol=8.9e-16,
-    )
-    return float(np.sign(z) * np.exp(root))
 
 
 def norm_like_minimiser(

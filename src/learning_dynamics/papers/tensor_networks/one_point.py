@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import optimize
 
 
 def one_point_limit(
@@ -24,6 +23,8 @@ def one_point_limit(
     power : float
         Of alpha in ``g(nu) = y / alpha**power``: 2 in the theorem; others are for comparison.
     """
+    from scipy import optimize  # slow to import, for those who ask for the condition alone
+
     U1, s, U2, a, b = _singular_coordinates(tensor, first, second)
 
     def excess(nu: float) -> float:

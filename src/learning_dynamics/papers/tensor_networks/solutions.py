@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
+import clarabel
 import numpy as np
+from scipy import sparse
 
 Norm = Literal["l1", "l2", "dft_l1"]
+TOLERANCE = 1e-12  # of the interior-point solver: gap and feasibility
 
 
 def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bool = False) -> np.ndarray:
@@ -30,27 +33,32 @@ def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bo
     ValueError
         If no z fulfils the constraints.
     """
-    import cvxpy as cp  # takes a second to import, which most stages need not wait for
-
-    z = cp.Variable(X.shape[1])
-    constraints = [cp.multiply(y, X @ z) >= 1] if classification else [X @ z == y]
+    samples, inputs = X.shape
+    data = -y[:, None] * X if classification else X
+    bound = -np.ones(samples) if classification else y
+    cones = [clarabel.NonnegativeConeT(samples) if classification else clarabel.ZeroConeT(samples)]
     if norm == "l2":
         # squared, so that the solution is the one of a strictly convex quadratic program
-        cost = cp.sum_squares(z)
-    elif norm == "l1":
-        cost = cp.norm1(z)
-    else:
-        F = np.fft.fft(np.eye(X.shape[1]), norm="ortho")
-        cost = cp.sum(cp.norm(cp.vstack([F.real @ z, F.imag @ z]), 2, axis=0))
-    problem = cp.Problem(cp.Minimize(cost), constraints)
-    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
-    if z.value is None:
-        raise ValueError(f"no {norm} solution: the problem is {problem.status}")
-    return np.asarray(z.value)
+        return _minimised(2 * np.eye(inputs), np.zeros(inputs), data, bound, cones, norm)
+    # unknowns z and t, of which the sum is least; t_j bounds the size of the j-th entry of the transform
+    transform = np.fft.fft(np.eye(inputs), norm="ortho") if norm == "dft_l1" else np.eye(inputs)
+    parts = [transform.real, transform.imag] if norm == "dft_l1" else [transform]
+    size = 1 + len(parts)
+    above = np.zeros((inputs, size, 2 * inputs))
+    above[:, 0, inputs:] = -np.eye(inputs)
+    for place, part in enumerate(parts, start=1):
+        above[:, place, :inputs] = -part
+    system = np.concatenate([np.pad(data, ((0, 0), (0, inputs))), above.reshape(-1, 2 * inputs)])
+    cost = np.repeat([0.0, 1.0], inputs)
+    bounds = np.concatenate([bound, np.zeros(size * inputs)])
+    cones += [clarabel.SecondOrderConeT(size)] * inputs
+    return _minimised(np.zeros((2 * inputs,) * 2), cost, system, bounds, cones, norm)[:inputs]
 
 
 def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nuclear", "frobenius"]) -> np.ndarray:
-    """Minimise a norm of a symmetric matrix Z subject to ``<A_i, Z> = y_i``.
+    """Minimise a norm of a symmetric matrix Z subject to ``<A_i, Z> = y_i``, for symmetric sensors.
+
+    The nuclear norm is the least sum of traces of two positive semidefinite matrices whose difference is Z.
 
     Parameters
     ----------
@@ -59,15 +67,41 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
     norm : str
         nuclear, the sum of singular values; or frobenius.
     """
-    import cvxpy as cp  # takes a second to import, which most stages need not wait for
+    samples, size = sensors.shape[:2]
+    if norm == "frobenius":
+        return minimum_norm(sensors.reshape(samples, -1), y, "l2").reshape(size, size)
+    # the solver takes upper triangles by columns, entries off the diagonal multiplied by the root of two
+    column, row = np.tril_indices(size)
+    entries = len(row)
+    weights = np.where(row == column, 1.0, np.sqrt(2))
+    products = sensors[:, row, column] * weights
+    system = np.concatenate([np.concatenate([products, -products], axis=1), -np.eye(2 * entries)])
+    found = _minimised(
+        np.zeros((2 * entries,) * 2),
+        np.tile((row == column).astype(float), 2),
+        system,
+        np.concatenate([y, np.zeros(2 * entries)]),
+        [clarabel.ZeroConeT(samples)] + [clarabel.PSDTriangleConeT(size)] * 2,
+        norm,
+    )
+    Z = np.zeros((size, size))
+    Z[row, column] = Z[column, row] = (found[:entries] - found[entries:]) / weights
+    return Z
 
-    Z = cp.Variable(sensors.shape[1:], symmetric=True)
-    cost = cp.normNuc(Z) if norm == "nuclear" else cp.sum_squares(Z)
-    problem = cp.Problem(cp.Minimize(cost), [cp.trace(A @ Z) == b for A, b in zip(sensors, y, strict=True)])
-    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-    if Z.value is None:
-        raise ValueError(f"no solution of least {norm} norm: the problem is {problem.status}")
-    return np.asarray(Z.value)
+
+def _minimised(
+    curvature: np.ndarray, cost: np.ndarray, system: np.ndarray, bounds: np.ndarray, cones: list[Any], name: str
+) -> np.ndarray:
+    """Return the minimiser of ``x P x / 2 + q x`` with ``b - A x`` in the product of cones (interior points)."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    found = clarabel.DefaultSolver(
+        sparse.csc_matrix(np.triu(curvature)), cost, sparse.csc_matrix(system), bounds, cones, settings
+    ).solve()
+    if found.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
+        raise ValueError(f"no {name} solution: the problem is {found.status}")
+    return np.asarray(found.x)
 
 
 def least_quasi_norm(features: np.ndarray, y: np.ndarray, power: float) -> float:

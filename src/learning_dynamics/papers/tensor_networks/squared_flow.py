@@ -19,11 +19,12 @@ def squared_loss_field(
     tensors: np.ndarray, labels: np.ndarray, network: TensorNetwork
 ) -> Callable[[float, np.ndarray], np.ndarray]:
     """Return the vector field of gradient flow on ``sum_i (f(x_i) - y_i)**2 / 2``, states in one vector."""
+    rows = tensors.reshape(len(tensors), -1)
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         layers = network.layers(state)
         missing = labels - outputs(tensors, layers)
-        return np.concatenate(contractions(np.tensordot(missing, tensors, axes=1), layers))
+        return np.concatenate(contractions((missing @ rows).reshape(network.lengths), layers))
 
     return field
 

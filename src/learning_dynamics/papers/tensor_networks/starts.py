@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize
 
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
 
+MOST_NEWTON_STEPS = 100
 
-@np.vectorize
-def _last(size: float, imbalance: float, depth: int) -> float:
-    """Return q >= 0 with ``q (imbalance + q**2)**((depth - 1) / 2) = size``."""
-    if size == 0.0:
-        return 0.0
-    high = size ** (1 / depth)
-    return optimize.brentq(
-        lambda q: q * (imbalance + q * q) ** ((depth - 1) / 2) - size, 0.0, high, xtol=1e-300, rtol=8.9e-16
-    )
+
+def last_of_product(product: np.ndarray | float, imbalance: float, depth: int) -> np.ndarray:
+    """Return q with ``q (imbalance + q**2)**((depth - 1) / 2) = product``, entry by entry.
+
+    It is the last of `depth` factors, of which the squares of the others, all alike, exceed its own by `imbalance`.
+    Newton's method in log q comes down monotonically from either bound on q, on a convex function.
+    """
+    others = (depth - 1) / 2
+    size = np.abs(np.asarray(product, dtype=float))
+    target = np.log(np.where(size > 0, size, 1.0))
+    log_q = np.minimum(target - others * np.log(imbalance), target / depth)
+    for _ in range(MOST_NEWTON_STEPS):
+        square = np.exp(2 * log_q)
+        excess = log_q + others * np.log(imbalance + square) - target
+        log_q = log_q - excess / (1 + 2 * others * square / (imbalance + square))
+        if np.all(excess <= 4 * np.finfo(float).eps * np.maximum(1, np.abs(target))):
+            break
+    return np.where(size > 0, np.sign(product) * np.exp(log_q), 0.0)
 
 
 def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) -> np.ndarray:
@@ -49,15 +58,14 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
         If the architecture is another.
     """
     if architecture == "fully_connected" and depth == 2:
-        q = float(_last(np.linalg.norm(z), imbalance, 2))
-        p = np.sqrt(imbalance + q * q)
+        p = np.sqrt(imbalance + float(last_of_product(float(np.linalg.norm(z)), imbalance, 2)) ** 2)
         return np.concatenate([(p * np.eye(len(z))).ravel(), z / p])
     if architecture == "diagonal":
-        q = np.sign(z) * _last(np.abs(z), imbalance, depth)
+        q = last_of_product(z, imbalance, depth)
         return np.concatenate([np.sqrt(imbalance + q * q)] * (depth - 1) + [q])
     if architecture == "convolutional":
         rho = np.fft.ifft(z, norm="ortho") / len(z) ** ((depth - 1) / 2)
-        size = _last(np.abs(rho), imbalance, depth)
+        size = last_of_product(np.abs(rho), imbalance, depth)
         larger = np.fft.fft(np.sqrt(imbalance + size**2), norm="ortho").real
         last = np.fft.fft(size * np.exp(1j * np.angle(rho)), norm="ortho").real
         return np.concatenate([larger] * (depth - 1) + [last])

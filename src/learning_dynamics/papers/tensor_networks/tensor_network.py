@@ -99,7 +99,8 @@ def contractions(tensors: np.ndarray, layers: Sequence[np.ndarray]) -> list[np.n
             partial = partial @ other
         found.append(partial)
         if index + 1 < len(layers):
-            left = np.moveaxis(left, lead, -1) @ layer
+            rows = layer @ left.reshape(*left.shape[: lead + 1], -1)
+            left = rows.reshape(left.shape[:lead] + left.shape[lead + 1 :])
     return found
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import matplotlib
 
 matplotlib.use("Agg")
-logging.getLogger("fontTools").setLevel(logging.ERROR)  # of the fonts' own dates
 
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import KEY, provenance
@@ -19,6 +18,8 @@ from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
 from learning_dynamics.pipeline.stages.tables import load_tables
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
+
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # what it says is of the fonts' own dates
 
 
 def execute(

@@ -18,7 +18,7 @@ SHOWN = ["fully_connected", "diagonal", "convolutional"]
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Drawn:
     r"""How slowly classifiers forget where they started.
 
-    Top: angle between the classifier and its max-margin direction on the paper's two points, against $\log(1 + t)$, one
+    Top: angle between the classifier and its max-margin direction on the points of figure 3, against $\log(1 + t)$, one
     line for each start. Circles: where {steps:,} steps of gradient descent end. Dotted: the power of $\log t$ that
     theory gives. At $t = 10^{60}$ some angles are still {left:.2g} degrees. Bottom: all random draws of two-layer
     networks, by the relative gap of their margin, in the norm of each architecture (colours) and in the $\ell_2$ norm
@@ -55,7 +55,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         axis.axvline(far, color=COLOURS["grey"], lw=0.8, zorder=0)
         where = {"transform": axis.get_xaxis_transform(), "fontsize": 8, "color": COLOURS["grey"]}
         axis.text(far * 1.15, 0.03, r"$t = 10^{60}$", **where)
-        axis.set_title(rf"two points, $\alpha = {scale:g}$")
+        axis.set_title(rf"figure 3, $\alpha = {scale:g}$")
         axis.set_xlabel(r"$\log(1 + t)$")
     axes[0].set_ylabel("angle to max margin (degrees)")
     panels = lower.subplots(1, len(SHOWN), sharey=True, sharex=True)
@@ -89,4 +89,41 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         },
         alt="Top: angles that fall along lines in double logarithmic axes. Bottom: gaps of margins that fall below "
         "a bound on every draw, while those of the wrong norm stay.",
+    )
+
+
+def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
+    r"""All parameters together on their way to infinity, from random layers.
+
+    Rows: two and three layers; one line for each of {draws} draws and architecture (colours), against
+    $\log\log t$. First column: one minus the cosine between the parameters $\Theta$ and the negative gradient of the
+    loss, (14). Second: the largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. Third, of fully
+    connected networks: the distance between the directions of the coefficients and of $-X^T r$, (15) and (19).
+    Dotted: the bound that claims use. Draws pass from one singular vector to another the more slowly, the nearer the
+    two singular values; where lines level off is rounding and the integrator's tolerance.
+    """
+    columns = {
+        "misaligned": r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",
+        "share": r"$|\, \|v_l\|^2 / \|\Theta\|^2 - 1 / L\,|$",
+        "against": r"$\beta$ from $-X^T r$",
+    }
+    figure, axes = plt.subplots(2, len(columns), figsize=(WIDTH, 4.6), sharex=True, sharey="col")
+    networks = [name for name in NETWORKS if name in set(two["network"])]
+    for row, (table, layers) in zip(axes, ((two, "two layers"), (three, "three layers")), strict=True):
+        for axis, quantity in zip(row, columns, strict=True):
+            for (network, _), run in select(table, quantity).groupby(["network", "seed"]):
+                axis.semilogy(run["sigma"], np.maximum(run["value"], 1e-18), color=NETWORKS[network][0], lw=0.7)
+            axis.axhline(slowest([two, three], slack), ls=":", color=COLOURS["black"], lw=1.0)
+            axis.set_xscale("symlog", linthresh=10)
+        row[0].set_ylabel(layers)
+    for axis, label in zip(axes[0], columns.values(), strict=True):
+        axis.set_title(label)
+    for axis in axes[-1]:
+        axis.set_xlabel(r"$\log(1 + \log(1 + t))$")
+    handles = [*network_handles(networks), Line2D([], [], ls=":", lw=1.0, color=COLOURS["black"], label="bound")]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    return Drawn(
+        figure,
+        {"draws": two["seed"].nunique()},
+        alt="Six panels of curves on logarithmic axes that all fall below a dotted bound and on to rounding.",
     )

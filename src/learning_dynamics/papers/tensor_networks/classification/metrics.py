@@ -33,6 +33,12 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
     singular value, and ``singular_data``, ``singular_coefficients``, the same with the labelled data's sum or the last
     coefficients in place of -u; ``top``, by how much two layers' directions miss the largest singular value.
 
+    Of all parameters in one vector: ``misaligned``, one minus the cosine between them and the negative gradient of the
+    loss, ``misaligned_data``, of the sum of all margins; ``moved``, the distance of their direction from the last;
+    ``share``, the largest distance of a layer's share of the squared norm from 1 / L, ``share_lengths``, from its
+    length's; ``growth``, L times the norm's logarithm, relative to log log t. Of fully connected networks ``against``,
+    the distance of the coefficients' direction from that of -X^T r, ``against_data``, from the labelled data's sum.
+
     For orthogonally decomposable networks ``stationarity_own``, the residual of Theorem 2's conditions, and
     ``stationarity_l1``, ``stationarity_l2``, with another power in place of 2/L; ``dense_transformed`` and
     ``dense_inputs``, the share of |rho| or |beta| that lies beyond as many entries as there are points; ``excess``, of

@@ -27,6 +27,7 @@ def from_random_layers(
     zero: Literal["first", "last"],
     last: Positive,
     records: Count,
+    doublings: Count,
     sharpness: Positive,
     rtol: Positive,
     atol: Positive,
@@ -37,11 +38,13 @@ def from_random_layers(
     Returns
     -------
     Trajectory
-        Time is sigma = log(1 + log(1 + t)), up to `last`. One series for each network, shape (data sets, times,
-        parameters): the layers divided by (1 + log(1 + t))^(1/L).
+        Time is sigma = log(1 + log(1 + t)): `records` up to `last`, which is then doubled as often as `doublings` says,
+        with a record each. One series for each network, shape (data sets, times, parameters): the layers divided by
+        (1 + log(1 + t))^(1/L).
     """
     X, y = data["X"], data["y"]
     sigmas = np.linspace(0.0, np.sqrt(last), records) ** 2
+    sigmas = np.concatenate([sigmas, last * 2.0 ** np.arange(1, doublings + 1)])
     series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[-1], depth, seed)

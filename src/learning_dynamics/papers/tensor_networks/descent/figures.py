@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, network_handles
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 MINIMA = COLOURS["orange"]
 STYLES = [(0, ()), (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5))]  # one for each start
@@ -21,16 +21,16 @@ SHOWN = ["fully_connected", "diagonal", "convolutional"]
 def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
-    Every network starts at the same four coefficients $\alpha^2 \bar z_j$ (black dots, one line style each). Lines:
-    gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts. Stars: the points
-    of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes towards the
-    point of least norm in its own norm (all limits are within {near:.2g} of it, and spread over at most {small:.2g}),
-    from the large one the start decides (those of each architecture spread over at least {large:.2g}).
+    Every network starts at the same {starts} coefficients $\alpha^2 \bar z_j$ (black dots, one line style each). Lines:
+    gradient descent. Open symbols{minima}: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$,
+    $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes towards the point of least norm
+    in its own norm (all limits are within {near:.2g} of it, and spread over at most {small:.2g}), from the large one
+    the start decides (those of each architecture spread over at least {large:.2g}).
     """
     figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 4.5))
     for axis, scale in zip(np.atleast_1d(axes), scales, strict=True):
         _regression_panel(axis, regression, scale)
-    figure.legend(handles=_handles(classification=False), loc="outside lower center", ncols=4)
+    figure.legend(handles=_handles(regression, classification=False), loc="outside lower center", ncols=4)
     spread = [[_spread(regression, network, scale) for network in SHOWN] for scale in scales]
     return Drawn(
         figure,
@@ -38,19 +38,21 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
             "near": max(_distance(regression, network, scales[0]) for network in SHOWN),
             "small": max(spread[0]),
             "large": min(spread[-1]),
+            "starts": regression["direction"].max() + 1,
+            "minima": " on the line of global minima" if _size(regression) == 2 else _projected(regression),
         },
-        alt="Two panels in the plane of coefficients. Left, small scale: trajectories of a network end at one point "
-        "on the line of minima. Right, large scale: they end all along it.",
+        alt="Panels in the plane of two coefficients. At small scale trajectories of a network end at one point, at "
+        "large scale apart from each other.",
     )
 
 
 def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
-    First panel as in figure 1. Other panels: two separable points under the exponential loss, from the same starts, for
+    First panel as in figure 1. Other panels: separable points under the exponential loss, from the same starts, for
     {steps:,} steps; symbols mark where they end; dashed rays are the max-margin directions of each architecture's
-    norm. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to the rays range from
-    {nearest:.2g} to {farthest:.2g} degrees, more from a large scale.
+    norm{plane}. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to the rays range
+    from {nearest:.2g} to {farthest:.2g} degrees.
     """
     scales = sorted(select(classification, "limit")["scale"].unique())
     figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
@@ -60,7 +62,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
         _classification_panel(next(panels), classification, each)
     for axis in panels:
         axis.set_axis_off()
-    figure.legend(handles=_handles(classification=True), loc="outside lower center", ncols=4)
+    figure.legend(handles=_handles(regression, classification=True), loc="outside lower center", ncols=4)
     last = classification[classification["time"] == classification["time"].max()]
     losses, angles = (select(last, name)["value"] for name in ("loss", "angle"))
     return Drawn(
@@ -71,6 +73,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
             "largest": losses.max(),
             "nearest": angles.min(),
             "farthest": angles.max(),
+            "plane": "" if _size(classification) == 2 else _projected(classification),
         },
         alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
         "their max-margin directions, closest where the initial scale is small.",
@@ -80,7 +83,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
 def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
     """Draw trajectories, starts, the line of global minima and the predicted limits for one scale."""
     _trajectories(axis, table, scale)
-    limits = select(table, "limit", scale=scale)
+    limits = _planar(select(table, "limit", scale=scale))
     ends = []
     for (network, _), run in limits.groupby(["network", "direction"]):
         point = run.sort_values("index")["predicted"].to_numpy()
@@ -88,14 +91,14 @@ def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
         axis.plot(*point, shape, ms=size, mfc="none", mec=NETWORKS[network][0], mew=1.1, zorder=5)
         ends.append(point)
     for network in SHOWN:
-        least = select(table, "reference", network=network).sort_values("index")["value"].to_numpy()
+        least = _planar(select(table, "reference", network=network)).sort_values("index")["value"].to_numpy()
         ends.append(least)
         axis.plot(*least, "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
     points = np.array(ends)
     box = _fit(axis, points, 0.2)
-    # through the interpolators of least norm runs the line of global minima of one data point
-    direction = np.linalg.svd(points - points.mean(axis=0))[2][0]
-    axis.axline(points.mean(axis=0), points.mean(axis=0) + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
+    if _size(table) == 2:  # through the interpolators of least norm runs the line of global minima of one data point
+        direction = np.linalg.svd(points - points.mean(axis=0))[2][0]
+        axis.axline(points.mean(axis=0), points.mean(axis=0) + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
     axis.set_xlim(*box[0])
     axis.set_ylim(*box[1])
     axis.set_title(rf"regression, $\alpha = {scale:g}$")
@@ -105,14 +108,14 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     """Draw trajectories, starts, ends and the max-margin directions for one scale."""
     _trajectories(axis, table, scale)
     ends = []
-    for (network, _), run in select(table, "limit", scale=scale).groupby(["network", "direction"]):
+    for (network, _), run in _planar(select(table, "limit", scale=scale)).groupby(["network", "direction"]):
         point = run.sort_values("index")["value"].to_numpy()
         shape, size = SHAPES[network]
         axis.plot(*point, shape, ms=size - 1, mfc="white", mec=NETWORKS[network][0], mew=1.1, zorder=5)
         ends.append(point)
     box = _fit(axis, np.array([*ends, [0.0, 0.0]]), 0.08)
     for network in SHOWN:
-        ray = select(table, "reference", network=network).sort_values("index")["value"].to_numpy()
+        ray = _planar(select(table, "reference", network=network)).sort_values("index")["value"].to_numpy()
         axis.axline((0, 0), tuple(ray), color=NETWORKS[network][0], lw=0.9, ls=(0, (4, 3)), zorder=1)
     axis.set_xlim(*box[0])
     axis.set_ylim(*box[1])
@@ -123,8 +126,21 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     axis.text(0.97, 0.04, text, transform=axis.transAxes, ha="right", va="bottom", fontsize=7.5, color=COLOURS["grey"])
 
 
+def _size(table: Table) -> int:
+    """Return how many coefficients there are; figures show the plane of the first two."""
+    return int(select(table, "coefficient")["index"].max())
+
+
+def _projected(table: Table) -> str:
+    return f" (of {_size(table)} coefficients the first two are drawn)"
+
+
+def _planar(table: Table) -> Table:
+    return table[table["index"] <= 2]
+
+
 def _trajectories(axis: Axes, table: Table, scale: float) -> None:
-    rows = select(table, "coefficient", scale=scale)
+    rows = _planar(select(table, "coefficient", scale=scale))
     for (network, direction), run in rows.groupby(["network", "direction"]):
         path = run.sort_values(["time", "index"])["value"].to_numpy().reshape(-1, 2)
         style = STYLES[direction % len(STYLES)]
@@ -147,26 +163,26 @@ def _fit(axis: Axes, points: np.ndarray, margin: float) -> np.ndarray:
 
 def _distance(table: Table, network: str, scale: float) -> float:
     """Return the largest distance of a network's limits from the point of least norm in its own norm."""
-    rows = select(table, "limit", network=network, scale=scale).sort_values(["direction", "index"])
-    least = select(table, "reference", network=network).sort_values("index")["value"].to_numpy()
-    return float(np.max(np.linalg.norm(rows["value"].to_numpy().reshape(-1, 2) - least, axis=-1)))
+    limits = by_draw(table, "limit", draw="direction", network=network, scale=scale)
+    least = by_draw(table, "reference", draw="direction", network=network)
+    return float(np.max(np.linalg.norm(limits - least, axis=-1)))
 
 
 def _spread(table: Table, network: str, scale: float) -> float:
-    rows = select(table, "limit", network=network, scale=scale).sort_values(["direction", "index"])
-    points = rows["value"].to_numpy().reshape(-1, 2)
+    points = by_draw(table, "limit", draw="direction", network=network, scale=scale)
     return float(np.max(np.linalg.norm(points[:, None] - points[None], axis=-1)))
 
 
-def _handles(*, classification: bool) -> list[Line2D]:
+def _handles(regression: Table, *, classification: bool) -> list[Line2D]:
     handles = network_handles(SHOWN)
     grey = COLOURS["grey"]
     handles += [
         Line2D([], [], ls="", marker="o", ms=4, color=COLOURS["black"], label=r"start, $\alpha^2 \bar z_j$"),
         Line2D([], [], ls="", marker="o", ms=6.5, mfc="none", mec=grey, label="limit by Theorem 5"),
         Line2D([], [], ls="", marker="*", ms=8, color=grey, label="least norm"),
-        Line2D([], [], color=MINIMA, lw=3.0, alpha=0.45, label="global minima"),
     ]
+    if _size(regression) == 2:
+        handles.append(Line2D([], [], color=MINIMA, lw=3.0, alpha=0.45, label="global minima"))
     if classification:
         handles.append(Line2D([], [], color=grey, lw=0.9, ls=(0, (4, 3)), label="max margin"))
     return handles

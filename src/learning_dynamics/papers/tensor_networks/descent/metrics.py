@@ -48,7 +48,7 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     data point and the loss is squared; ``loss``; ``angle``, in degrees, to the maximum-margin direction
     (classification); ``inverse_growth``, the last loss predicted from the margin's growth (classification);
     ``condition``, the largest lambda for which the initial directions fulfil Theorem 5; ``reference``, the solution of
-    least norm or largest margin in the network's own norm.
+    least norm or largest margin in the network's own norm; ``labelled``, the data y_i x_i, one after the other.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     classification = settings["loss"] == "exponential"
@@ -83,9 +83,8 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
         labels = {"network": architecture, "scale": starts["scale"]}
         tables.append(rows(found, {"direction": starts["direction"], "time": trajectory.time}, **labels))
         tables.append(rows(last, {"direction": starts["direction"], "time": end}, **labels))
-        tables.append(
-            rows({"reference": reference[None]}, {"time": end}, network=architecture, scale=0.0, direction=-1)
-        )
+        fixed = {"reference": reference[None], "labelled": (y[:, None] * X).reshape(1, -1)}
+        tables.append(rows(fixed, {"time": end}, network=architecture, scale=0.0, direction=-1))
     return joined(DESCENT, *tables)
 
 

@@ -11,7 +11,7 @@ from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, eq
 from learning_dynamics.evidence import mean
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, settings_of
 
 DRAW = ["depth", "scale", "seed"]
 BITS = {"single": 24, "double": 53, "extended": 64}
@@ -23,14 +23,18 @@ RIVALS = {
 }
 
 
-def _limits(table: Table, prediction: str, name: str, factor: float = 1.0, **where: Any) -> Check:
+def _limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Check:
     return equal_on_every_draw(
         name,
         by_draw(table, "entry", draw=DRAW, **where),
-        factor * by_draw(table, prediction, draw=DRAW, column="predicted", **where),
+        predicted,
         tolerance=LIMIT_ERROR * settings_of(table)["rtol"],
         because="the integrator's tolerance, step by step",
     )
+
+
+def _predicted(table: Table, quantity: str, **where: Any) -> np.ndarray:
+    return by_draw(table, quantity, draw=DRAW, column="predicted", **where)
 
 
 @claim("Corollary 7", scope="random commuting indefinite sensors, followed in their eigenbasis; two and three layers")
@@ -52,10 +56,9 @@ def corollary_7(eigen: Table) -> Finding:
         return float(np.max(np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)))
 
     return Finding(
-        lambda prediction: Judgement(_limits(eigen, prediction[0], name, prediction[1])),
-        ("entry", 1.0),
-        rivals={phrase: (rival, 1.0) for phrase, rival in RIVALS.items()},
-        scaled=lambda prediction, factor: (prediction[0], factor),
+        lambda predicted: Judgement(_limits(eigen, name, predicted)),
+        _predicted(eigen, "entry"),
+        rivals={phrase: _predicted(eigen, rival) for phrase, rival in RIVALS.items()},
         facts={
             "frobenius": max(far("frobenius", scales[-1], depth) for depth in depths),
             "nuclear": far("nuclear", scales[0], depths[0]),
@@ -101,6 +104,19 @@ def corollary_7_generic_basis(
     missed = np.abs(value - predicted_limit).max(axis=1) / np.abs(predicted_limit).max(axis=1)
     missed = np.where(np.isnan(missed), np.inf, missed)
 
+    flat = {"depth": 2}
+    rest = {"depth": deep, "scale": [scale for scale in sorted(generic["scale"].unique()) if scale >= least]}
+    limits = {
+        quantity: [
+            _limits(generic, name, _predicted(generic, quantity, **where), **where)
+            for name, where in (
+                ("two layers, any scale: error of the limit", flat),
+                ("the most layers, scales of order one: error of the limit", rest),
+            )
+        ]
+        for quantity in ("entry", "other_scale")
+    }
+
     def judge(predicted: tuple[np.ndarray, str]) -> Judgement:
         bits, limit = predicted
         checks = [
@@ -114,15 +130,9 @@ def corollary_7_generic_basis(
             )
             for (coarse, fine), shift, bit in zip(pairs, shifts, bits, strict=True)
         ]
-        flat = _limits(generic, limit, "two layers, any scale: error of the limit", depth=2)
-        scales = [scale for scale in sorted(generic["scale"].unique()) if scale >= least]
-        rest = _limits(
-            generic, limit, "the most layers, scales of order one: error of the limit", depth=deep, scale=scales
-        )
-        return Judgement(checks[-1], *checks[:-1], flat, rest)
+        return Judgement(checks[-1], *checks[:-1], *limits[limit])
 
     bits = np.array(expected)
-    select(generic, "entry", depth=2)
     return Finding(
         judge,
         (bits, "entry"),

@@ -108,11 +108,11 @@ def _pushes(layers: np.ndarray, sensors: np.ndarray, labels: np.ndarray) -> tupl
     product = layers[0] @ after[0] if after[0] is not None else layers[0]
     missing = labels - (sensors * product[..., None, :, :]).sum(axis=(-2, -1))
     push = (missing[..., None, None] * sensors).sum(axis=-3)
-    moved = []
-    for left, right in zip(before, after, strict=True):
-        each = push if left is None else np.swapaxes(left, -1, -2) @ push
-        moved.append(each if right is None else each @ np.swapaxes(right, -1, -2))
-    return np.stack(moved), missing
+    moved = np.empty_like(layers)
+    for place, (left, right) in enumerate(zip(before, after, strict=True)):
+        each = push if left is None else left.mT @ push
+        moved[place] = each if right is None else each @ right.mT
+    return moved, missing
 
 
 def _sensed(
@@ -162,6 +162,10 @@ def _departed(
     allowed = kind(max(tolerance, 10 * float(np.finfo(kind).eps)))
     off, loss = np.empty((members, len(times))), np.empty((members, len(times)))
     now, step, place = 0.0, float(times[-1]) / 1e4, 0
+
+    def combined(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        return weights.dot(slopes.reshape(len(slopes), -1)).reshape(state.shape)
+
     for _ in range(MOST_STEPS):
         while place < len(times) and now >= times[place] * (1 - 1e-12):
             turned = np.swapaxes(Q, -1, -2) @ state.astype(np.longdouble) @ Q
@@ -173,11 +177,11 @@ def _departed(
         h = kind(min(step, times[place] - now))
         stages: np.ndarray = np.empty((len(B) + 1, *state.shape), dtype=kind)
         for row in range(len(B)):
-            moved = state + h * np.tensordot(A[row, :row], stages[:row], axes=1) if row else state
+            moved = state + h * combined(A[row : row + 1, :row], stages[:row]) if row else state
             stages[row] = _pushes(moved, sensors, labels)[0]
-        new = state + h * np.tensordot(B, stages[:-1], axes=1)
+        new = state + h * combined(B[None], stages[:-1])
         stages[-1] = _pushes(new, sensors, labels)[0]
-        error = float(np.max(np.abs(h * np.tensordot(E, stages, axes=1))) / (allowed * np.max(np.abs(new))))
+        error = float(np.max(np.abs(h * combined(E[None], stages))) / (allowed * np.max(np.abs(new))))
         if error < 1:
             state, now = new, now + float(h)
         step = float(h) * float(np.clip(0.9 * max(error, 1e-12) ** (-1 / 8), 0.2, 5.0))

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import log_of_time
 from learning_dynamics.papers.tensor_networks.rates.theory import (
     decomposable_constant,
     matrix_constant,
@@ -52,7 +51,7 @@ def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
     margins = np.array(settings["margins"], dtype=float)
     width = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # the l2 max margin gamma
     seeds, starts = np.repeat(np.arange(len(X)), len(margins)), np.tile(margins, len(X))
-    log_time = log_of_time(trajectory.time)
+    log_time = np.expm1(trajectory.time)
     tables = []
     for architecture in settings["networks"]:
         for depth in settings["depths"]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
@@ -27,32 +27,36 @@ def _values(table: Table, quantity: str, column: str = "value", **where: object)
     return by_draw(table, quantity, draw=DRAW, column=column, **where)
 
 
-def _followed(flows: Sequence[Table], printed: str, **others: Any) -> Finding:
-    """Return the finding that limits are predicted ones, by the quantity's name and a factor."""
+def _followed(flows: Sequence[Table], printed: str, corrected: str | None = None, **others: Any) -> Finding:
+    """Return the finding that every flow's limit is the one that a quantity of the tables predicts."""
+    measured = _all(flows, "coefficient", "value")
+    tolerance = LIMIT_ERROR * max(settings_of(table)["rtol"] for table in flows)
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            equal_on_every_draw(
+                "error of the flow's limit, relative to the largest coefficient",
+                measured,
+                predicted,
+                tolerance=tolerance,
+                because="the integrator's tolerance, step by step",
+            )
+        )
+
     return Finding(
-        lambda prediction: Judgement(_limits(flows, *prediction)),
-        (printed, 1.0),
-        rivals={phrase: (name, 1.0) for phrase, name in RIVALS.items()},
-        scaled=lambda prediction, factor: (prediction[0], factor),
+        judge,
+        _all(flows, printed, "predicted"),
+        rivals={phrase: _all(flows, name, "predicted") for phrase, name in RIVALS.items()},
+        corrected=None if corrected is None else _all(flows, corrected, "predicted"),
         **others,
     )
 
 
-def _limits(flows: Sequence[Table], prediction: str, factor: float) -> Check:
-    """Check that every flow's limit is the predicted one, relative to the largest coefficient."""
-    width = max(_values(table, "coefficient").shape[1] for table in flows)
-
-    def padded(column: str, quantity: str) -> np.ndarray:
-        found = [_values(table, quantity, column) for table in flows]
-        return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in found])
-
-    return equal_on_every_draw(
-        "error of the flow's limit, relative to the largest coefficient",
-        padded("value", "coefficient"),
-        factor * padded("predicted", prediction),
-        tolerance=LIMIT_ERROR * max(settings_of(table)["rtol"] for table in flows),
-        because="the integrator's tolerance, step by step",
-    )
+def _all(flows: Sequence[Table], quantity: str, column: str) -> np.ndarray:
+    """Return a quantity of every flow, one row a draw, padded with zeros to the most coefficients."""
+    found = [_values(table, quantity, column) for table in flows]
+    width = max(each.shape[1] for each in found)
+    return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in found])
 
 
 @claim(
@@ -72,7 +76,9 @@ def theorem_4(flow: Table) -> Finding:
     return _followed([flow], "coefficient")
 
 
-@claim("Corollary 5", scope="the paper's point with equal weights, random data with random weights; two to four layers")
+@claim(
+    "Corollary 5", scope="the point of figure 1 with equal weights, random data with random weights; two to four layers"
+)
 def corollary_5(flows: Sequence[Table]) -> Finding:
     r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$,
     no entry of $\bar w$ zero, tend to the global minimum that minimises $Q_{L, \alpha, \bar w}$.
@@ -99,7 +105,7 @@ def corollary_6(flow: Table) -> Finding:
     return _followed(
         [flow],
         "printed",
-        corrected=("coefficient", 1.0),
+        corrected="coefficient",
         reason="the printed formula drops the factor $d^{(L-1)/2}$ of the data tensor's singular values",
     )
 

@@ -13,9 +13,9 @@ from learning_dynamics.tidy import Table, select
 def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     r"""Limits of diagonal networks of several depths, between the solutions of least $\ell_1$ and least $\ell_2$ norm.
 
-    Left: the first coefficient at the limit against the initial scale, on the paper's point. Lines: the minimiser of
-    $Q$ (Corollary 5); circles: gradient flow; crosses: gradient descent; dotted: the solutions of least norm. The
-    deeper the network, the sharper the change from one to the other. Right: random data and random weights, relative
+    Left: the first coefficient at the limit against the initial scale, on figure 1's point. Lines: the minimiser of $Q$
+    (Corollary 5); circles: gradient flow; crosses: gradient descent; dotted: the solutions of least norm. The deeper
+    the network, the sharper the change from one to the other. Right: random data and random weights, relative
     distance of the flow's limit from the solutions of least weighted $\ell_1$ (solid) and weighted $\ell_2$ norm
     (dashed), median of {draws} draws. Left, the flow's limits agree with the minimiser of $Q$ to {error:.1e}.
     """
