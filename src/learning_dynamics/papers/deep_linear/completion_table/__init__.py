@@ -1,0 +1,1 @@
+"""The slides' completion table."""

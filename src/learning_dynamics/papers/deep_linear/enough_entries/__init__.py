@@ -1,0 +1,1 @@
+"""How many entries are enough."""

@@ -1,0 +1,1 @@
+"""No regulariser emulates the trajectories."""

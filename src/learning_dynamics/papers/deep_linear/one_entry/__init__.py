@@ -1,0 +1,1 @@
+"""One measurement of a matrix."""

@@ -1,0 +1,1 @@
+"""Commuting measurements."""

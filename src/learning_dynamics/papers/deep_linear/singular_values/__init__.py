@@ -1,0 +1,1 @@
+"""Singular values on their way."""

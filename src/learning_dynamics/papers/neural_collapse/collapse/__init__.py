@@ -1,0 +1,1 @@
+"""Neural collapse along training."""

@@ -1,0 +1,1 @@
+"""The decomposed MSE loss."""

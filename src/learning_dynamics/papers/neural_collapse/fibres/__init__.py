@@ -1,0 +1,1 @@
+"""Fibres and their base space."""

@@ -1,0 +1,1 @@
+"""Test images and accuracy."""

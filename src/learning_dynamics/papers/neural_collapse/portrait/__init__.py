@@ -1,0 +1,1 @@
+"""A portrait of collapse."""

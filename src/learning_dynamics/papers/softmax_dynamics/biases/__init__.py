@@ -1,0 +1,1 @@
+"""Primacy bias, selection bias, alignment."""

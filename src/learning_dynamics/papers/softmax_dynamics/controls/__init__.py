@@ -1,0 +1,1 @@
+"""Without skew, bottleneck or softmax."""

@@ -1,0 +1,1 @@
+"""Identities and invariants."""

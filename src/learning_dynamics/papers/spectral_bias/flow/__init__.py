@@ -1,0 +1,1 @@
+"""The gradient flow and its limit."""

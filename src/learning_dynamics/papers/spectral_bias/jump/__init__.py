@@ -1,0 +1,1 @@
+"""Singular values learnt one by one."""

@@ -1,0 +1,1 @@
+"""Smaller systems that the flow reduces to."""

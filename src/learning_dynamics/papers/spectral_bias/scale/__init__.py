@@ -1,0 +1,1 @@
+"""Vanishing initial scale."""

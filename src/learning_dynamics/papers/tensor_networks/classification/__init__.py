@@ -1,0 +1,1 @@
+"""Classification in logarithmic time."""

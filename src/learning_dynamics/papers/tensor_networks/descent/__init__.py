@@ -1,0 +1,1 @@
+"""Two layers under gradient descent."""
