@@ -31,6 +31,7 @@ MOMENTS = ("time", "epoch", "step")  # columns that say when
 DRAWS = ("seed", "draw")  # columns that say of which draw
 NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *MOMENTS, *DRAWS}
 MOST_CONTOURS = 4
+MOST_TICKS = 8
 GRAMMAR = "write COLUMN=VALUE, for example phase=limit"
 
 
@@ -181,10 +182,16 @@ def heat_map(found: pd.DataFrame, x: str, y: str, label: str, limits: tuple[floa
         low, high = np.nanmin(predicted), np.nanmax(predicted)
         if high > low:
             ticks = [tick for tick in bar.get_ticks() if low < tick < high]
-            levels = ticks[:: -(-len(ticks) // MOST_CONTOURS)] if ticks else MOST_CONTOURS
-            drawn = axis.contour(across, up, predicted, levels=levels, colors="white", linewidths=0.9)
+            levels = np.array(
+                ticks[:: -(-len(ticks) // MOST_CONTOURS)] or np.linspace(low, high, MOST_CONTOURS + 2)[1:-1]
+            )
+            # between cells, contours run on the scale of the colours
+            scale, back = (np.log, np.exp) if isinstance(norm, LogNorm) and low > 0 else (np.positive, np.positive)
+            drawn = axis.contour(
+                across, up, scale(predicted), levels=scale(levels), colors="white", linewidths=0.9, linestyles="solid"
+            )
             drawn.set_path_effects([withStroke(linewidth=2.2, foreground="black")])
-            for text in axis.clabel(drawn, fontsize=6):
+            for text in axis.clabel(drawn, fmt=lambda level: f"{back(level):g}", fontsize=6):
                 text.set_path_effects([withStroke(linewidth=1.5, foreground="black")])
     axis.set(xlabel=x, ylabel=y)
     _scaled(axis, "x", across)
@@ -198,9 +205,11 @@ def _numeric(values: Any) -> bool:
 
 
 def _scaled(axis: Axes, which: str, values: np.ndarray) -> None:
-    """Let an axis be logarithmic where its values are; words become its ticks."""
+    """Let an axis be logarithmic where its values are; words and few evenly spaced numbers become its ticks."""
     if _numeric(values):
         axis.set(**{f"{which}scale": _scale(values)})
+        if _scale(values) == "linear" and len(values) <= MOST_TICKS:
+            axis.set(**{f"{which}ticks": values, f"{which}ticklabels": [f"{value:g}" for value in values]})
     else:
         axis.set(**{f"{which}ticks": np.arange(len(values)), f"{which}ticklabels": [str(one) for one in values]})
 
