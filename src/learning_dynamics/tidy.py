@@ -121,8 +121,8 @@ def select(table: pd.DataFrame, quantity: str | list[str] | None = None, **where
 def remembered(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Concatenate[pd.DataFrame, P], T]:
     """Let what a function reads from a table be read once: claims ask for it again for every rival and every variant.
 
-    For functions of a table and of hashable arguments, whose result nobody changes: arrays become read-only. What was
-    read is forgotten with the table.
+    For functions of a table that nobody changes and of hashable arguments. Arrays become read-only; of other things
+    callers are given copies by who reads them. What was read is forgotten with the table.
     """
     known: dict[int, dict[Any, Any]] = {}
 

@@ -110,10 +110,18 @@ def test_entries_of_a_quantity_are_not_mixed():
     table = pd.DataFrame(
         {"rate": 1.0, "seed": 0, "time": [0.0, 1.0, 1.0], "index": [1, 1, 2], "value": [1.0, 2.0, 3.0]}
     )
-    with pytest.raises(ProjectError, match="--index 1"):
-        reduced(table, ["rate"], "last")
-    assert reduced(table, ["rate"], "largest")["value"].tolist() == [3.0]
-    assert reduced(table, ["rate"], "first")["value"].tolist() == [1.0]
+    for at in ("first", "last", "largest", "smallest"):
+        with pytest.raises(ProjectError, match="--index 1"):
+            reduced(table, ["rate"], at)
+    one = table[table["index"] == 1]
+    assert [reduced(one, ["rate"], at)["value"].item() for at in ("first", "largest")] == [1.0, 2.0]
+
+
+def test_a_draw_without_a_value_stays_a_draw():
+    lost = [1.0, 3.0, np.nan, np.nan]
+    table = pd.DataFrame({"rate": 1.0, "seed": [0, 0, 1, 1], "time": [0.0, 1.0] * 2, "value": lost})
+    assert reduced(table, ["rate"], "largest", above=0.0)["value"].tolist() == [0.5]
+    assert reduced(table.assign(value=np.inf), ["rate"], "last", above=0.0)["value"].tolist() == [0.0]
 
 
 def test_a_share_of_draws_counts_those_that_have_no_value():
@@ -133,9 +141,15 @@ def test_words_keep_their_order_and_numbers_are_sorted():
 
 def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
     clean.snakemake("--", "results/toy/metrics/slow.parquet")
-    wrong = clean.stage("map", "toy", "slow", "--x", "tme", "--quantity", "x")
-    assert wrong.returncode == 1
-    assert "neither sweeps nor records `tme`" in wrong.stderr
+    for arguments, mend in {
+        ("--x", "tme"): "slow has no axis `tme`",
+        ("--x", "index", "--y", "index"): "--y index: is what --x is",
+        ("--x", "index", "--out", "map.jpg"): "--out map.jpg: must end in .pdf",
+        ("--x", "index", "--where", "quantity=x"): "write --quantity x",
+    }.items():
+        wrong = clean.stage("map", "toy", "slow", *arguments, "--quantity", "x")
+        assert wrong.returncode == 1
+        assert mend in wrong.stderr
     missing = clean.stage("map", "toy", "slwo", "--x", "rate", "--quantity", "x")
     assert "toy has no run `slwo`; did you mean `slow`?" in missing.stderr
 

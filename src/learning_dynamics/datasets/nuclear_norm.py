@@ -96,4 +96,4 @@ def _gap(found: np.ndarray, multipliers: np.ndarray, truth: np.ndarray, mask: np
     dual = mask * multipliers
     dual /= max(1.0, np.linalg.norm(dual, 2))
     upper = np.linalg.norm(found, "nuc")
-    return float((upper - (np.sum(truth * dual) - slack * np.abs(dual).sum())) / upper)
+    return float((upper - (np.sum(truth * dual) - slack * np.abs(dual).sum())) / upper) if upper > 0 else 0.0

@@ -25,7 +25,16 @@ def read_record(path: Path) -> dict[str, Any]:
             return _of_film(image) if path.suffix == ".webp" else _of_figure(image)
     except FileNotFoundError:
         raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
-    except (KeyError, AttributeError, OSError, TypeError, ValueError, SyntaxError, EOFError):
+    except (
+        KeyError,
+        AttributeError,
+        OSError,
+        TypeError,
+        ValueError,
+        SyntaxError,
+        EOFError,
+        Image.DecompressionBombError,
+    ):
         raise ProjectError(f"{path}: not drawn by learning-dynamics; delete it and run snakemake again") from None
 
 

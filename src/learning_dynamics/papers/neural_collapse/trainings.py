@@ -18,9 +18,13 @@ Draws = np.ndarray  # one number for each training: those of the first table, th
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 
 
-@remembered
 def by_seed(table: Table, quantity: str, split: str = "train") -> pd.DataFrame:
     """Return a scalar quantity with the epochs at which it was measured as rows and seeds as columns."""
+    return _by_seed(table, quantity, split).copy()
+
+
+@remembered
+def _by_seed(table: Table, quantity: str, split: str) -> pd.DataFrame:
     rows = select(table, quantity, split=split, index=0)
     return rows.set_index(["epoch", "seed"])["value"].unstack("seed")  # noqa: PD010 - a value each, nan ones kept
 

@@ -42,7 +42,11 @@ def rate_errors(table: Table, quantity: str, speed: str, smooth: pd.Series) -> n
     return error[smooth.reindex(error.index) | error.isna()].groupby("seed").max().to_numpy()
 
 
-@remembered
 def at_each_time(table: Table, quantity: str) -> pd.Series:
     """Return a quantity that has a single value, by seed and time."""
+    return _at_each_time(table, quantity).copy()
+
+
+@remembered
+def _at_each_time(table: Table, quantity: str) -> pd.Series:
     return select(table, quantity).set_index(["seed", "time"])["value"]

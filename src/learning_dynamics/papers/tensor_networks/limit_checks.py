@@ -49,13 +49,13 @@ def settles(name: str, tables: Sequence[Table], quantity: str, slack: float) -> 
         name,
         values,
         at_most=bound,
-        because=f"{slack:g} times ${LAG}$; undecided while it grows",
+        because=f"{slack:g} times ${LAG}$; undecided while it changes",
         undecided=(values > bound) & in_passage(tables, quantity),
     )
 
 
 def in_passage(tables: Sequence[Table], quantity: str) -> np.ndarray:
-    """Return which draws have not come to rest: the quantity doubles over the second half of log log t.
+    """Return which draws have not come to rest: the quantity changes by a tenth over the second half of log log t.
 
     Layers that leave a singular vector for one of a slightly larger singular value do so more slowly than any power of
     log t, and what vanishes at either end grows on the way.
@@ -64,7 +64,7 @@ def in_passage(tables: Sequence[Table], quantity: str) -> np.ndarray:
     for table in tables:
         late = select(table, quantity)
         values = np.abs(by_draw(late[late["sigma"] >= table["sigma"].max() / 2], quantity, draw=DRAW))
-        found.append(values.max(axis=1) > 2 * values[:, 0])
+        found.append(values.max(axis=1) > 1.1 * values.min(axis=1))
     return np.concatenate(found)
 
 

@@ -220,21 +220,23 @@ def _beyond(sizes: np.ndarray, kept: int) -> np.ndarray:
 def _predicted(network: TensorNetwork, architecture: str, data: Classified, pushed: np.ndarray) -> float:
     """Return the exponent of 1 / log t in the angle to the max-margin direction.
 
-    A fully connected network's first layer keeps its part outside the span of the data for ever, and the other
-    layers carry it along: (log t)^(-1/L). Of two layers in singular coordinates, active directions grow like log t
-    in the coefficients, an inactive one, whose singular value of M(-u) is smaller by a factor s, like (log t)^s;
-    and offsets of the margins fall behind like 1 / log t. Nan where more directions are active than margins are least:
-    what these leave open among the active ones settles at a rate of its own.
+    A fully connected network's first layer keeps its part outside the span of the support vectors, and the other
+    layers carry it along: (log t)^(-1/L). Nan where the support vectors span all inputs. Of two layers in singular
+    coordinates, active directions grow like log t in the coefficients, an inactive one, whose singular value of M(-u)
+    is smaller by a factor s, like (log t)^s; and offsets of the margins fall behind like 1 / log t. Nan where more
+    directions are active than margins are least: what these leave open among the active ones settles at a rate of its
+    own.
     """
+    classifier = data.best(OWN[architecture])
+    margins = data.y * (data.X @ classifier)
+    support = data.X[margins < (1 + 1e-6) * margins.min()]
     if architecture == "fully_connected":
-        return 1 / network.depth
+        return 1 / network.depth if np.linalg.matrix_rank(support) < data.X.shape[1] else np.nan
     assert network.S is not None
     values = np.abs(network.S @ pushed)
-    classifier = data.best(OWN[architecture])
     best = np.abs(network.S @ classifier)
     inactive = best < 1e-6 * best.max()
-    margins = data.y * (data.X @ classifier)
-    if (~inactive).sum() > (margins < (1 + 1e-6) * margins.min()).sum():
+    if (~inactive).sum() > len(support):
         return np.nan
     if not inactive.any() or not np.isfinite(values).all():
         return 1.0

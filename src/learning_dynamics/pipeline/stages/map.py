@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import NullLocator
 
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.files import replacing
@@ -67,7 +68,11 @@ def execute(
     columns = [column for column in table if column not in NO_AXIS]
     for given in axes:
         if given not in columns:
-            raise ProjectError(f"{name} neither sweeps nor records `{given}`{near(given, columns)}")
+            raise ProjectError(f"{name} has no axis `{given}`{near(given, columns)}; axes are: {', '.join(columns)}")
+    if x == y:
+        raise ProjectError(f"--y {y}: is what --x is; name another, or leave it out to draw lines")
+    if out is not None and out.suffix != ".pdf":
+        raise ProjectError(f"--out {out}: must end in .pdf; a .png comes beside it")
     if quantity is None:
         raise ProjectError(f"--quantity: name one of {', '.join(sorted(table['quantity'].unique()))}")
     chosen = conditions(where, table) | ({} if index is None else {"index": index})
@@ -85,7 +90,10 @@ def execute(
         for file in (pdf, pdf.with_suffix(".png")):
             with replacing(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
-    print(f"{pdf}, {pdf.with_suffix('.png')}: {label}, {len(found)} values")
+    lost = int((~np.isfinite(rows["value"])).sum())
+    print(
+        f"{pdf}, {pdf.with_suffix('.png')}: {label}, {len(found)} values" + (f"; {lost} are not finite" if lost else "")
+    )
 
 
 def _told(key: str, value: Any) -> str:
@@ -94,16 +102,22 @@ def _told(key: str, value: Any) -> str:
 
 def conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
     """Return ``COLUMN=VALUE`` texts as columns and values of the column's type."""
-    found = {}
+    found: dict[str, Any] = {}
     for text in where:
         column, equals, value = text.partition("=")
         if not equals:
             raise ProjectError(f"--where {text}: {GRAMMAR}")
+        if column == "quantity":
+            raise ProjectError(f"--where {text}: write --quantity {value}")
         if column not in table:
             raise ProjectError(f"--where {text}: the metrics have no column `{column}`{near(column, table.columns)}")
-        numeric = pd.api.types.is_numeric_dtype(table[column])
+        if pd.api.types.is_bool_dtype(table[column]):
+            if value not in ("True", "False"):
+                raise ProjectError(f"--where {text}: `{column}` is True or False")
+            found[column] = value == "True"
+            continue
         try:
-            found[column] = float(value) if numeric else value
+            found[column] = float(value) if pd.api.types.is_numeric_dtype(table[column]) else value
         except ValueError:
             raise ProjectError(f"--where {text}: `{column}` is a number") from None
     return found
@@ -125,29 +139,28 @@ def reduced(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | Non
     Raises
     ------
     ProjectError
-        If several rows of a draw share the moment: the quantity has entries, of which one must be chosen.
+        If several rows of a draw share a moment: one of what they differ by must be chosen.
     """
     if at not in REDUCTIONS:
         raise ProjectError(f"--at {at}: must be one of {', '.join(REDUCTIONS)}")
     draw = [*axes, *(column for column in DRAWS if column in rows)]
     moment = next((column for column in MOMENTS if column in rows), None)
-    if at in ("last", "first"):
-        if moment is not None:
-            when = rows.groupby(draw, observed=True)[moment].transform("max" if at == "last" else "min")
-            rows = rows[rows[moment] == when]
-        several = rows.groupby(draw, observed=True).size()
-        if (several > 1).any():
-            differing = [key for key in rows if key not in {*draw, *NO_AXIS} and len(rows[key].unique()) > 1]
-            mend = (
-                "--index 1" if "index" in differing else f"--where {differing[0]}=..." if differing else "--at largest"
-            )
-            raise ProjectError(f"a draw has {several.max()} such numbers; take one of them, for example with {mend}")
-    else:
+    # of what else tells rows apart one must be chosen, or they would be mixed
+    differing = [key for key in rows if key not in {*draw, *NO_AXIS} and len(rows[key].unique()) > 1]
+    if differing and (rows.groupby([*draw, *([moment] if moment else [])], observed=True).size() > 1).any():
+        mend = "--index 1" if "index" in differing else f"--where {differing[0]}=..."
+        raise ProjectError(f"a draw has several such numbers, by {', '.join(differing)}; take one of them: {mend}")
+    if at in ("last", "first") and moment is not None:
+        when = rows.groupby(draw, observed=True)[moment].transform("max" if at == "last" else "min")
+        rows = rows[rows[moment] == when]
+    elif at in ("largest", "smallest"):
         best = rows.groupby(draw, observed=True)["value"].transform("max" if at == "largest" else "min")
-        rows = rows[rows["value"] == best].drop_duplicates(draw)
+        # a draw without a value stays one
+        rows = rows[(rows["value"] == best) | best.isna()].drop_duplicates(draw)
     if above is not None:
         # a value that is not finite is a draw, too: it counts as not above
-        return (rows["value"] > above).groupby([rows[key] for key in axes], sort=False).mean().reset_index()
+        shown = (rows["value"] > above) & np.isfinite(rows["value"])
+        return shown.rename("value").groupby([rows[key] for key in axes], sort=False).mean().reset_index()
     kept = ["value", *(["predicted"] if "predicted" in rows else [])]
     return rows.groupby(list(axes), sort=False)[kept].median().reset_index()
 
@@ -205,11 +218,12 @@ def _numeric(values: Any) -> bool:
 
 
 def _scaled(axis: Axes, which: str, values: np.ndarray) -> None:
-    """Let an axis be logarithmic where its values are; words and few evenly spaced numbers become its ticks."""
+    """Let an axis be logarithmic where its values are; words and few numbers become its ticks."""
     if _numeric(values):
         axis.set(**{f"{which}scale": _scale(values)})
-        if _scale(values) == "linear" and len(values) <= MOST_TICKS:
+        if len(values) <= MOST_TICKS:
             axis.set(**{f"{which}ticks": values, f"{which}ticklabels": [f"{value:g}" for value in values]})
+            getattr(axis, f"{which}axis").set_minor_locator(NullLocator())
     else:
         axis.set(**{f"{which}ticks": np.arange(len(values)), f"{which}ticklabels": [str(one) for one in values]})
 

@@ -34,9 +34,9 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
         return by_draw(table, "sigma_w1", index=2)
 
     def judge(reading: tuple[Table, Table, bool]) -> Judgement:
-        with_noise, without, falling = reading
+        with_noise, without, exponential = reading
         values = second(with_noise)
-        slopes = np.polyfit(time[late], np.log(values[:, late]).T, 1)[0]
+        first, last = (np.polyfit(time[half], np.log(values[:, half]).T, 1)[0] for half in (~late, late))
         start, end = (by_draw(without, "sigma_w1", time=at) for at in (0.0, float(without["time"].max())))
         return Judgement(
             every_draw(
@@ -46,11 +46,11 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
                 because="clearly fallen",
             ),
             every_draw(
-                r"slope of $\ln\sigma_2(W_1)$ over the second half",
-                slopes,
-                at_most=0.0 if falling else None,
-                at_least=None if falling else 0.0,
-                because="still falling" if falling else "falling no more",
+                r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
+                last / first,
+                at_least=0.5 if exponential else None,
+                at_most=None if exponential else 0.5,
+                because="an exponential has one, $1/t$ less than a quarter",
             ),
             every_draw(
                 r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
@@ -75,7 +75,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
         rivals={
             "plain descent takes them away too": (plain, plain, True),
             "plain descent does not leave them where they were": (noisy, noisy, True),
-            "they fall at first and then stay": (noisy, plain, False),
+            "they fall at first and then stay, or ever slower, like a power of time": (noisy, plain, False),
         },
         facts={
             "rate": float(-np.median(np.polyfit(time[late], np.log(second(noisy)[:, late]).T, 1)[0])),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import (
     DRAW,
     last_values,
@@ -36,26 +38,19 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
 
     Followed to a $\log\log t$ of {reached:.0f}, where the layers' directions solve the singular-vector equations to
     {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are
-    held to the same bound as networks with structure. A draw whose residual grows late is on its way from one singular
-    vector to another that is hardly larger, and decides nothing yet. Over the second half of $\log\log t$ the direction
-    of $X^T r$ turns by at most {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids the
-    exponential itself: its exponent is capped, and what is followed is the flow's own limit, which shrinks the layers
-    at given margins. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at
-    the end, and of two layers again with a cap ten times as late.
+    held to the same bound as networks with structure. A draw whose residual still changes late is on its way from one
+    singular vector to another that is hardly larger, and decides nothing yet. Over the second half of $\log\log t$ the
+    direction of $X^T r$ turns by at most {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids
+    the exponential itself: its exponent is capped, and what is followed is the flow's own limit, which shrinks the
+    layers at given margins. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are
+    slower, at the end, and of two layers again with a cap ten times as late.
     """
     tables = [two, three]
-    exact = while_exact(tables)
-    log_time = min(np.expm1(table["sigma"].max()) for table in exact)
 
     def judge(predicted: str) -> Judgement:
         return Judgement(
             settles("largest residual of the singular-vector equations", tables, predicted, slack),
-            every_draw(
-                r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
-                last_values(exact, "margin"),
-                at_least=np.log(100) / log_time,
-                because="with such a margin that of a hundred points is",
-            ),
+            _below_one(tables),
         )
 
     return Finding(
@@ -69,7 +64,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
             "reached": float(two["sigma"].max()),
             "turned": float(np.nanmax([_late(table, "turned").max() for table in tables])),
             "cut": float(settings_of(two)["sharpness"]),
-            "exact": float(log_time),
+            "exact": _exact_until(tables),
         },
     )
 
@@ -83,12 +78,14 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
     network together grow without bound and align with the negative gradient of the loss.
 
     Theorem 1 and Corollary 1 are proved from it; the paper takes it from Ji and Telgarsky (2020). All layers then grow
-    alike, $\|\Theta\| / \|v_l\| \to \sqrt L$ (C.1), and the coefficients of a fully connected network tend in direction
-    to that of $-X^T r$, (15) and (19). One minus the cosine between $\Theta$ and the negative gradient has come to
-    {value:.1e} on the worst of {draws} draws; no layer's share of the squared norm differs from $1 / L$ by more than
-    {share:.1e}. That directions converge is judged by this alignment alone, which is the speed at which they still
-    turn: where two singular values nearly agree they turn for longer than is followed, here by up to {moved:.1g} over
-    the second half of $\log\log t$. Flows are those of Theorem 1.
+    alike, $\|\Theta\| / \|v_l\| \to \sqrt L$ (C.1), and the coefficients of a fully connected network tend in
+    direction to that of $-X^T r$, (15) and (19). One minus the cosine between $\Theta$ and the negative gradient has
+    come to {value:.1e} on the worst of {draws} draws; no layer's share of the squared norm differs from $1 / L$ by
+    more than {share:.1e}. That directions converge is judged by this alignment alone, which tells the speed at which
+    they still turn: where two singular values nearly agree they turn for longer than is followed, here by up to
+    {moved:.1g} over the second half of $\log\log t$. Flows are those of Theorem 1; from a $\log t$ of about {cut:.0e}
+    on, where its exponent is capped, growth is that of margins kept in proportion to $\log t$, as the loss before the
+    cap has them.
     """
     tables = [two, three]
     last = min(float(table["sigma"].max()) for table in tables)
@@ -98,6 +95,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
         gradient, share, direction, power = predicted
         return Judgement(
             settles(r"one minus the cosine between $\Theta$ and the negative gradient", tables, gradient, slack),
+            _below_one(tables),
             vanishes("distance of a layer's share of the squared norm from that predicted", tables, share, slack),
             equal_on_every_draw(
                 r"power of $\log t$ in $\|\Theta\|^L$",
@@ -128,7 +126,23 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
         facts={
             "share": float(np.nanmax(last_values(tables, "share"))),
             "moved": float(np.nanmax([_late(table, "moved").max() for table in tables])),
+            "cut": float(settings_of(two)["sharpness"]),
         },
+    )
+
+
+def _exact_until(tables: Sequence[Table]) -> float:
+    """Return the log t up to which all flows are those of the exponential loss itself."""
+    return float(min(np.expm1(table["sigma"].max()) for table in while_exact(tables)))
+
+
+def _below_one(tables: Sequence[Table]) -> Check:
+    """Check what the theorems assume: that the loss falls below one."""
+    return every_draw(
+        r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
+        last_values(while_exact(tables), "margin"),
+        at_least=np.log(100) / _exact_until(tables),
+        because="with such a margin that of a hundred points is",
     )
 
 
@@ -191,8 +205,8 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     r"""Fully connected networks of any depth whose loss falls below one at some time tend in direction to the
     $\ell_2$ max-margin classifier, without assuming that $X^T r$ converges.
 
-    The first layer keeps its part outside the span of the data for ever, and the other layers carry it along, so
-    that the angle falls only like $(\log t)^{-1/L}$.
+    Unless the support vectors span all inputs, the first layer keeps its part outside of them, and the other layers
+    carry it along, so that the angle falls only like $(\log t)^{-1/L}$.
     """
     tables, where = [two, three], {"network": "fully_connected"}
 
@@ -367,10 +381,11 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Finding:
     origin="ours",
 )
 def log_time_exponents(settling: Table, three: Table, *, tolerance: Positive) -> Finding:
-    r"""The angle to the max-margin direction falls like a power of $\log t$: $1/L$ for fully connected networks of
-    $L$ layers; for two layers that are orthogonally decomposable, with no more active singular directions than support
-    vectors, $1 - s$ with $s$ the largest inactive singular value of $M(-u)$ relative to the active ones, which makes
-    $1/2$ for diagonal and $2/3$ for convolutional networks on the paper's two points.
+    r"""The angle to the max-margin direction falls like a power of $\log t$: $1/L$ for fully connected networks of $L$
+    layers whose support vectors do not span all inputs; for two layers that are orthogonally decomposable, with no
+    more active singular directions than support vectors, $1 - s$ with $s$ the largest inactive singular value of
+    $M(-u)$ relative to the active ones, which makes $1/2$ for diagonal and $2/3$ for convolutional networks on the
+    paper's two points.
 
     The slope of the angle's logarithm against $\log\log t$ is fitted once other powers have died out, which takes
     the longer the deeper a network is. The median
@@ -393,7 +408,7 @@ def log_time_exponents(settling: Table, three: Table, *, tolerance: Positive) ->
                 tolerance=tolerance,
                 relative_to=1.0,
                 because="powers that have not quite died out within the window",
-                left_out={"more active directions than support vectors": int((~known).sum())},
+                left_out={"hypotheses on the support vectors not met": int((~known).sum())},
             )
         )
 
@@ -413,10 +428,10 @@ def log_time_exponents(settling: Table, three: Table, *, tolerance: Positive) ->
         },
         reason="or the window comes too early: from a small scale other powers last the longer, by data",
         facts={
-            "convolutional": float(np.median(fitted[names == "convolutional"])),
-            "diagonal": float(np.median(fitted[names == "diagonal"])),
-            "two": float(np.median(fitted[(names == "fully_connected") & (layers == 2)])),
-            "three": float(np.median(fitted[layers == 3])),
+            "convolutional": float(np.median(fitted[known & (names == "convolutional")])),
+            "diagonal": float(np.median(fitted[known & (names == "diagonal")])),
+            "two": float(np.median(fitted[known & (names == "fully_connected") & (layers == 2)])),
+            "three": float(np.median(fitted[known & (layers == 3)])),
         },
     )
 
