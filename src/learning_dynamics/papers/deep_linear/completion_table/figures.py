@@ -29,7 +29,7 @@ def completion_table(
     r"""The slides' tables beside ours: reconstruction error, nuclear norm and effective rank of each method.
 
     Ours are medians over {draws} draws (depth 3 from few entries: {most}), with the smallest and the largest in
-    brackets; networks at initialisation scale {scale:g} and the smallest learning rate of the grid. The slides show one
+    brackets; networks at initialisation scale {scale:g} and the smallest learning rate of each run. The slides show one
     draw and print no scale; its truth has the nuclear norm of 221 that they print for recovered matrices. Errors are
     mean squares over all entries, with the root of the median beside them. The last column is the gap within which the
     convex program's optimum is proved to lie. A dash: some draws did not reach the training loss.
