@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.templates import fields, fill
+from learning_dynamics.pipeline.sources import parsed
+from learning_dynamics.pipeline.templates import MATHS, fields, fill
+from tests.support import ROOT
 
 
 @pytest.mark.parametrize(
@@ -68,3 +73,11 @@ def test_any_number_reads_back(value):
 
 def test_numpy_numbers_are_numbers():
     assert fill("{x:.2g}", {"x": np.float64(0.5)}) == "0.5"
+
+
+def test_no_field_stands_inside_mathematics_where_it_would_be_left_alone():
+    for file in (ROOT / "src/learning_dynamics/papers").glob("*/*/*.py"):
+        for node in ast.walk(parsed(file)):
+            text = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
+            for formula in MATHS.split(text or "")[1::2]:
+                assert not re.search(r"\{\{|\{\w+:[^{}]*\}", formula), f"{file.name}: {formula}"

@@ -84,7 +84,7 @@ def accelerates_for_p_above_2(samples: Table) -> Finding:
     step is limited where it starts, by the long sample's curvature, of order $\kappa^2$. The end-to-end update fits
     that sample first, with weights of order $1/\kappa$, at which its preconditioner is small; when weights are of
     order one, that residual is gone, and for $p > 2$ its curvature with it. So the speed-up should grow without bound,
-    as $\kappa^{{2 - 2/N}}$ at depth $N$, and at $p = 2$ not at all. Each depth and start runs at the best learning
+    as $\kappa^{2 - 2/N}$ at depth $N$, and at $p = 2$ not at all. Each depth and start runs at the best learning
     rate of one grid, until the loss has fallen to {tolerance:g} of that at zero, at p = {largest:g} a residual of
     {residual:.2g}; a few starts land there in one long step, so that medians over starts are judged. At the least
     exponent above 2, depth 2's speed-up grows as the power {value:.2g} of $\kappa$; at $\kappa$ = {kappa:g} and p =

@@ -85,7 +85,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     Skewed classes, two dimensions, cross-entropy; 95 % intervals. Top left: share of pairs of classes of different
     size that are learned in the order of size (mean over draws), and share of draws in which the most frequent class
     comes before all others; dashed, what pairs show if the order does not know the sizes. Top right: share of Gaussian
-    draws whose leading eigenvectors are within $|\cos| \geq {cosine:g}$, at the start and when the first class is
+    draws whose leading eigenvectors agree to $|\cos|$ {cosine:g} or more, at the start and when the first class is
     learned; dashed, random directions. Bottom left: how far the most frequent class has moved apart from the others
     when the first class is learned, relative to the start (medians). Bottom right: share of draws in which $\sigma_1$
     grows more than $\sigma_2$, and in which their ratio falls, while the rarest classes are learned (circles) and after

@@ -159,8 +159,8 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     every moment diverge, however small $\alpha$. It is above zero for $d$ = {positive}, and as derived in all of
     them: the mean of $((d-1)y^2 - 1)/2$ under the density $(1 + y^2)^{(d-2)/2} e^{-(d-1)y^2/2}$. So the statement is
     true, and beyond the paper's range. Its proof has a gap at $d = 5$ itself: the constant $\sqrt{d} - (1 -
-    \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for $|W|^{2\alpha}$, is positive for $\alpha > {gap:.3f}$ only; from $d = 6$
-    on it is for all.
+    \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for $|W|^{2\alpha}$, is positive only for $\alpha$ above {gap:.3f}; from
+    $d = 6$ on it is for all.
     """
     rates = rates_of(exponents)
     _, highs = signs_of(rates, 1)
