@@ -154,6 +154,7 @@ def test_an_orphan_does_not_replace_what_its_successor_makes(slow, built):
 
 @fault("a second Snakemake starts in the same folder", "the second is refused, naming the first; the first goes on")
 def test_a_second_start_is_refused_and_the_first_goes_on(slow, built):
+    slow.variables["GROWTH_PAUSE"] = str(6 * PAUSE)  # on a busy machine too, the second plans while the first works
     running = slow.start(TARGET)
     wait_for_steps(slow, 2)
     second = slow.snakemake(TARGET, check=False)
