@@ -22,7 +22,7 @@ from learning_dynamics.claims import (
     every_draw,
     share_of_draws,
 )
-from learning_dynamics.evidence import Estimate, mean, optimum
+from learning_dynamics.evidence import Estimate, mean, median, optimum
 
 HOLDS = every_draw("error", 0.1, at_most=1.0)
 FAILS = every_draw("error", 2.0, at_most=1.0)
@@ -126,6 +126,32 @@ def test_what_is_not_finite_decides_nothing(value):
     assert equal("x", value, 1.0, tolerance=0.1).state == "undecided"
     assert equal("x", 1.0, value, tolerance=0.1).state == "undecided"
     assert at_most("x", np.nan, 1.0).state == at_least("x", np.nan, 1.0).state == "undecided"
+
+
+@pytest.mark.parametrize("of", [mean, median])
+@pytest.mark.parametrize("check", [at_most, at_least, lambda *given: equal(*given, tolerance=0.1, resolution=0.5)])
+def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of):
+    found = check("x", of([0.0, np.nan, 0.1, np.nan, 0.05]), 0.0)
+    assert (found.state, found.draws, found.draws_for, found.draws_undecided) == ("undecided", 5, 0, 2)
+    assert found.criterion.endswith("undecided: 2 of 5 draws gave no number")
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        (at_most("size", mean([1.0, np.nan]), 2.0), "undecided, size: 1 of 2 draws gave no number"),
+        (at_most("size", mean([1.0, 3.0]), 2.0), "undecided, size: the interval covers the bound"),
+        (at_most("size", np.nan, 2.0), "undecided, size: no number was found"),
+        (every_draw("size", [1.0, np.nan, 1.5], at_most=2.0), "undecided, size: 1 of 3 draws cannot be judged"),
+    ],
+)
+def test_an_undecided_claim_says_what_left_it_open(part, why):
+    @claim("Theorem 1", scope="here")
+    def made_up() -> Finding:
+        """It is so."""
+        return Finding(lambda state: Judgement(HOLDS, part if state == "printed" else FAILS), "printed", {"not": "so"})
+
+    assert evaluate(made_up, {}, {}).reason == why
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,8 @@ def equal(
     state: State = "holds" if low <= predicted <= high else "fails"
     margin = allowed / abs(found.value - predicted) if found.value != predicted else np.inf
     check = _counting(_check(name, state, found, criterion, margin, predicted, counts))
+    if found.missing:
+        return check
     if not np.isfinite(found.value) or not np.isfinite(predicted):
         return check.but_undecided("not finite")
     if not np.isfinite(allowed):
@@ -309,11 +311,13 @@ def _check(
 ) -> Check:
     known = dict(counts)
     left_out = known.pop("left_out", None)
-    if not any(key in known for key in ("draws_for", "draws_against", "draws_undecided")):
+    if found.missing:
+        known["draws_undecided"] = known.get("draws_undecided", 0) + found.missing
+    elif not any(key in known for key in ("draws_for", "draws_against", "draws_undecided")):
         # draws are judged together: all stand behind the answer
         place = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[state]
         known[place] = found.draws
-    return Check(
+    check = Check(
         name,
         state,
         found.value,
@@ -327,6 +331,7 @@ def _check(
         left_out=left_out if isinstance(left_out, str) else _reasons(left_out),
         **known,
     )
+    return check.but_undecided(f"{found.missing} of {found.draws} draws gave no number") if found.missing else check
 
 
 def _worst(measured: np.ndarray, bound: np.ndarray, open_: np.ndarray, upper: bool) -> int:
@@ -509,12 +514,23 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
         reason.append(f"undecided: {' and '.join(survivors)} would get the same verdict ({verdict})")
         verdict = "not reproduced"
     elif verdict == "not reproduced":
-        reason.append("undecided" if printed.state == "undecided" else "does not show at this scale")
+        reason.append(_open_because(printed) if printed.state == "undecided" else "does not show at this scale")
     refuses = np.nan
     if verdict in ("reproduced", "corrected"):
         refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
     return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts)
+
+
+def _open_because(judgement: Judgement) -> str:
+    """Return why a judgement is undecided, by the first of its parts that is."""
+    part = next(check for check in (judgement.headline, *judgement.parts) if check.state == "undecided")
+    why = part.criterion.partition("; undecided: ")[2]
+    if not why and part.interval.startswith("worst of"):
+        why = f"{part.draws_undecided} of {part.draws} draws cannot be judged"
+    elif not why and part.interval == "one number":
+        why = "no number was found"
+    return f"undecided, {part.name}: {why or 'the interval covers the bound'}"
 
 
 def _says_nothing(prediction: Any) -> bool:

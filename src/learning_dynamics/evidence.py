@@ -23,6 +23,8 @@ class Estimate:
         Independent draws behind it.
     how : str
         Of what the interval is, and how it was found: ``mean (t)``, ``median (order statistics)``.
+    missing : int
+        Draws among them that gave no number.
     """
 
     value: float
@@ -30,6 +32,7 @@ class Estimate:
     upper: float
     draws: int
     how: str
+    missing: int = 0
 
     @property
     def uncertainty(self) -> float:
@@ -37,7 +40,7 @@ class Estimate:
         return float(max(self.value - self.lower, self.upper - self.value))
 
     def __neg__(self) -> Estimate:
-        return Estimate(-self.value, -self.upper, -self.lower, self.draws, self.how)
+        return Estimate(-self.value, -self.upper, -self.lower, self.draws, self.how, self.missing)
 
 
 def mean(values: Sequence[float] | np.ndarray) -> Estimate:
@@ -45,7 +48,8 @@ def mean(values: Sequence[float] | np.ndarray) -> Estimate:
     values = np.asarray(values, dtype=float)
     if len(values) < 2 or not np.isfinite(values).all():
         value = float(values.mean()) if len(values) else np.nan
-        return Estimate(value, -np.inf, np.inf, len(values), "mean (t)")
+        missing = int((~np.isfinite(values)).sum())
+        return Estimate(value, -np.inf, np.inf, len(values), "mean (t)", missing)
     half = scipy.stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return Estimate(
         float(values.mean()), float(values.mean() - half), float(values.mean() + half), len(values), "mean (t)"
@@ -59,8 +63,9 @@ def median(values: Sequence[float] | np.ndarray) -> Estimate:
     """
     ordered = np.sort(np.asarray(values, dtype=float))
     count = len(ordered)
-    if np.isnan(ordered).any():
-        return Estimate(np.nan, -np.inf, np.inf, count, "median (order statistics)")
+    missing = int(np.isnan(ordered).sum())
+    if missing:
+        return Estimate(np.nan, -np.inf, np.inf, count, "median (order statistics)", missing)
     # the interval between the r-th smallest and largest covers the median with 1 - 2 P(Bin(n, 1/2) < r)
     rank = int(scipy.stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) if count else 0
     while rank > 0 and 2 * scipy.stats.binom.cdf(rank - 1, count, 0.5) > 1 - LEVEL:

@@ -9,7 +9,12 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import cluster
-from learning_dynamics.pipeline.cluster import check_nothing_left_behind, jobs_of, outlast_the_controller
+from learning_dynamics.pipeline.cluster import (
+    check_nothing_left_behind,
+    jobs_of,
+    outlast_the_controller,
+    submissions_do_their_own_work,
+)
 
 HERE = Path("/home/someone/project with | in its name")
 
@@ -68,8 +73,14 @@ def executor(monkeypatch):
 
     submitted = []
     monkeypatch.setattr(plugin, "query_job_status", look)
-    monkeypatch.setattr(plugin.Executor, "run_job", lambda self, job: submitted.append(job))
-    monkeypatch.setattr(plugin.Executor, "run_array_jobs", lambda self, jobs: submitted.extend(jobs))
+
+    def submit(self, jobs):
+        if "broken" in jobs:
+            raise TypeError("no such argument")
+        submitted.extend(jobs if isinstance(jobs, list) else [jobs])
+
+    monkeypatch.setattr(plugin.Executor, "run_job", submit)
+    monkeypatch.setattr(plugin.Executor, "run_array_jobs", submit)
     monkeypatch.setattr(plugin.Executor, "shutdown", lambda self: submitted.append("shut down"))
     outlast_the_controller()
     return plugin, submitted
@@ -100,6 +111,38 @@ def test_a_submission_that_is_called_off_waits_no_longer(executor, monkeypatch):
     monkeypatch.setattr(cluster.time, "sleep", lambda seconds: plugin.Executor.shutdown(waiting))
     plugin.Executor.run_array_jobs(waiting, ["a", "b"])
     assert submitted == ["shut down"]
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "jobs"),
+    [("run_job", "broken", ["broken"]), ("run_array_jobs", ["a", "broken"], ["a", "broken"])],
+)
+def test_a_submission_that_raises_is_told_of_its_jobs(executor, monkeypatch, method, given, jobs):
+    plugin, submitted = executor
+    monkeypatch.setattr(cluster, "controller_is_down", lambda: False)
+    told = []
+    waiting = SimpleNamespace(_report_job_error_threadsafe=lambda info, why: told.append((info.job, why)))
+    getattr(plugin.Executor, method)(waiting, given)
+    assert [job for job, _ in told] == jobs
+    assert {why for _, why in told} == {"a submission failed: TypeError: no such argument"}
+    assert not submitted
+
+
+@pytest.mark.parametrize(
+    ("arrays", "general", "asked"),
+    [
+        (set(), "--executor local --resources abreast=1", "--target-jobs run --cores all --cores 3"),
+        ({"run"}, "--executor slurm-jobstep", "--target-jobs run --cores all"),
+    ],
+)
+def test_one_snakemake_does_the_jobs_of_a_submission(monkeypatch, arrays, general, asked):
+    plugin = pytest.importorskip("snakemake_executor_plugin_slurm")
+    monkeypatch.setattr(plugin.Executor, "additional_general_args", lambda self: "--executor slurm-jobstep")
+    monkeypatch.setattr(plugin.Executor, "get_job_args", lambda self, job: f"--target-jobs {job.name} --cores all")
+    submissions_do_their_own_work()
+    executor = SimpleNamespace(array_jobs=arrays)
+    assert plugin.Executor.additional_general_args(executor) == general
+    assert plugin.Executor.get_job_args(executor, SimpleNamespace(name="run", threads=3)) == asked
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Slurm where Snakemake's executor leaves gaps: a controller that is away, jobs that outlived their Snakemake."""
+"""Slurm where Snakemake's executor leaves gaps: a controller away, jobs that outlived their Snakemake, job steps."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def outlast_the_controller() -> None:
     """
     try:
         import snakemake_executor_plugin_slurm as slurm
+        from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
     except ImportError:
         return
     look, executor = slurm.query_job_status, slurm.Executor
@@ -76,7 +77,12 @@ def outlast_the_controller() -> None:
                     if not self.wait:
                         return
                     time.sleep(2)
-            submit(self, jobs)
+            try:
+                submit(self, jobs)
+            except Exception as error:  # in a thread whose result nobody asks for: Snakemake would wait for ever
+                why = f"a submission failed: {type(error).__name__}: {error}"
+                for job in jobs if isinstance(jobs, list) else [jobs]:
+                    self._report_job_error_threadsafe(SubmittedJobInfo(job), why)
 
         return submit_later
 
@@ -88,6 +94,32 @@ def outlast_the_controller() -> None:
     executor.run_job = when_answered(executor.run_job)
     executor.run_array_jobs = when_answered(executor.run_array_jobs)
     executor.shutdown = shutdown_without_waiting
+
+
+def submissions_do_their_own_work() -> None:
+    """Let one Snakemake do all jobs of a submission, one after the other, on the processors that they asked for.
+
+    Version 2.8 of the executor starts a job step (``srun``) and in it another Snakemake for every job of a
+    submission: three seconds of a processor each, ten times what a short run takes. Arrays of jobs are left as they
+    are. Does nothing where the executor is not installed.
+    """
+    try:
+        import snakemake_executor_plugin_slurm as slurm
+    except ImportError:
+        return
+    executor = slurm.Executor
+    by_steps, job_args = executor.additional_general_args, executor.get_job_args
+
+    def here(self: Any) -> str:
+        # `abreast` is declared by the rules whose jobs travel together
+        return by_steps(self) if self.array_jobs else "--executor local --resources abreast=1"
+
+    def on_their_processors(self: Any, job: Any, **given: Any) -> str:
+        asked = job_args(self, job, **given)
+        return asked if self.array_jobs else f"{asked} --cores {job.threads}"  # the last one counts
+
+    executor.additional_general_args = here
+    executor.get_job_args = on_their_processors
 
 
 def controller_is_down() -> bool:

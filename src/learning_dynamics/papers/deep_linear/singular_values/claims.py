@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Check, Finding, Judgement, claim, every_draw
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, by_draw, select
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 
 @claim("Dynamics of singular values; implicit bias towards low rank", scope="completion of matrices of the slides' "
@@ -22,8 +22,8 @@ def depth_separates_singular_values(
     A singular value has risen when it passes {risen:g} of what it ends at, and is rising between {begun:g} and one
     minus that. Separation is the time from the first to the last of the leading ones (as many as the matrix's rank),
     over the median time that a rise takes: zero when all rise together. It is {one:.2g}, {two:.2g} and {three:.2g} at
-    depths 1, 2 and 3, in the median of {draws} draws. The last of the leading singular values over the next one ends at
-    {gap_one:.3g}, {gap_two:.3g} and {gap_three:.3g}.
+    depths {depths}, in the median of {draws} draws; a gain below the times between records is not decided. The last of
+    the leading singular values over the next one ends at {gap_one:.3g}, {gap_two:.3g} and {gap_three:.3g}.
     """
     tables = {1: depth_1, 2: depth_2, 3: depth_3}
     found = {number: _separations(table, risen, begun) for number, table in tables.items()}
@@ -33,12 +33,9 @@ def depth_separates_singular_values(
         order, of_gaps = orders
         first, second, third = (found[number] for number in order)
         return Judgement(
-            every_draw("separation of rises at the deepest less that at the shallowest", third[0] - first[0],
-                       at_least=third[1] + first[1], because="times between records"),
-            every_draw("gain of the first further layer", second[0] - first[0], at_least=second[1] + first[1],
-                       because="times between records"),
-            every_draw("gain of the second further layer", third[0] - second[0], at_least=third[1] + second[1],
-                       because="times between records"),
+            _more("separation of rises at the deepest less that at the shallowest", third, first),
+            _more("gain of the first further layer", second, first),
+            _more("gain of the second further layer", third, second),
             every_draw("gap at the end over that of one layer fewer, the smaller of both",
                        np.minimum(*(gaps[more] / gaps[fewer] for fewer, more in pairwise(of_gaps))), at_least=1.0,
                        because="larger with each further layer"),
@@ -53,7 +50,15 @@ def depth_separates_singular_values(
     names = {1: "one", 2: "two", 3: "three"}
     facts = {name: float(np.median(found[number][0])) for number, name in names.items()}
     facts |= {f"gap_{name}": float(np.median(gaps[number])) for number, name in names.items()}
+    facts["depths"] = "{}, {} and {}".format(*(settings_of(table)["depth"] for table in tables.values()))
     return Finding(judge, (by_depth, by_depth), rivals, facts={**facts, "risen": risen, "begun": begun})
+
+
+def _more(name: str, deeper: np.ndarray, shallower: np.ndarray) -> Check:
+    """Check that separations, with what the times between records leave open of them, are larger on every draw."""
+    gain, open_ = deeper[0] - shallower[0], deeper[1] + shallower[1]
+    return every_draw(name, gain, at_least=0.0, undecided=np.abs(gain) < open_,
+                      because="decided beyond the times between records")  # fmt: skip
 
 
 def _separations(table: Table, risen: float, begun: float) -> np.ndarray:
