@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,6 +41,28 @@ def test_the_same_arrays_give_the_same_bytes(tmp_path):
     for name in ("a", "b"):
         save_arrays(tmp_path / name, {"x": np.arange(5.0)}, RECORD)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_what_is_worth_it_is_compressed(tmp_path):
+    noise = np.random.default_rng(0).integers(0, 256, 100_000, dtype=np.uint8)
+    grams = {"symmetric": np.ones((500, 5, 5)), "empty": np.empty(0), "name": np.array(""), "strided": noise[::2]}
+    save_arrays(tmp_path / "x.npz", {"noise": noise, **grams}, RECORD)
+    with zipfile.ZipFile(tmp_path / "x.npz") as archive:
+        entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+    assert entries["noise"].compress_type == zipfile.ZIP_STORED
+    assert entries["symmetric"].compress_size < 0.1 * grams["symmetric"].nbytes
+    loaded, _ = load_arrays(tmp_path / "x.npz")
+    for name, array in {"noise": noise, **grams}.items():
+        np.testing.assert_array_equal(loaded[name], array)
+
+
+def test_a_compressed_array_that_was_damaged_is_refused(tmp_path):
+    save_arrays(tmp_path / "x.npz", {"x": np.arange(10_000)}, RECORD)
+    damaged = bytearray((tmp_path / "x.npz").read_bytes())
+    damaged[len(damaged) // 2 : len(damaged) // 2 + 200] = bytes(200)
+    (tmp_path / "x.npz").write_bytes(damaged)
+    with pytest.raises(ProjectError, match=r"truncated, or not an \.npz archive"):
+        load_arrays(tmp_path / "x.npz")
 
 
 def test_an_input_of_another_fingerprint_is_refused(tmp_path):

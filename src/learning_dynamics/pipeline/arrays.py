@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,27 @@ from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import KEY, check_made_from
 from learning_dynamics.trajectory import Arrays, Trajectory
 
+# what reading raises where an archive is truncated, damaged or something else
+BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, AttributeError, TypeError, KeyError)
+PIECES, PIECE = 8, 8192  # of an array that is to be written, and bytes of each, by which compression is tried
+
 
 def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-    """Write arrays and their provenance to an uncompressed ``.npz``, whole or not at all."""
-    with replacing(path) as partial, open(partial, "wb") as stream:
-        np.savez(stream, **{KEY: np.array(json.dumps(record)), **arrays})  # type: ignore[arg-type]
+    """Write arrays and their provenance to an ``.npz``, whole or not at all; what is worth it is compressed."""
+    with replacing(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as archive:
+        for name, given in {KEY: np.array(json.dumps(record)), **arrays}.items():
+            array = np.asarray(given)
+            archive.compression = zipfile.ZIP_DEFLATED if _shrinks(array) else zipfile.ZIP_STORED
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def _shrinks(array: np.ndarray) -> bool:
+    """Whether compression takes a tenth or more of an array away, by pieces from all over it."""
+    flat = array.reshape(-1)
+    starts = np.linspace(0, flat.size, PIECES, endpoint=False, dtype=int)
+    sample = b"".join(flat[start : start + PIECE // max(array.itemsize, 1)].tobytes() for start in starts)
+    return len(zlib.compress(sample, 1)) <= 0.9 * len(sample)
 
 
 def load_arrays(path: str | Path, fingerprint: str | None = None) -> tuple[Arrays, dict[str, Any]]:
@@ -63,7 +80,7 @@ def _read(path: str | Path, names: tuple[str, ...] | None) -> tuple[Arrays, dict
         raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
     except json.JSONDecodeError:
         raise foreign from None
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError, AttributeError, TypeError, KeyError) as error:
+    except BROKEN as error:
         raise ProjectError(f"{path}: truncated, or not an .npz archive; delete it and run snakemake again") from error
     if not isinstance(record, dict):
         raise foreign

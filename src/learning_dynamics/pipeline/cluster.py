@@ -56,7 +56,6 @@ def outlast_the_controller() -> None:
     """
     try:
         import snakemake_executor_plugin_slurm as slurm
-        from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
     except ImportError:
         return
     look, executor = slurm.query_job_status, slurm.Executor
@@ -82,7 +81,7 @@ def outlast_the_controller() -> None:
             except Exception as error:  # in a thread whose result nobody asks for: Snakemake would wait for ever
                 why = f"a submission failed: {type(error).__name__}: {error}"
                 for job in jobs if isinstance(jobs, list) else [jobs]:
-                    self._report_job_error_threadsafe(SubmittedJobInfo(job), why)
+                    self._report_job_error_threadsafe(slurm.SubmittedJobInfo(job), why)
 
         return submit_later
 
