@@ -50,8 +50,9 @@ def depth_separates_singular_values(
     names = {1: "one", 2: "two", 3: "three"}
     facts = {name: float(np.median(found[number][0])) for number, name in names.items()}
     facts |= {f"gap_{name}": float(np.median(gaps[number])) for number, name in names.items()}
-    facts["depths"] = "{}, {} and {}".format(*(settings_of(table)["depth"] for table in tables.values()))
-    return Finding(judge, (by_depth, by_depth), rivals, facts={**facts, "risen": risen, "begun": begun})
+    depths = "{}, {} and {}".format(*(settings_of(table)["depth"] for table in tables.values()))
+    told = {**facts, "depths": depths, "risen": risen, "begun": begun}
+    return Finding(judge, (by_depth, by_depth), rivals, facts=told)
 
 
 def _more(name: str, deeper: np.ndarray, shallower: np.ndarray) -> Check:
