@@ -80,12 +80,12 @@ class Slurm:
         self.root = root
         self.environment = os.environ | {
             "SLURM_CONF": str(root / "slurm.conf"),
-            "PATH": os.pathsep.join((str(root / "bin"), SEARCHED)),
+            "PATH": SEARCHED,
         }
         self._daemons: dict[str, subprocess.Popen] = {}
 
     def start(self) -> None:
-        for folder in ("bin", "log", "state", *(f"spool/n{node}" for node in range(1, NODES + 1))):
+        for folder in ("log", "state", *(f"spool/n{node}" for node in range(1, NODES + 1))):
             (self.root / folder).mkdir(parents=True)
         key = self.root / "munge.key"
         key.write_bytes(os.urandom(1024))
@@ -104,11 +104,6 @@ class Slurm:
         )
         # a GPU that can be counted but not used: Slurm wants a device file behind each
         (self.root / "gres.conf").write_text("Name=gpu Type=fake File=/dev/null\n")
-        # Snakemake's jobs drop SLURM_CONF before their inner srun, which on a real cluster finds /etc/slurm
-        srun = self.root / "bin" / "srun"
-        real = shutil.which("srun", path=SEARCHED)
-        srun.write_text(f'#!/bin/sh\nSLURM_CONF="{self.root}/slurm.conf" exec {real} "$@"\n')
-        srun.chmod(0o755)
         munge = ["--foreground", "--force", f"--key-file={key}", f"--socket={self.root}/munge.socket"]
         munge += [f"--pid-file={self.root}/munged.pid", f"--seed-file={self.root}/munge.seed"]
         munge += [f"--log-file={self.root}/log/munged.log"]
@@ -227,6 +222,6 @@ if __name__ == "__main__":
         raise SystemExit(missing())
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with running() as started, contextlib.suppress(KeyboardInterrupt):
-        print(f"export SLURM_CONF={started.environment['SLURM_CONF']} PATH={started.root}/bin:$PATH", flush=True)
+        print(f"export SLURM_CONF={started.environment['SLURM_CONF']}", flush=True)
         print("Slurm is running; paste the line above into another shell. Ctrl-C ends it.", flush=True)
         signal.pause()

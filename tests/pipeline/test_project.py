@@ -166,6 +166,26 @@ def test_an_overlay_with_a_sweep_beside_the_runs_replaces_nothing(configured, tm
     assert found.fingerprint("metrics", "toy", "slow") == configured().fingerprint("metrics", "toy", "slow")
 
 
+def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
+    found = configured("runs.scan", swept(rate=[0.1, 0.2], every=[1, 2, 4]))
+    of = {name: found.trajectory("toy", name) for name in found.runs("toy")}
+    assert of["slow"] == "slow"
+    assert of["slow--steps-20"] == "slow--steps-20"
+    for rate in (0.1, 0.2):
+        shared = {f"scan--rate-{rate}--every-{every}" for every in (1, 2, 4)}
+        assert {of[name] for name in shared} == {f"scan--rate-{rate}--every-1"}
+        assert len({found.fingerprint("run", "toy", name) for name in shared}) == 1
+        assert len({found.fingerprint("metrics", "toy", name) for name in shared}) == 3
+        assert {f"toy/metrics/{name}.parquet" for name in shared} <= set(found.outputs)
+    assert sum(name.startswith("toy/runs/scan") for name in found.outputs) == 2
+
+
+def test_what_a_sensitivity_check_measures_otherwise_is_not_run_again(configured):
+    check = {"run": "slow", "setting": "every", "values": [2], "claims": ["geometric"]}
+    found = configured("sensitivity", [check | {"provenance": {"every": {"chosen": "coarser"}}}])
+    assert found.trajectory("toy", "slow--every-2") == "slow"
+
+
 # -- sensitivity -------------------------------------------------------------------------------------------------------
 
 

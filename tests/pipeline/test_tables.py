@@ -43,10 +43,20 @@ def test_a_missing_member_is_named(tmp_path):
         load_tables(tmp_path, {"run": {"name": "scan", "sweep": {"gamma": [1, 2]}}})
 
 
-def test_a_swept_setting_may_not_hide_a_column(tmp_path):
-    write(tmp_path, "scan--seed-1", 1, seed=1)
-    with pytest.raises(ProjectError, match="swept setting `seed` has the name"):
-        load_tables(tmp_path, {"run": {"name": "scan", "sweep": {"seed": [1]}}})
+def test_a_swept_setting_may_not_hide_a_column_unless_it_says_the_same(tmp_path):
+    write(tmp_path, "scan--value-1", 1, value=1)
+    write(tmp_path, "scan--value-3", 2, value=3)
+    assert load_tables(tmp_path, {"run": {"name": "scan", "sweep": {"value": [1]}}})["run"]["value"].tolist() == [1]
+    with pytest.raises(ProjectError, match="column `value` that is not the swept setting `value`; rename it"):
+        load_tables(tmp_path, {"run": {"name": "scan", "sweep": {"value": [1, 3]}}})
+
+
+def test_a_swept_seed_leaves_the_members_of_each_run_as_draws(tmp_path):
+    for seed in (5, 6):
+        write(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
+    table = load_tables(tmp_path, {"run": {"name": "scan", "sweep": {"seed": [5, 6]}}})["run"]
+    assert table["seed"].tolist() == [5, 5, 6, 6]
+    assert table["draw"].tolist() == [0, 1, 0, 1]
 
 
 def test_a_swapped_file_is_refused_alone_and_in_a_sweep(tmp_path):

@@ -98,6 +98,11 @@ def run_data(wildcards):
     return f"{wildcards.results}/{wildcards.paper}/data/{data}.npz" if data else []
 
 
+def run_measured(wildcards):
+    of = project_of(wildcards.results).trajectory(wildcards.paper, wildcards.name)
+    return f"{wildcards.results}/{wildcards.paper}/runs/{of}.npz"
+
+
 def words():
     """A digest of what the page says besides numbers: its own code, captions, claims' texts, the configuration."""
     from learning_dynamics.pipeline.report.words import digest_of_words

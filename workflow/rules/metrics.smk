@@ -1,7 +1,7 @@
 rule metrics:
     """Numbers from a run."""
     input:
-        run="{results}/{paper}/runs/{name}.npz",
+        run=run_measured,
     output:
         "{results}/{paper}/metrics/{name}.parquet",
     log:

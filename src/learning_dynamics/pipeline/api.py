@@ -80,8 +80,9 @@ def trajectory(paper: str, run: str) -> Trajectory:
     """
     _block(paper)
     _known(run, _project().runs(paper), "run", paper)
-    fingerprint = _project().fingerprint("run", paper, run)
-    return load_trajectory(_results() / paper / "runs" / f"{run}.npz", fingerprint)[0]
+    project = _project()
+    made = _results() / paper / "runs" / f"{project.trajectory(paper, run)}.npz"
+    return load_trajectory(made, project.fingerprint("run", paper, run))[0]
 
 
 def claims(paper: str | None = None) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -39,6 +40,7 @@ class Project:
         self.configuration = configuration
         self.seed = configuration.seed
         self._fingerprints: dict[tuple[str, str, str], str] = {}
+        self._trajectories: dict[str, dict[tuple[str, str], str]] = {}
         self._members: dict[str, dict[str, tuple[str, Spec]]] = {paper: {} for paper in self.papers}
         for paper in self.papers:
             for name in self._blocks(paper, "data"):
@@ -116,6 +118,17 @@ class Project:
         """What a metrics job is to do: kind, and the settings of measuring."""
         block = self._block_of(paper, name)
         return {"kind": block["kind"], "settings": dict(block.get("measure", {}))}
+
+    def trajectory(self, paper: str, name: str) -> str:
+        """The run whose trajectory a run's metrics measure: itself, or the first that differs in measuring alone."""
+        swept, differing = self._members[paper][name]
+        if not self._measured(paper, swept, differing):
+            return name
+        if paper not in self._trajectories:
+            first = self._trajectories[paper] = {}
+            for member, (run, values) in self._members[paper].items():
+                first.setdefault(self._simulated(paper, run, values), member)
+        return self._trajectories[paper][self._simulated(paper, swept, differing)]
 
     def resources(self, stage: str, paper: str, name: str) -> Mapping[str, int]:
         """What a data, run or metrics job asks for."""
@@ -374,10 +387,17 @@ class Project:
             raise ProjectError(f"{self._where(paper, 'runs')}: no run `{member}`{near(member, known)}")
         name, differing = known[member]
         block = self._inherited(paper, name)
-        measured = {key: value for key, value in differing.items() if key in block.get("measure", {})}
-        settings = {key: value for key, value in differing.items() if key not in measured}
-        block = block | settings
+        measured = self._measured(paper, name, differing)
+        block = block | {key: value for key, value in differing.items() if key not in measured}
         return block | {"measure": block["measure"] | measured} if measured else block
+
+    def _measured(self, paper: str, name: str, differing: Spec) -> Spec:
+        """Return what a member differs in that only its metrics read."""
+        return _taken(differing, self._inherited(paper, name).get("measure", {}))
+
+    def _simulated(self, paper: str, name: str, differing: Spec) -> tuple[str, str]:
+        measured = self._measured(paper, name, differing)
+        return name, json.dumps({key: value for key, value in differing.items() if key not in measured})
 
     def _take_in(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
         """Check a run, every swept value once, and note its members."""
@@ -618,7 +638,7 @@ class Project:
             for name in self._blocks(paper, "data"):
                 found[f"{paper}/data/{name}.npz"] = self.fingerprint("data", paper, name)
             for name in self.runs(paper):
-                found[f"{paper}/runs/{name}.npz"] = self.fingerprint("run", paper, name)
+                found[f"{paper}/runs/{self.trajectory(paper, name)}.npz"] = self.fingerprint("run", paper, name)
                 found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
             judged = self.fingerprint("claims", paper, "claims")
             tables = ("claims", "parts", "variants", "sensitivity")

@@ -65,7 +65,7 @@ def execute(
     swept = list(described["sweep"] or ())
     table = load_table(Path("results", scale, paper, "metrics"), described)
     axes = [x, *([y] if y else [])]
-    columns = [column for column in table if column not in NO_AXIS]
+    columns = [column for column in table if column not in NO_AXIS or column in swept]
     for given in axes:
         if given not in columns:
             raise ProjectError(f"{name} has no axis `{given}`{near(given, columns)}; axes are: {', '.join(columns)}")
@@ -77,7 +77,7 @@ def execute(
         raise ProjectError(f"--quantity: name one of {', '.join(sorted(table['quantity'].unique()))}")
     chosen = conditions(where, table) | ({} if index is None else {"index": index})
     rows = select(table, quantity, **chosen)
-    others = [setting for setting in swept if setting not in (*axes, *chosen)]
+    others = [setting for setting in swept if setting not in (*axes, *chosen, *DRAWS)]
     if others:
         raise ProjectError(f"{name} sweeps {', '.join(others)} too; take one value with --where {others[0]}=...")
     found = reduced(rows, axes, at, above)
@@ -143,7 +143,7 @@ def reduced(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | Non
     """
     if at not in REDUCTIONS:
         raise ProjectError(f"--at {at}: must be one of {', '.join(REDUCTIONS)}")
-    draw = [*axes, *(column for column in DRAWS if column in rows)]
+    draw = [*axes, *(column for column in DRAWS if column in rows and column not in axes)]
     moment = next((column for column in MOMENTS if column in rows), None)
     # of what else tells rows apart one must be chosen, or they would be mixed
     differing = [key for key in rows if key not in {*draw, *NO_AXIS} and len(rows[key].unique()) > 1]
@@ -190,7 +190,9 @@ def heat_map(found: pd.DataFrame, x: str, y: str, label: str, limits: tuple[floa
     norm = Normalize(*limits) if limits else LogNorm() if wide else None
     mesh = axis.pcolormesh(*map(_edges, places), values, norm=norm, cmap="viridis")
     bar = figure.colorbar(mesh, label=label)
-    if "predicted" in found and found["predicted"].notna().any() and _numeric(across) and _numeric(up):
+    # between words, and between draws, there is nothing that a contour could run through
+    continuous = _numeric(across) and _numeric(up) and not {x, y} & set(DRAWS)
+    if continuous and "predicted" in found and found["predicted"].notna().any():
         predicted = grid("predicted")
         low, high = np.nanmin(predicted), np.nanmax(predicted)
         if high > low:

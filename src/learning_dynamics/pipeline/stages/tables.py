@@ -51,10 +51,13 @@ def _swept(folder: Path, name: str, sweep: Mapping[str, Any], expected: str | No
     # joined before they become a data frame: three times faster than joining thousands of data frames
     merged = pa.concat_tables([arrow for arrow, _ in read]).to_pandas()
     for key in sweep:
-        if key in merged:
+        values = pd.Series([differing[key] for _, differing in members]).repeat(lengths).to_numpy()
+        if key == "seed" and key in merged and "draw" not in merged:
+            merged = merged.rename(columns={"seed": "draw"})  # the members of each run; `seed` is what was swept
+        if key in merged and not (merged[key].to_numpy() == values).all():
             raise ProjectError(
-                f"{folder}/{name}: the swept setting `{key}` has the name of one of the metrics' columns; rename one"
+                f"{folder}/{name}: the metrics have a column `{key}` that is not the swept setting `{key}`; rename it"
             )
-        merged[key] = pd.Series([differing[key] for _, differing in members]).repeat(lengths).to_numpy()
+        merged[key] = values
     merged.attrs = {"settings": Settings(records[0]["settings"] | sweep)}
     return merged
