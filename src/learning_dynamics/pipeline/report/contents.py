@@ -188,6 +188,8 @@ def _claim(
         "id": name,
         "kind": kind,
         "facts": facts,
+        # scopes name the sizes of the default configuration
+        "scope": f"at the default scale: {row['scope']}" if project.configuration.scale else row["scope"],
         "as_expected": as_expected(row["verdict"], row["expected"]),
         "rivals": json.loads(row["rivals"]),
         "explanation": fill(project.explanation(paper, name), facts) if facts else "",
