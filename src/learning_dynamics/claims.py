@@ -312,7 +312,7 @@ def _check(
     known = dict(counts)
     left_out = known.pop("left_out", None)
     if found.missing:
-        known["draws_undecided"] = known.get("draws_undecided", 0) + found.missing
+        known.setdefault("draws_undecided", found.missing)
     elif not any(key in known for key in ("draws_for", "draws_against", "draws_undecided")):
         # draws are judged together: all stand behind the answer
         place = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[state]
