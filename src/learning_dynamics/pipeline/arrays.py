@@ -32,11 +32,11 @@ def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapp
 
 
 def _shrinks(array: np.ndarray) -> bool:
-    """Whether compression takes a tenth or more of an array away, by pieces from all over it."""
+    """Whether compression takes a thirtieth or more of an array away, by pieces from all over it."""
     flat = array.reshape(-1)
     starts = np.linspace(0, flat.size, PIECES, endpoint=False, dtype=int)
     sample = b"".join(flat[start : start + PIECE // max(array.itemsize, 1)].tobytes() for start in starts)
-    return len(zlib.compress(sample, 1)) <= 0.9 * len(sample)
+    return len(zlib.compress(sample, 1)) <= 0.97 * len(sample)
 
 
 def load_arrays(path: str | Path, fingerprint: str | None = None) -> tuple[Arrays, dict[str, Any]]:
