@@ -54,7 +54,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
         try:
-            save_arrays(Path(sys.argv[1]), {"x": np.zeros(100_000)}, {})
+            save_arrays(Path(sys.argv[1]), {"x": np.random.default_rng(1).random(100_000)}, {})
         except ProjectError as error:
             sys.exit(f"error: {error}")
     """

@@ -311,11 +311,11 @@ def _check(
 ) -> Check:
     known = dict(counts)
     left_out = known.pop("left_out", None)
-    if found.missing:
-        known.setdefault("draws_undecided", found.missing)
-    elif not any(key in known for key in ("draws_for", "draws_against", "draws_undecided")):
+    if not any(key in known for key in ("draws_for", "draws_against", "draws_undecided")):
         # draws are judged together: all stand behind the answer
-        place = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[state]
+        place = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[
+            "undecided" if found.missing else state
+        ]
         known[place] = found.draws
     check = Check(
         name,
@@ -529,7 +529,7 @@ def _open_because(judgement: Judgement) -> str:
     if not why and part.interval.startswith("worst of"):
         why = f"{part.draws_undecided} of {part.draws} draws cannot be judged"
     elif not why and part.interval == "one number":
-        why = "no number was found"
+        why = "it cannot be judged"
     return f"undecided, {part.name}: {why or 'the interval covers the bound'}"
 
 

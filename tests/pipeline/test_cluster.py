@@ -76,7 +76,10 @@ def executor(monkeypatch):
 
     def submit(self, jobs):
         if "broken" in jobs:
-            raise TypeError("no such argument")
+            try:
+                raise TypeError("no such argument")
+            except TypeError:  # as the executor's own handler does for groups
+                raise AttributeError("no attribute 'rule'") from None
         submitted.extend(jobs if isinstance(jobs, list) else [jobs])
 
     monkeypatch.setattr(plugin.Executor, "run_job", submit)

@@ -180,6 +180,12 @@ def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
     assert sum(name.startswith("toy/runs/scan") for name in found.outputs) == 2
 
 
+def test_a_sweep_over_what_is_measured_takes_the_trajectory_of_the_run_that_it_is_like(configured):
+    found = configured("runs.scan", swept(every=[2, 4]))
+    assert {found.trajectory("toy", f"scan--every-{every}") for every in (2, 4)} == {"slow"}
+    assert not any(name.startswith("toy/runs/scan") for name in found.outputs)
+
+
 def test_what_a_sensitivity_check_measures_otherwise_is_not_run_again(configured):
     check = {"run": "slow", "setting": "every", "values": [2], "claims": ["geometric"]}
     found = configured("sensitivity", [check | {"provenance": {"every": {"chosen": "coarser"}}}])
@@ -205,6 +211,7 @@ def test_a_sensitivity_check_has_members_that_claims_need(configured):
         ("setting", "stpes", "runs.slow.stpes: unknown setting"),
         ("values", [0], "runs.slow.steps: must be 1 or more"),
         ("values", [], "sensitivity.0.values"),
+        ("values", [40], "sensitivity.0.values: 40 is the run's own; give others"),
         ("claims", ["geometry"], "sensitivity.0.claims: no claim `geometry`"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.provenance import digest
-from learning_dynamics.pipeline.stages.tables import load_tables
+from learning_dynamics.pipeline.stages.tables import load_table, load_tables
 from learning_dynamics.pipeline.tables import write_table
 from learning_dynamics.tidy import Column
 
@@ -54,7 +54,10 @@ def test_a_swept_setting_may_not_hide_a_column_unless_it_says_the_same(tmp_path)
 def test_a_swept_seed_leaves_the_members_of_each_run_as_draws(tmp_path):
     for seed in (5, 6):
         write(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
-    table = load_tables(tmp_path, {"run": {"name": "scan", "sweep": {"seed": [5, 6]}}})["run"]
+    run = {"name": "scan", "sweep": {"seed": [5, 6]}}
+    with pytest.raises(ProjectError, match="raise `seeds` instead"):  # claims would take all members for one draw
+        load_tables(tmp_path, {"run": run})
+    table = load_table(tmp_path, run, members_as="draw")
     assert table["seed"].tolist() == [5, 5, 6, 6]
     assert table["draw"].tolist() == [0, 1, 0, 1]
 

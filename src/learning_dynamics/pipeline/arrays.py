@@ -17,7 +17,10 @@ from learning_dynamics.pipeline.provenance import KEY, check_made_from
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 # what reading raises where an archive is truncated, damaged or something else
-BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, AttributeError, TypeError, KeyError)
+BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, RuntimeError),
+    *(ValueError, EOFError, OSError, AttributeError, TypeError, KeyError),
+)
 PIECES, PIECE = 8, 8192  # of an array that is to be written, and bytes of each, by which compression is tried
 
 

@@ -121,9 +121,13 @@ class Project:
 
     def trajectory(self, paper: str, name: str) -> str:
         """The run whose trajectory a run's metrics measure: itself, or the first that differs in measuring alone."""
+        self._block_of(paper, name)  # or there is no such run
         swept, differing = self._members[paper][name]
         if not self._measured(paper, swept, differing):
             return name
+        like = self._blocks(paper, "runs")[swept].get("like")
+        if like in self._members[paper] and self._runs_alike(paper, name, like):
+            return self.trajectory(paper, like)
         if paper not in self._trajectories:
             first = self._trajectories[paper] = {}
             for member, (run, values) in self._members[paper].items():
@@ -395,6 +399,10 @@ class Project:
         """Return what a member differs in that only its metrics read."""
         return _taken(differing, self._inherited(paper, name).get("measure", {}))
 
+    def _runs_alike(self, paper: str, one: str, other: str) -> bool:
+        same_data = self.run_data(paper, one) == self.run_data(paper, other)
+        return same_data and self.run(paper, one) == self.run(paper, other)
+
     def _simulated(self, paper: str, name: str, differing: Spec) -> tuple[str, str]:
         measured = self._measured(paper, name, differing)
         return name, json.dumps({key: value for key, value in differing.items() if key not in measured})
@@ -564,6 +572,9 @@ class Project:
             where = f"{self.configuration.origin(paper, 'sensitivity')}: sensitivity.{index}"
             self._find(paper, "runs", check["run"], "run", f"{where}.run")
             self._take_in(paper, check["run"], {check["setting"]: check["values"]})
+            own = _flat(self._inherited(paper, check["run"])).get(check["setting"])
+            if own in check["values"]:
+                raise ProjectError(f"{where}.values: {own} is the run's own; give others")
             for claim in check["claims"]:
                 if claim not in claims:
                     raise ProjectError(f"{where}.claims: no claim `{claim}`{near(claim, claims)}")

@@ -63,7 +63,7 @@ def execute(
     scale = configuration.scale or ""
     described = project.described(paper, name)
     swept = list(described["sweep"] or ())
-    table = load_table(Path("results", scale, paper, "metrics"), described)
+    table = load_table(Path("results", scale, paper, "metrics"), described, members_as="draw")
     axes = [x, *([y] if y else [])]
     columns = [column for column in table if column not in NO_AXIS or column in swept]
     for given in axes:

@@ -28,18 +28,24 @@ def load_tables(folder: Path, roles: Mapping[str, RunSpec | Sequence[RunSpec]]) 
     }
 
 
-def load_table(folder: Path, run: RunSpec) -> pd.DataFrame:
-    """Return the table of one run; ``attrs`` hold its settings and its name."""
+def load_table(folder: Path, run: RunSpec, *, members_as: str | None = None) -> pd.DataFrame:
+    """Return the table of one run; ``attrs`` hold its settings and its name.
+
+    Where `seed` was swept, the column of that name, which tells the members of each run apart, is called `members_as`;
+    without it such a sweep is refused, as claims and figures count draws by that column.
+    """
     sweep, expected = run.get("sweep"), run.get("fingerprint")
     if not sweep:
         table = read_table(folder / f"{run['name']}.parquet", expected)
     else:
-        table = _swept(folder, run["name"], sweep, expected)
+        table = _swept(folder, run["name"], sweep, expected, members_as)
     table.attrs["run"] = run["name"]
     return table
 
 
-def _swept(folder: Path, name: str, sweep: Mapping[str, Any], expected: str | None) -> pd.DataFrame:
+def _swept(
+    folder: Path, name: str, sweep: Mapping[str, Any], expected: str | None, members_as: str | None
+) -> pd.DataFrame:
     members = sweep_members(name, sweep)
     files = [folder / f"{member}.parquet" for member, _ in members]
     with ThreadPoolExecutor() as threads:
@@ -52,11 +58,12 @@ def _swept(folder: Path, name: str, sweep: Mapping[str, Any], expected: str | No
     merged = pa.concat_tables([arrow for arrow, _ in read]).to_pandas()
     for key in sweep:
         values = pd.Series([differing[key] for _, differing in members]).repeat(lengths).to_numpy()
-        if key == "seed" and key in merged and "draw" not in merged:
-            merged = merged.rename(columns={"seed": "draw"})  # the members of each run; `seed` is what was swept
+        if members_as and key == "seed" and members_as not in merged:
+            merged = merged.rename(columns={"seed": members_as})
         if key in merged and not (merged[key].to_numpy() == values).all():
             raise ProjectError(
-                f"{folder}/{name}: the metrics have a column `{key}` that is not the swept setting `{key}`; rename it"
+                f"{folder}/{name}: the metrics have a column `{key}` that is not the swept setting `{key}`; "
+                + ("raise `seeds` instead" if key == "seed" else "rename it")
             )
         merged[key] = values
     merged.attrs = {"settings": Settings(records[0]["settings"] | sweep)}

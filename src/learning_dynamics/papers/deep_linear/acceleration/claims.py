@@ -162,7 +162,7 @@ def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:
             continue
         logs = mean(np.log(steps[1] / steps[depth]))
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
-        of_ratio = Estimate(value, lower, upper, logs.draws, "geometric mean (t of logarithms)")
+        of_ratio = Estimate(value, lower, upper, logs.draws, "geometric mean (t of logarithms)", logs.missing)
         found.append((depth, of_ratio, _extremes(optima[1]) + _extremes(optima[depth])))
     return found
 

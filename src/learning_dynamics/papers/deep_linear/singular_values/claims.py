@@ -91,4 +91,4 @@ def _separation(rows: Table, risen: float, begun: float) -> tuple[float, float]:
 
     duration = float(np.median(passed(1 - begun) - passed(begun)))
     middle = passed(risen)
-    return float(middle.max() - middle.min()) / duration, float(times[1] - times[0]) / duration
+    return float(middle.max() - middle.min()) / duration, float(np.diff(times).max()) / duration
