@@ -79,9 +79,10 @@ def outlast_the_controller() -> None:
             try:
                 submit(self, jobs)
             except Exception as error:  # in a thread whose result nobody asks for: Snakemake would wait for ever
-                while error.__context__ is not None:  # the executor's own handler fails for groups, over the reason
-                    error = error.__context__
-                why = f"a submission failed: {type(error).__name__}: {error}"
+                first: BaseException = error
+                while first.__context__ is not None:  # the executor's own handler fails for groups, over the reason
+                    first = first.__context__
+                why = f"a submission failed: {type(first).__name__}: {first}"
                 for job in jobs if isinstance(jobs, list) else [jobs]:
                     self._report_job_error_threadsafe(slurm.SubmittedJobInfo(job), why)
 
