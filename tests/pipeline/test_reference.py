@@ -92,7 +92,7 @@ def test_every_type_has_its_words():
 
 def test_every_formula_of_the_library_is_understood():
     folder, documented = SOURCE_ROOT / "learning_dynamics", (ast.Module, ast.ClassDef, ast.FunctionDef)
-    files = [file for name in reference.library() for file in (folder / f"{name}.py", *(folder / name).glob("*.py"))]
+    files = [file for name in reference.public_modules() for file in (folder / f"{name}.py", *(folder / name).glob("*.py"))]
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
     texts = [ast.get_docstring(node) for tree in trees for node in ast.walk(tree) if isinstance(node, documented)]
     assert len(texts) > 100
@@ -112,7 +112,7 @@ def test_every_page_is_in_the_navigation():
 
     named = listed(reference.navigation(project(), GUIDES))
     assert sorted(named) == sorted([*pages(), *GUIDES])
-    assert {"dynamics", "measures", "datasets", "plotting", "tidy", "claims"} <= set(reference.library())
+    assert {"dynamics", "measures", "datasets", "plotting", "tidy", "claims"} <= set(reference.public_modules())
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("mkdocs"), reason="MkDocs is not installed: make docs installs it")

@@ -37,7 +37,7 @@ NOTEBOOK = f"""# In a notebook
 """
 
 
-def library() -> list[str]:
+def public_modules() -> list[str]:
     """Return the packages and modules that know no paper, packages first."""
     folder = SOURCE_ROOT / PACKAGE
     names = {path.stem: path.is_dir() for path in folder.iterdir() if path.suffix == ".py" or any(path.glob("*.py"))}
@@ -47,13 +47,13 @@ def library() -> list[str]:
 def pages(project: Project) -> dict[str, str]:
     """Return every generated page by its path."""
     found = {"index.md": home(project), "library/notebook.md": NOTEBOOK}
-    found |= {f"library/{name}.md": module_page(name) for name in library()}
+    found |= {f"library/{name}.md": module_page(name) for name in public_modules()}
     return found | {f"settings/{paper}.md": settings_page(project, paper) for paper in project.papers}
 
 
 def navigation(project: Project, guides: list[str]) -> list[Mapping[str, Any]]:
     """Return the site's navigation; `guides` are the pages that lie in docs."""
-    modules = [{name: f"library/{name}.md"} for name in ("notebook", *library())]
+    modules = [{name: f"library/{name}.md"} for name in ("notebook", *public_modules())]
     return [
         {"Home": "index.md"},
         {"Guides": [*GUIDES, *sorted(set(guides) - set(GUIDES))]},
@@ -67,7 +67,7 @@ def home(project: Project) -> str:
     about = {paper: project.about(paper) for paper in project.papers}
     papers = [f"- [{name}](settings/{name}.md): {one['title']}. {one['citation']}" for name, one in about.items()]
     return "\n".join(
-        [HOME, *papers, LIBRARY, *(f"- [{name}](library/{name}.md): {_first(name)}" for name in library())]
+        [HOME, *papers, LIBRARY, *(f"- [{name}](library/{name}.md): {_first(name)}" for name in public_modules())]
     )
 
 
