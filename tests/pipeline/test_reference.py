@@ -92,7 +92,9 @@ def test_every_type_has_its_words():
 
 def test_every_formula_of_the_library_is_understood():
     folder, documented = SOURCE_ROOT / "learning_dynamics", (ast.Module, ast.ClassDef, ast.FunctionDef)
-    files = [file for name in reference.public_modules() for file in (folder / f"{name}.py", *(folder / name).glob("*.py"))]
+    files = [
+        file for name in reference.public_modules() for file in (folder / f"{name}.py", *(folder / name).glob("*.py"))
+    ]
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
     texts = [ast.get_docstring(node) for tree in trees for node in ast.walk(tree) if isinstance(node, documented)]
     assert len(texts) > 100
