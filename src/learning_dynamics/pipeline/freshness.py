@@ -21,6 +21,7 @@ from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.arrays import read_record
 from learning_dynamics.pipeline.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.tables import read_provenance
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
@@ -46,7 +47,7 @@ def fault(path: str | Path, expected: str) -> str | None:
     path = Path(path)
     try:
         if path.suffix == ".pdf":
-            carried = _is_drawn(path, expected)
+            carried = expected.encode() in verified(path)
         else:
             record = _record(path)
             # one of a job's tables copied over another carries the job's fingerprint, and another name
@@ -64,14 +65,6 @@ def _record(path: Path) -> Mapping[str, Any]:
     if path.suffix in (".png", ".webp"):
         return read_drawn(path)
     return read_record(path)
-
-
-def _is_drawn(path: Path, fingerprint: str) -> bool:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ProjectError(f"{path}: cannot be read ({error.strerror})") from None
-    return fingerprint.encode() in content and content.rstrip().endswith(b"%%EOF")
 
 
 class Outdated(set[str]):

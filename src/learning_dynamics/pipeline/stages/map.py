@@ -20,9 +20,9 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
 from learning_dynamics.errors import ProjectError, near
-from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.tables import load_table
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
 from learning_dynamics.tidy import select
@@ -88,7 +88,7 @@ def execute(
         legible_ticks(figure)
         figure.suptitle(", ".join([quantity, *(_told(key, value) for key, value in chosen.items())]), fontsize=8)
         for file in (pdf, pdf.with_suffix(".png")):
-            with replacing(file) as partial:
+            with sealing(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
     lost = int((~np.isfinite(rows["value"])).sum())
     print(

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.check import stale
 from learning_dynamics.pipeline.stages.claims import TABLES
 from learning_dynamics.pipeline.tables import read_table, write_table
@@ -30,7 +30,7 @@ def execute(config: Path, results: Path, figures: Path, out: Path, claims: Path)
     html = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong})
     joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     write_table(claims, joined, COLUMNS, record)
-    with replacing(out) as partial:
+    with sealing(out) as partial:
         partial.write_text(html, encoding="utf-8")
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 from tabulate import tabulate
 
 from learning_dynamics.claims import VERDICTS
-from learning_dynamics.files import replacing
 from learning_dynamics.pipeline import maths, published
 from learning_dynamics.pipeline.records import as_expected
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import read_table
 
 WIDEST = 160  # characters: a table is no wider on any terminal
@@ -35,7 +35,7 @@ def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> 
     if out is None:
         print(text, end="")
     elif unexpected.empty:
-        with replacing(out) as partial:
+        with sealing(out) as partial:
             partial.write_text(text, encoding="utf-8")
     return int(not unexpected.empty)
 
