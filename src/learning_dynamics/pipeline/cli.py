@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     made(claims, source=False)
 
     report = stage("report", "write the page: figures and claims in, HTML out", paper=False, job=False, spec=False)
-    path(report, "--config", "which configuration files and values, JSON")
+    report.add_argument("--config", type=_spec, required=True, help="which configuration files and values, as JSON")
     path(report, "--results", "folder that holds <paper>/claims.parquet")
     path(report, "--figures", "folder that holds <paper>/<figure>.png")
     path(report, "--out", "the .html to write", ending=".html")

@@ -134,6 +134,8 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     ProjectError
         If it is missing, no regular file, cannot be read, or is not what was written.
     """
+    if Path(path).suffix not in FRAMES:
+        raise ProjectError(f"{path}: no such file of ours; its name must end in one of {', '.join(FRAMES)}")
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             # a pipe would be waited for without an end
