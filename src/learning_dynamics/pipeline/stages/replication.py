@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from learning_dynamics.claims import VERDICTS
-from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
 from learning_dynamics.pipeline.report.looks import LOOKS
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import read_table, write_table
 from learning_dynamics.plotting import WIDTH, style
 from learning_dynamics.tidy import Column
@@ -44,13 +44,13 @@ def execute(folders: Mapping[str, str], papers: Sequence[str], out: Path, markdo
         ignore_index=True,
     )[[column.name for column in COLUMNS]]
     write_table(out, found, COLUMNS, provenance("replication", "all", "replication", {"seeds": list(folders)}))
-    with replacing(markdown) as partial:
+    with sealing(markdown) as partial:
         partial.write_text(describe(found), encoding="utf-8")
     with style():
         figure = matrix(found)
-        with replacing(pdf) as partial:
+        with sealing(pdf) as partial:
             figure.savefig(partial, format="pdf", metadata={"CreationDate": None})
-        with replacing(png) as partial:
+        with sealing(png) as partial:
             figure.savefig(partial, format="png")
 
 
