@@ -7,16 +7,15 @@ import shlex
 import sys
 from pathlib import Path
 
+from snakemake.utils import min_version
+
+min_version("9.27")
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder, take_lease
-from learning_dynamics.pipeline.cluster import (
-    check_nothing_left_behind,
-    outlast_the_controller,
-    submissions_do_their_own_work,
-)
+from learning_dynamics.pipeline.cluster import check_nothing_left_behind
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.freshness import check_clock, expected_outputs, make_again_what_is_outdated
 from learning_dynamics.pipeline.project import Project
@@ -30,11 +29,6 @@ try:
     project.outputs if workflow.is_main_process else None  # reads all science: a mistake in it is one line, now
 except ProjectError as error:
     sys.exit(f"error: {error}")
-
-
-if workflow.is_main_process:
-    outlast_the_controller()
-    submissions_do_their_own_work()
 
 
 # jobs run the code beside this Snakefile, which is the code whose digests they carry, in this environment; the path is
