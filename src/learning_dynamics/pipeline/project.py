@@ -164,11 +164,10 @@ class Project:
 
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs, what is varied, and the sensitivity checks."""
-        checks = self._sensitivity(paper)
         return {
             "claims": {name: self.claim(paper, name) for name in self._blocks(paper, "claims")},
-            "sensitivity": [
-                check
+            "sensitivity": {
+                name: check
                 | {
                     "members": [
                         {
@@ -179,8 +178,8 @@ class Project:
                         for member, differing in self._checked(check)
                     ]
                 }
-                for check in checks
-            ],
+                for name, check in self._sensitivity(paper).items()
+            },
         }
 
     def claim(self, paper: str, name: str) -> Spec:
@@ -209,7 +208,7 @@ class Project:
         runs = [
             run for claim in self._blocks(paper, "claims").values() for run in self._members_of(paper, claim["runs"])
         ]
-        runs += [member for check in self._sensitivity(paper) for member, _ in self._checked(check)]
+        runs += [member for check in self._sensitivity(paper).values() for member, _ in self._checked(check)]
         return list(dict.fromkeys(runs))
 
     def science(self, stage: str, paper: str, name: str) -> Mapping[str, str]:
@@ -493,8 +492,9 @@ class Project:
         ]
         return list(dict.fromkeys(members))
 
-    def _sensitivity(self, paper: str) -> list[Spec]:
-        return self.configuration.papers[paper].get("sensitivity", [])
+    def _sensitivity(self, paper: str) -> Block:
+        """Return the sensitivity checks by name, without those that an overlay drops."""
+        return {name: check for name, check in self._blocks(paper, "sensitivity").items() if check is not None}
 
     @staticmethod
     def _checked(check: Mapping[str, Any]) -> list[tuple[str, Spec]]:
@@ -568,8 +568,8 @@ class Project:
 
     def _check_sensitivity(self, paper: str) -> None:
         claims = self._blocks(paper, "claims")
-        for index, check in enumerate(self._sensitivity(paper)):
-            where = f"{self.configuration.origin(paper, 'sensitivity')}: sensitivity.{index}"
+        for name, check in self._sensitivity(paper).items():
+            where = self._where(paper, "sensitivity", name)
             self._find(paper, "runs", check["run"], "run", f"{where}.run")
             self._take_in(paper, check["run"], {check["setting"]: check["values"]})
             own = _flat(self._inherited(paper, check["run"])).get(check["setting"])
