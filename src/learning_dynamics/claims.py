@@ -16,6 +16,7 @@ from learning_dynamics.evidence import Estimate, Optimum, distinct, share
 
 State = Literal["holds", "fails", "undecided"]
 Origin = Literal["paper", "ours"]
+Speaks = Literal["", "all draws", "most draws", "an average", "some setting"]
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
 
@@ -462,10 +463,17 @@ class About:
     origin: Origin
     empirical: bool
     correction: str
+    speaks_of: Speaks
 
 
 def claim(
-    reference: str, *, scope: str, origin: Origin = "paper", empirical: bool = False, correction: str = ""
+    reference: str,
+    *,
+    scope: str,
+    origin: Origin = "paper",
+    empirical: bool = False,
+    correction: str = "",
+    speaks_of: Speaks = "",
 ) -> Callable:
     """Mark a function of a topic's claims as a claim.
 
@@ -485,6 +493,9 @@ def claim(
         never corrected or contradicted.
     correction : str
         What holds instead, for claims that fail as printed.
+    speaks_of : str, optional
+        Of which draws the statement speaks: all draws, most draws, an average, or some setting ("can happen"). By
+        default what its headline checks: every draw, a share of them, an estimate.
 
     Raises
     ------
@@ -497,7 +508,7 @@ def claim(
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
     def mark(function: Callable[..., Finding]) -> Callable[..., Finding]:
-        function.claim = About(reference, scope, origin, empirical, correction)  # type: ignore[attr-defined]
+        function.claim = About(reference, scope, origin, empirical, correction, speaks_of)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -514,6 +525,7 @@ class Evaluation:
     refuses: float = np.nan
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    speaks_of: str = ""
 
     @property
     def standing(self) -> Judgement | None:
@@ -563,7 +575,14 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
     if verdict in ("reproduced", "corrected"):
         refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
-    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts)
+    speaks_of = about.speaks_of or _checked_of(printed.headline)
+    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts, speaks_of)
+
+
+def _checked_of(check: Check) -> str:
+    """Return of which draws a check speaks; nothing where there is one number alone."""
+    beginnings = {NEAREST: "all draws", "share": "most draws", "mean": "an average", "median": "an average"}
+    return next((of for begins, of in beginnings.items() if check.interval.startswith(begins)), "")
 
 
 def _open_because(judgement: Judgement) -> str:
