@@ -84,14 +84,20 @@ class Project:
         found = {name: self._inherited(paper, name).get("sweep") for name in self._blocks(paper, "runs")}
         return {name: [member for member, _ in sweep_members(name, sweep)] for name, sweep in found.items() if sweep}
 
+    def members(self, paper: str, name: str) -> list[tuple[str, Spec]]:
+        """The runs that a run stands for, itself or a sweep's members, and the settings in which each differs."""
+        if name in self._blocks(paper, "runs"):
+            return sweep_members(name, self._inherited(paper, name).get("sweep"))
+        return [(name, {})]
+
     def described(self, paper: str, name: str) -> Spec:
         """What a job that reads a run's metrics is told of it: name, sweep if there is one, fingerprint."""
         return self._roles(paper, {"run": name})["run"]
 
     # -- what jobs are to do ------------------------------------------------------------------------
 
-    def data(self, paper: str, name: str) -> Spec:
-        """What a data job is to do: source and settings."""
+    def data(self, paper: str, name: str, **changes: Any) -> Spec:
+        """What a data job is to do: source and settings, with any of them changed."""
         block = self._find(paper, "data", name, "data set")
         where = self._where(paper, "data", name)
         module = self._located(data_module, paper, block["source"], where=f"{where}.source")
@@ -99,25 +105,38 @@ class Project:
         settings = _settings(block, DATA_KEYS)
         if function.takes_seed:
             settings.setdefault("seed", self.seed)
-        function.check(settings, where)
-        return {"source": block["source"], "settings": settings}
+        function.check(settings | changes, f"{paper} {name}" if changes else where)
+        return {"source": block["source"], "settings": settings | changes}
 
-    def run(self, paper: str, name: str) -> Spec:
-        """What a run job is to do: kind and settings."""
+    def run(self, paper: str, name: str, **changes: Any) -> Spec:
+        """What a run job is to do: kind and settings, with any of them changed."""
         block = self._block_of(paper, name)
         settings = _settings(block, RUN_KEYS)
-        if self._signature(paper, "run", block["kind"], name).takes_seed:
+        signature = self._signature(paper, "run", block["kind"], name)
+        if signature.takes_seed:
             settings.setdefault("seed", self.seed)
-        return {"kind": block["kind"], "settings": settings}
+        if changes:
+            signature.check(settings | changes, f"{paper} {name}")
+        return {"kind": block["kind"], "settings": settings | changes}
 
     def run_data(self, paper: str, name: str) -> str | None:
         """The data set of a run."""
         return self._block_of(paper, name).get("data")
 
-    def measure(self, paper: str, name: str) -> Spec:
-        """What a metrics job is to do: kind, and the settings of measuring."""
+    def measure(self, paper: str, name: str, **changes: Any) -> Spec:
+        """What a metrics job is to do: kind, and the settings of measuring, with any of them changed."""
         block = self._block_of(paper, name)
-        return {"kind": block["kind"], "settings": dict(block.get("measure", {}))}
+        settings = dict(block.get("measure", {})) | changes
+        if changes:
+            self._signature(paper, "metrics", block["kind"], name).check(settings, f"{paper} {name}")
+        return {"kind": block["kind"], "settings": settings}
+
+    def takes(self, stage: str, paper: str, name: str) -> set[str]:
+        """The settings that a data set's or run's function has."""
+        if stage == "data":
+            source = self._find(paper, "data", name, "data set")["source"]
+            return self._function(data_module(paper, source), source, name).settings
+        return self._signature(paper, stage, self._block_of(paper, name)["kind"], name).settings
 
     def trajectory(self, paper: str, name: str) -> str:
         """The run whose trajectory a run's metrics measure: itself, or the first that differs in measuring alone."""
@@ -164,11 +183,10 @@ class Project:
 
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs, what is varied, and the sensitivity checks."""
-        checks = self._sensitivity(paper)
         return {
             "claims": {name: self.claim(paper, name) for name in self._blocks(paper, "claims")},
-            "sensitivity": [
-                check
+            "sensitivity": {
+                name: check
                 | {
                     "members": [
                         {
@@ -179,19 +197,22 @@ class Project:
                         for member, differing in self._checked(check)
                     ]
                 }
-                for check in checks
-            ],
+                for name, check in self._sensitivity(paper).items()
+            },
         }
 
-    def claim(self, paper: str, name: str) -> Spec:
+    def claim(self, paper: str, name: str, **changes: Any) -> Spec:
         """What is known of one claim: kind, runs by role, figure, expected verdict, settings and their variants."""
         block = self._find(paper, "claims", name, "claim")
+        if changes:
+            signature = self._signature(paper, "claims", block["kind"], name)
+            signature.check(_settings(block, CLAIM_KEYS) | changes, f"{paper} {name}")
         return {
             "kind": block["kind"],
             "runs": self._roles(paper, block["runs"]),
             "figure": block.get("figure"),
             "expected": self._expected(paper, name),
-            "settings": _settings(block, CLAIM_KEYS),
+            "settings": _settings(block, CLAIM_KEYS) | changes,
             "vary": block.get("vary", {}),
         }
 
@@ -209,7 +230,7 @@ class Project:
         runs = [
             run for claim in self._blocks(paper, "claims").values() for run in self._members_of(paper, claim["runs"])
         ]
-        runs += [member for check in self._sensitivity(paper) for member, _ in self._checked(check)]
+        runs += [member for check in self._sensitivity(paper).values() for member, _ in self._checked(check)]
         return list(dict.fromkeys(runs))
 
     def science(self, stage: str, paper: str, name: str) -> Mapping[str, str]:
@@ -493,8 +514,9 @@ class Project:
         ]
         return list(dict.fromkeys(members))
 
-    def _sensitivity(self, paper: str) -> list[Spec]:
-        return self.configuration.papers[paper].get("sensitivity", [])
+    def _sensitivity(self, paper: str) -> Block:
+        """Return the sensitivity checks by name, without those that an overlay drops."""
+        return {name: check for name, check in self._blocks(paper, "sensitivity").items() if check is not None}
 
     @staticmethod
     def _checked(check: Mapping[str, Any]) -> list[tuple[str, Spec]]:
@@ -568,8 +590,8 @@ class Project:
 
     def _check_sensitivity(self, paper: str) -> None:
         claims = self._blocks(paper, "claims")
-        for index, check in enumerate(self._sensitivity(paper)):
-            where = f"{self.configuration.origin(paper, 'sensitivity')}: sensitivity.{index}"
+        for name, check in self._sensitivity(paper).items():
+            where = self._where(paper, "sensitivity", name)
             self._find(paper, "runs", check["run"], "run", f"{where}.run")
             self._take_in(paper, check["run"], {check["setting"]: check["values"]})
             own = _flat(self._inherited(paper, check["run"])).get(check["setting"])

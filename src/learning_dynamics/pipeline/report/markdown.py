@@ -91,7 +91,8 @@ def of_paper(paper: Paper, folder: Path) -> str:
 def _claim(claim: Row, folder: Path) -> str:
     held = claim["standing"]
     lines = [
-        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**: {_prose(claim['reference'])}, `{claim['claim']}` "
+        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**{_speaks_of(claim)}: {_prose(claim['reference'])}, "
+        f"`{claim['claim']}` "
         f"([code]({_code(claim['code'], folder)})). {_prose(claim['statement'])}"
     ]
     if claim["correction"]:
@@ -112,6 +113,10 @@ def _claim(claim: Row, folder: Path) -> str:
         word = "Would have refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
         lines.append(f"{word}: {rivals}{refuses}.")
     return "\n  ".join(f"{line}  " for line in lines).rstrip()
+
+
+def _speaks_of(claim: Row) -> str:
+    return f", of {claim['speaks_of']}" if claim["speaks_of"] else ""
 
 
 def _otherwise(claim: Row, folder: Path) -> str:
