@@ -3,6 +3,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -60,13 +61,14 @@ onstart:
             sys.exit(f"error: {error}")
 
 
-wildcard_constraints:
-    results=r"results(/[a-z0-9_]+)*",
-    paper="[a-z][a-z0-9_]*",
-    name=r"[a-z][A-Za-z0-9_.+-]*",
-
-
 include: "workflow/rules/common.smk"
+
+
+# what is not of this configuration is no paper and no folder of its results
+wildcard_constraints:
+    results="|".join(map(re.escape, [RESULTS, *REPLICATES])),
+    paper="|".join(project.papers),
+    name=r"[a-z][A-Za-z0-9_.+-]*",
 
 
 if workflow.is_main_process:

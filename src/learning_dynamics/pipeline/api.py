@@ -28,12 +28,14 @@ from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.arrays import load_trajectory
 from learning_dynamics.pipeline.config import PAPERS, ROOT, load
 from learning_dynamics.pipeline.freshness import outdated_verdicts
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.stages.functions import data_function, paper_function
 from learning_dynamics.pipeline.stages.run import check_finite
 from learning_dynamics.pipeline.stages.tables import load_table, load_tables
 from learning_dynamics.pipeline.tables import read_table
-from learning_dynamics.plotting import Drawn, style
+from learning_dynamics.plotting import LOOKS, Drawn, style
 from learning_dynamics.trajectory import Trajectory
 
 SCALE = "LEARNING_DYNAMICS_SCALE"
@@ -98,7 +100,7 @@ def claims(paper: str | None = None) -> pd.DataFrame:
         _block(paper)
     project, wanted = _project(), [paper] if paper else papers()
     files = {name: _results() / name / "claims.parquet" for name in wanted}
-    own = {name: read_table(file) for name, file in files.items() if file.is_file()}
+    own = {name: read_table(file, declared=COLUMNS) for name, file in files.items() if file.is_file()}
     if own:
         found = pd.concat(own.values(), ignore_index=True)
         outdated = [outdated_verdicts(project, name, _results()) for name in own]
@@ -135,12 +137,13 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
         As `table`; also for a setting that the figure does not have.
     """
     _known(name, figures(paper), "figure", paper)
+    _known(look, list(LOOKS), "look", f"{paper} {name}")
     spec = _project().figure(paper, name)
     _project()._signature(paper, "figure", spec["kind"], name).check(spec["settings"] | settings, f"{paper} {name}")
     import matplotlib.pyplot as plt
 
     draw = paper_function(paper, "figures", spec["kind"])
-    with style(look):
+    with drawn_alike(), style(look):
         drawn = Drawn.of(
             draw(**load_tables(_results() / paper / "metrics", spec["runs"]), **spec["settings"] | settings)
         )
@@ -179,11 +182,13 @@ def simulate(paper: str, run: str, **settings: Any) -> Trajectory:
     data, rest = project.run_data(paper, run), {key: settings[key] for key in settings.keys() - own.keys()}
     if data is not None:
         source = project.data(paper, data)
-        function_of_data = data_function(paper, source["source"])
-        known = set(inspect.signature(function_of_data).parameters)
+        drawing = project.data_signature(paper, data)
         for key in rest:
-            _known(key, sorted(known | signature.settings), "setting", f"{paper} {run}")
-        arguments["data"] = function_of_data(**source["settings"] | rest)
+            _known(key, sorted(drawing.settings | signature.settings), "setting", f"{paper} {run}")
+        # a seed is that of the whole: of the data, too
+        rest |= {key: own[key] for key in ("seed",) if key in own and drawing.takes_seed}
+        drawing.check(source["settings"] | rest, f"{paper} {data}")
+        arguments["data"] = data_function(paper, source["source"])(**source["settings"] | rest)
     elif rest:
         _known(next(iter(rest)), sorted(signature.settings), "setting", f"{paper} {run}")
     with tempfile.TemporaryDirectory() as folder:
@@ -205,6 +210,9 @@ def measure(paper: str, run: str, of: Trajectory, **settings: Any) -> pd.DataFra
     _known(run, project.runs(paper), "run", paper)
     spec = project.measure(paper, run)
     chosen = spec["settings"] | settings
+    kind = of.settings.get("kind")
+    if kind != spec["kind"]:
+        raise ProjectError(f"{paper} {run}: measures {spec['kind']}; this trajectory is of {kind or 'nothing known'}")
     project._signature(paper, "metrics", spec["kind"], run).check(chosen, f"{paper} {run}")
     found = paper_function(paper, "metrics", spec["kind"])(of, **chosen)
     found.attrs["settings"] = {**of.settings, **chosen}
