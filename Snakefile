@@ -19,7 +19,12 @@ from learning_dynamics.pipeline.cluster import (
     submissions_do_their_own_work,
 )
 from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.freshness import check_clock, expected_outputs, make_again_what_is_outdated
+from learning_dynamics.pipeline.freshness import (
+    check_clock,
+    expected_outputs,
+    make_again_what_is_outdated,
+    settle_times,
+)
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import REQUESTS
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
@@ -79,6 +84,9 @@ if workflow.is_main_process:
         check_clock(EXPECTED)
     except ProjectError as error:
         sys.exit(f"error: {error}")
+    settle_times(project, EXPECTED, RESULTS, FIGURES)
+    for folder in REPLICATES:
+        settle_times(project_of(folder), EXPECTED, folder)
     make_again_what_is_outdated(
         EXPECTED, lambda targets: check_targets(targets, EXPECTED, [RESULTS, FIGURES, *REPLICATES], project.papers)
     )
