@@ -3,6 +3,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -17,7 +18,12 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder, take_lease
 from learning_dynamics.pipeline.cluster import check_nothing_left_behind
 from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.freshness import check_clock, expected_outputs, make_again_what_is_outdated
+from learning_dynamics.pipeline.freshness import (
+    check_clock,
+    expected_outputs,
+    make_again_what_is_outdated,
+    settle_times,
+)
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import REQUESTS
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
@@ -54,13 +60,14 @@ onstart:
             sys.exit(f"error: {error}")
 
 
-wildcard_constraints:
-    results=r"results(/[a-z0-9_]+)*",
-    paper="[a-z][a-z0-9_]*",
-    name=r"[a-z][A-Za-z0-9_.+-]*",
-
-
 include: "workflow/rules/common.smk"
+
+
+# what is not of this configuration is no paper and no folder of its results
+wildcard_constraints:
+    results="|".join(map(re.escape, [RESULTS, *REPLICATES])),
+    paper="|".join(project.papers),
+    name=r"[a-z][A-Za-z0-9_.+-]*",
 
 
 if workflow.is_main_process:
@@ -71,6 +78,9 @@ if workflow.is_main_process:
         check_clock(EXPECTED)
     except ProjectError as error:
         sys.exit(f"error: {error}")
+    settle_times(project, EXPECTED, RESULTS, FIGURES)
+    for folder in REPLICATES:
+        settle_times(project_of(folder), EXPECTED, folder)
     make_again_what_is_outdated(
         EXPECTED, lambda targets: check_targets(targets, EXPECTED, [RESULTS, FIGURES, *REPLICATES], project.papers)
     )

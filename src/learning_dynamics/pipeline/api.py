@@ -28,14 +28,15 @@ from learning_dynamics.pipeline import in_process, maths, published
 from learning_dynamics.pipeline.arrays import load_trajectory
 from learning_dynamics.pipeline.config import PAPERS, ROOT, load
 from learning_dynamics.pipeline.freshness import outdated_verdicts
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.records import COLUMNS, plain_facts
 from learning_dynamics.pipeline.stages.claims import judged
 from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.stages.tables import load_table, load_tables
 from learning_dynamics.pipeline.tables import read_table
 from learning_dynamics.pipeline.templates import fill
-from learning_dynamics.plotting import Drawn, style
+from learning_dynamics.plotting import LOOKS, Drawn, style
 from learning_dynamics.trajectory import Trajectory
 
 SCALE = "LEARNING_DYNAMICS_SCALE"
@@ -100,7 +101,7 @@ def claims(paper: str | None = None) -> pd.DataFrame:
         _block(paper)
     project, wanted = _project(), [paper] if paper else papers()
     files = {name: _results() / name / "claims.parquet" for name in wanted}
-    own = {name: read_table(file) for name, file in files.items() if file.is_file()}
+    own = {name: read_table(file, declared=COLUMNS) for name, file in files.items() if file.is_file()}
     if own:
         found = pd.concat(own.values(), ignore_index=True)
         outdated = [outdated_verdicts(project, name, _results()) for name in own]
@@ -137,12 +138,13 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
         As `table`; also for a setting that the figure does not have.
     """
     _known(name, figures(paper), "figure", paper)
+    _known(look, list(LOOKS), "look", f"{paper} {name}")
     spec = _project().figure(paper, name)
     _project()._signature(paper, "figure", spec["kind"], name).check(spec["settings"] | settings, f"{paper} {name}")
     import matplotlib.pyplot as plt
 
     draw = paper_function(paper, "figures", spec["kind"])
-    with style(look):
+    with drawn_alike(), style(look):
         drawn = Drawn.of(
             draw(**load_tables(_results() / paper / "metrics", spec["runs"]), **spec["settings"] | settings)
         )

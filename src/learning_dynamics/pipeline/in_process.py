@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.claims import Evaluation
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.stages.claims import judged
 from learning_dynamics.pipeline.stages.functions import data_function, paper_function, told
@@ -51,7 +52,16 @@ def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
 
 
 def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.DataFrame:
-    """Return the metrics of a trajectory, with the settings of run and metrics in ``attrs``."""
+    """Return the metrics of a trajectory, with the settings of run and metrics in ``attrs``.
+
+    Raises
+    ------
+    ProjectError
+        If the trajectory is of another kind of run.
+    """
+    kind = trajectory.settings.get("kind")
+    if kind != spec["kind"]:
+        raise ProjectError(f"{paper} {name}: measures {spec['kind']}; this trajectory is of {kind or 'nothing known'}")
     settings = Settings({**trajectory.settings, **spec["settings"]})
     with told(f"metrics of {name}", settings):
         table = paper_function(paper, "metrics", spec["kind"])(trajectory, **spec["settings"])

@@ -23,7 +23,15 @@ DATA_KEYS = {"source", "provenance", "resources"}
 FIGURE_KEYS = {"kind", "runs"}
 CLAIM_KEYS = {"kind", "runs", "figure", "expected", "vary"}
 MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
-MOST_MEMBERS = 1_000_000
+MOST_MEMBERS = 100_000
+MOST_BELOW = 30  # runs that a run inherits from, one from another
+LONGEST = 200  # characters of a member's name, which files bear
+NOT_SWEPT = RUN_KEYS - {"data", "kind"}  # of a run's block, what is no setting
+# names of rules, which no paper's own target may have
+RULES = (
+    "all", "data", "run", "metrics", "figure", "motion", "claims", "page", "verdicts", "replicate", "replication",
+    "learning_rates", "accuracies", "throughput",
+)  # fmt: skip
 MOST_VARIANTS = 500
 
 
@@ -55,6 +63,7 @@ class Project:
                 self._check_claim(paper, name)
             self._check_sensitivity(paper)
             self._check_provenance(paper)
+        self._check_targets()
 
     # -- what there is ------------------------------------------------------------------------------
 
@@ -100,13 +109,18 @@ class Project:
         """What a data job is to do: source and settings, with any of them changed."""
         block = self._find(paper, "data", name, "data set")
         where = self._where(paper, "data", name)
-        module = self._located(data_module, paper, block["source"], where=f"{where}.source")
-        function = self._function(module, block["source"], f"{where}.source")
+        function = self.data_signature(paper, name)
         settings = _settings(block, DATA_KEYS)
         if function.takes_seed:
             settings.setdefault("seed", self.seed)
         function.check(settings | changes, f"{paper} {name}" if changes else where)
         return {"source": block["source"], "settings": settings | changes}
+
+    def data_signature(self, paper: str, name: str) -> Signature:
+        """The function that makes a data set, as configuration sees it."""
+        block, where = self._find(paper, "data", name, "data set"), f"{self._where(paper, 'data', name)}.source"
+        module = self._located(data_module, paper, block["source"], where=where)
+        return self._function(module, block["source"], where)
 
     def run(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a run job is to do: kind and settings, with any of them changed."""
@@ -390,6 +404,8 @@ class Project:
     def _ancestry(self, paper: str, name: str, below: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
         """Yield a run's block and those it inherits from, nearest first."""
         block = self._find(paper, "runs", name, "run", self._where(paper, "runs", below[-1], "like") if below else "")
+        if len(below) > MOST_BELOW:
+            raise ProjectError(f"{self._where(paper, 'runs', name, 'like')}: inherits over more than {MOST_BELOW} runs")
         if name in below:
             raise ProjectError(f"{self._where(paper, 'runs', name, 'like')}: refers back to itself; break the circle")
         yield name, block
@@ -432,15 +448,18 @@ class Project:
         """Check a run, every swept value once, and note its members."""
         where = self._where(paper, "runs", name)
         count = 1
-        for values in (sweep or {}).values():
+        for key, values in (sweep or {}).items():
             count *= len(values)
+            if key in NOT_SWEPT:
+                raise ProjectError(f"{where}.sweep.{key}: is no setting of a run, and cannot be varied")
         if count > MOST_MEMBERS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
         members = sweep_members(name, sweep)
         for member, differing in members:
-            if not MEMBER.fullmatch(member):
+            if not MEMBER.fullmatch(member) or len(member) > LONGEST:
+                shown = member if len(member) <= LONGEST else f"{member[:LONGEST]}..."
                 raise ProjectError(
-                    f"{where}.sweep: `{member}` cannot be a file's name; sweep numbers or plain words, "
+                    f"{where}.sweep: `{shown}` cannot be a file's name; sweep numbers or plain words, "
                     "or write a run for each value"
                 )
             self._members[paper].setdefault(member, (name, differing))
@@ -532,6 +551,18 @@ class Project:
         return block.get("expected", "")
 
     # -- checks -------------------------------------------------------------------------------------
+
+    def _check_targets(self) -> None:
+        """Refuse names that two of Snakemake's rules would have: those of papers, of their metrics and their sweeps."""
+        taken = dict.fromkeys(RULES, "a rule of the Snakefile")
+        for paper in self.papers:
+            targets = [(paper, f"the paper {paper}", ""), (f"{paper}_metrics", f"the metrics of {paper}", "")]
+            targets += [(f"{paper}_{name}", f"the sweep {name} of {paper}", name) for name in self.sweeps(paper)]
+            for target, what, name in targets:
+                if target in taken:
+                    where = self._where(paper, "runs", name) if name else f"papers: {paper}"
+                    raise ProjectError(f"{where}: {what} has the same target as {taken[target]}: {target}; rename it")
+                taken[target] = what
 
     def _check_roles(self, paper: str, section: str, name: str, stage: str) -> Signature:
         block, where = self._blocks(paper, section)[name], self._where(paper, section, name)
