@@ -13,7 +13,7 @@ space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate bench test lint docs clean
+.PHONY: help figures publish replicate bench test verdicts lint docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,10 @@ bench: $(VENV)/.bench  ## the same work by us and by what one would use instead:
 
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2
+
+verdicts: $(INSTALLED)  ## what tests hold every claim to, written anew: read the diff before you commit it
+	python -m tests.papers.written $(if $(strip $(PAPERS)),--papers $(PAPERS))
+	@git --no-pager diff --stat -- tests/papers/verdicts.yaml tests/papers/quantities.csv
 
 lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	ruff check .

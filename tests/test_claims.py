@@ -133,16 +133,16 @@ def test_what_is_not_finite_decides_nothing(value):
 def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of):
     found = check("x", of([0.0, np.nan, 0.1, np.nan, 0.05]), 0.0)
     assert (found.state, found.draws, found.draws_for, found.draws_undecided) == ("undecided", 5, 0, 5)
-    assert found.criterion.endswith("undecided: 2 of 5 draws gave no number")
+    assert found.open_because == "2 of 5 draws gave no number"
 
 
 @pytest.mark.parametrize(
     ("part", "why"),
     [
-        (at_most("size", mean([1.0, np.nan]), 2.0), "undecided, size: 1 of 2 draws gave no number"),
-        (at_most("size", mean([1.0, 3.0]), 2.0), "undecided, size: the interval covers the bound"),
-        (at_most("size", np.nan, 2.0), "undecided, size: it cannot be judged"),
-        (every_draw("size", [1.0, np.nan, 1.5], at_most=2.0), "undecided, size: 1 of 3 draws cannot be judged"),
+        (at_most("size", mean([1.0, np.nan]), 2.0), "size: 1 of 2 draws gave no number"),
+        (at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound"),
+        (at_most("size", np.nan, 2.0), "size: it cannot be judged"),
+        (every_draw("size", [1.0, np.nan, 1.5], at_most=2.0), "size: 1 of 3 draws cannot be judged"),
     ],
 )
 def test_an_undecided_claim_says_what_left_it_open(part, why):
@@ -202,8 +202,8 @@ def verdict_of(printed, corrected=None, rivals=("fails",), empirical=False):
         ("fails", "fails", "contradicted"),
         ("fails", "undecided", "contradicted"),
         ("fails", None, "contradicted"),
-        ("undecided", "holds", "not reproduced"),
-        ("undecided", None, "not reproduced"),
+        ("undecided", "holds", "undecided"),
+        ("undecided", None, "undecided"),
     ],
 )
 def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):

@@ -16,7 +16,7 @@ from learning_dynamics.evidence import Estimate, Optimum, share
 
 State = Literal["holds", "fails", "undecided"]
 Origin = Literal["paper", "ours"]
-VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "untested")
+VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
 
 class Untested(Exception):  # noqa: N818 - it is an answer, not an error
@@ -48,6 +48,8 @@ class Check:
         How many draws there are, and what each says by itself.
     left_out : str
         Draws that are not judged, how many and why.
+    open_because : str
+        Why the check is undecided, where it is.
     """
 
     name: str
@@ -64,14 +66,16 @@ class Check:
     draws_against: int = 0
     draws_undecided: int = 0
     left_out: str = ""
+    open_because: str = ""
 
     def __str__(self) -> str:
         interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
-        return f"{self.name}: {self.value:.4g}{interval}; {self.criterion}: {self.state}"
+        why = f" ({self.open_because})" if self.open_because else ""
+        return f"{self.name}: {self.value:.4g}{interval}; {self.criterion}: {self.state}{why}"
 
     def but_undecided(self, why: str) -> Check:
-        """Return the check as undecided, with the reason in its criterion."""
-        return replace(self, state="undecided", criterion=f"{self.criterion}; undecided: {why}")
+        """Return the check as undecided, with the reason beside any that it has."""
+        return replace(self, state="undecided", open_because="; ".join(filter(None, [self.open_because, why])))
 
 
 # -- criteria that every draw must meet ------------------------------------------------------------------------------
@@ -140,6 +144,7 @@ def every_draw(
         draws_against=against,
         draws_undecided=int(open_.sum()),
         left_out=_reasons(left_out),
+        open_because=_cannot_be_judged(int(open_.sum()), measured.size) if state == "undecided" else "",
     )
 
 
@@ -290,8 +295,12 @@ def at_optimum(check: Check, *optima: Optimum) -> Check:
 def _counting(check: Check) -> Check:
     """Return a check on an estimate, undecided where draws that the estimate leaves out cannot be judged."""
     if check.state == "holds" and check.draws_undecided:
-        return check.but_undecided(f"{check.draws_undecided} of its draws cannot be judged")
+        return check.but_undecided(_cannot_be_judged(check.draws_undecided, check.draws))
     return check
+
+
+def _cannot_be_judged(undecided: int, draws: int) -> str:
+    return f"{undecided} of {draws} draws cannot be judged" if draws > 1 else "it cannot be judged"
 
 
 def _estimate(found: Estimate | float) -> Estimate:
@@ -303,7 +312,10 @@ def _ordered(name: str, found: Estimate, bound: float, upper: bool, because: str
     beyond = found.lower > bound if upper else found.upper < bound
     state: State = "holds" if inside else "fails" if beyond else "undecided"
     criterion = f"{'<=' if upper else '>='} {bound:.4g}" + (f" ({because})" if because else "")
-    return _check(name, state, found, criterion, _factor(bound, found.value, upper), np.nan, counts)
+    check = _check(name, state, found, criterion, _factor(bound, found.value, upper), np.nan, counts)
+    if state != "undecided" or found.missing:
+        return check
+    return check.but_undecided("it cannot be judged" if np.isnan(found.value) else "the interval covers the bound")
 
 
 def _check(
@@ -439,7 +451,7 @@ def claim(
     origin : str
         ``paper``, or ``ours`` for what is no sentence of the paper.
     empirical : bool
-        Whether the statement is about experiments: one that does not show here is *not reproduced at this scale*,
+        Whether the statement is about experiments: one that fails here is *not reproduced at this scale*,
         never corrected or contradicted.
     correction : str
         What holds instead, for claims that fail as printed.
@@ -509,12 +521,14 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
     survivors = [name for name, same in rivals.items() if same == verdict]
     reason = [finding.reason] if verdict != "reproduced" and finding.reason else []
     if not finding.rivals:
-        verdict, reason = "not reproduced", [*reason, "undecided: no rival was tried"]
+        verdict, reason = "undecided", [*reason, "no rival was tried"]
     elif survivors and verdict in ("reproduced", "corrected"):
-        reason.append(f"undecided: {' and '.join(survivors)} would get the same verdict ({verdict})")
-        verdict = "not reproduced"
+        reason.append(f"{' and '.join(survivors)} would get the same verdict ({verdict})")
+        verdict = "undecided"
+    elif verdict == "undecided":
+        reason.append(_open_because(printed))
     elif verdict == "not reproduced":
-        reason.append(_open_because(printed) if printed.state == "undecided" else "does not show at this scale")
+        reason.append("does not show at this scale")
     refuses = np.nan
     if verdict in ("reproduced", "corrected"):
         refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
@@ -525,12 +539,7 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
 def _open_because(judgement: Judgement) -> str:
     """Return why a judgement is undecided, by the first of its parts that is."""
     part = next(check for check in (judgement.headline, *judgement.parts) if check.state == "undecided")
-    why = part.criterion.partition("; undecided: ")[2]
-    if not why and part.interval.startswith("worst of"):
-        why = f"{part.draws_undecided} of {part.draws} draws cannot be judged"
-    elif not why and part.interval == "one number":
-        why = "it cannot be judged"
-    return f"undecided, {part.name}: {why or 'the interval covers the bound'}"
+    return f"{part.name}: {part.open_because or 'it cannot be judged'}"
 
 
 def _says_nothing(prediction: Any) -> bool:
@@ -562,7 +571,9 @@ def _of_all_members(judgement: Judgement, members: int) -> Judgement:
 def _verdict(about: About, printed: State, corrected: State | None) -> str:
     if printed == "holds":
         return "reproduced"
-    if printed == "undecided" or about.empirical:
+    if printed == "undecided":
+        return "undecided"
+    if about.empirical:
         return "not reproduced"
     return "corrected" if corrected == "holds" else "contradicted"
 

@@ -11,6 +11,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.templates import fields, fill, typed_results
+from tests.papers.written import claim_differences, claim_entry, read_verdicts
 from tests.support import PAPERS, claim_tables, evaluation, smoke
 
 
@@ -47,6 +48,18 @@ def test_it_has_a_verdict_that_every_rival_turns(paper, name):
         assert found.verdict not in found.rivals.values()
     else:
         assert found.reason or found.verdict == "contradicted"
+
+
+@every_claim
+def test_it_says_what_is_written_down_of_it(paper, name):
+    written = read_verdicts().get(f"{paper}.{name}")
+    assert written, "tests/papers/verdicts.yaml says nothing of it; make verdicts, and read the diff"
+    assert claim_differences(claim_entry(evaluated(paper, name)), written) == []
+
+
+def test_nothing_is_written_down_of_claims_that_are_not_there():
+    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).about(paper)["claims"]}
+    assert set(read_verdicts()) <= claims
 
 
 @every_claim

@@ -13,7 +13,9 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +27,7 @@ from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.arrays import load_trajectory
 from learning_dynamics.pipeline.config import PAPERS, ROOT, load
+from learning_dynamics.pipeline.freshness import outdated_verdicts
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.stages.functions import data_function, paper_function
 from learning_dynamics.pipeline.stages.run import check_finite
@@ -88,17 +91,30 @@ def trajectory(paper: str, run: str) -> Trajectory:
 def claims(paper: str | None = None) -> pd.DataFrame:
     """Return the claims with their verdicts: of the run that lies here, else the published ones.
 
-    ``attrs["of"]`` says which of the two.
+    ``attrs["of"]`` says which of the two, ``attrs["outdated"]`` which papers' verdicts other settings, other code or an
+    earlier run have made, and why; a warning says the same.
     """
-    own = _results() / "claims.parquet"
-    found = read_table(own) if own.is_file() else published.read()
-    if found is None:
-        raise ProjectError(f"{own}: no such file, and nothing is published; run snakemake to make it")
-    found.attrs["of"] = str(own) if own.is_file() else str(published.FOLDER / published.CLAIMS)
-    if paper is None:
-        return found
-    _block(paper)
-    return found[found["paper"] == paper].reset_index(drop=True)
+    if paper is not None:
+        _block(paper)
+    project, wanted = _project(), [paper] if paper else papers()
+    files = {name: _results() / name / "claims.parquet" for name in wanted}
+    own = {name: read_table(file) for name, file in files.items() if file.is_file()}
+    if own:
+        found = pd.concat(own.values(), ignore_index=True)
+        outdated = [outdated_verdicts(project, name, _results()) for name in own]
+        outdated += [
+            f"{name}: its claims were not judged here; run: snakemake {name}" for name in wanted if name not in own
+        ]
+        found.attrs = {"of": str(_results()), "outdated": list(filter(None, outdated))}
+    else:
+        known = published.read()
+        if known is None:
+            raise ProjectError(f"{_results()}: no claims, and nothing is published; run snakemake to make them")
+        found = known[known["paper"].isin(wanted)].reset_index(drop=True)
+        found.attrs = {"of": str(published.FOLDER / published.CLAIMS), "outdated": published.unlike(project, wanted)}
+    for text in found.attrs["outdated"]:
+        warnings.warn(text, stacklevel=2)
+    return found
 
 
 def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = "paper", **settings: Any) -> Figure:
@@ -207,7 +223,8 @@ def _project() -> Project:
 @functools.cache
 def _project_at(scale: str | None) -> Project:
     overlay = ROOT / PAPERS / f"{scale}.yaml"
-    return Project(load([overlay] if scale and overlay.is_file() else []))
+    seed = re.fullmatch(r"seed([0-9]{1,18})", scale or "")
+    return Project(load([overlay] if scale and overlay.is_file() else [], {"seed": int(seed[1])} if seed else {}))
 
 
 def _block(paper: str) -> Mapping[str, Any]:

@@ -115,6 +115,20 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
     return found
 
 
+def folders(configuration: Configuration) -> tuple[Path, Path]:
+    """Return where the results and the figures of a configuration lie, below the folder that one works in.
+
+    Raises
+    ------
+    ProjectError
+        If neither is there and this is not the project's folder: whatever is said of them would be said of nothing.
+    """
+    if not (Path("results").exists() or Path("figures").exists() or Path.cwd() == ROOT):
+        raise ProjectError(f"{Path.cwd()}: neither results nor figures lie here; go to the project's folder: cd {ROOT}")
+    scale = configuration.scale or ""
+    return Path("results", scale), Path("figures", scale)
+
+
 def _load_paper(found: Configuration, paper: str, top: Block, where: dict[Key, str], root: Path) -> None:
     file = PAPERS / f"{paper}.yaml"
     if not (root / file).is_file():

@@ -21,6 +21,7 @@ from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.arrays import read_record
 from learning_dynamics.pipeline.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.tables import read_provenance
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
@@ -28,7 +29,7 @@ CLOCKS_DIFFER = 60.0  # seconds by which a file server's clock may be ahead
 
 
 def expected_outputs(project: Project, results: str, figures: str | None = None) -> dict[str, str]:
-    """Return the fingerprint that each output must carry, by its path."""
+    """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
     found = {f"{results}/{name}": made for name, made in project.outputs.items()}
     if figures is not None:
         drawn = ((paper, name) for paper in project.papers for name in project.figures(paper))
@@ -38,15 +39,38 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
         for paper in project.papers:
             for name in project.motions(paper):
                 found[f"{figures}/{paper}/{name}.webp"] = project.fingerprint("motion", paper, name)
+        found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
+        found[f"{figures}/index.html"] = project.page
     return found
+
+
+def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None:
+    """Return why a paper's verdicts are not those of the configuration and the sources as they stand; None if they are.
+
+    Verdicts of the right fingerprint are of an earlier run if what they were made from is not there any more, or was
+    made again since: a run that fails leaves them so.
+    """
+    file = results / paper / "claims.parquet"
+    wrong = fault(file, project.fingerprint("claims", paper, "claims"))
+    if wrong is not None:
+        other = "was made by other" in wrong
+        return f"{paper}: verdicts of other settings or other code; run: snakemake {paper}" if other else wrong
+    made = file.stat().st_mtime
+    for run in project.claims_runs(paper):
+        for below in (f"runs/{project.trajectory(paper, run)}.npz", f"metrics/{run}.parquet"):
+            behind = results / paper / below
+            since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
+            if since:
+                return f"{paper}: verdicts of an earlier run: {behind} {since}; run: snakemake {paper}"
+    return None
 
 
 def fault(path: str | Path, expected: str) -> str | None:
     """Return what is wrong with an output; None if it is whole and carries the expected fingerprint."""
     path = Path(path)
     try:
-        if path.suffix == ".pdf":
-            carried = _is_drawn(path, expected)
+        if path.suffix in (".pdf", ".html", ".txt"):
+            carried = expected.encode() in verified(path)
         else:
             record = _record(path)
             # one of a job's tables copied over another carries the job's fingerprint, and another name
@@ -64,14 +88,6 @@ def _record(path: Path) -> Mapping[str, Any]:
     if path.suffix in (".png", ".webp"):
         return read_drawn(path)
     return read_record(path)
-
-
-def _is_drawn(path: Path, fingerprint: str) -> bool:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ProjectError(f"{path}: cannot be read ({error.strerror})") from None
-    return fingerprint.encode() in content and content.rstrip().endswith(b"%%EOF")
 
 
 class Outdated(set[str]):
@@ -151,6 +167,8 @@ def make_again_what_is_outdated(expected: Mapping[str, str], check_targets: Call
         begin(self, *arguments, **options)
 
         def recorded(file: Any) -> str:
+            if "PARAMS" not in {trigger.name for trigger in self.workflow.rerun_triggers}:
+                return ""  # Snakemake was told to look at times alone
             return " ".join(map(str, self.workflow.persistence.params(file) or []))
 
         self.forcefiles = Outdated(self.forcefiles, expected, recorded=recorded)

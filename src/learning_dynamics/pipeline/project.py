@@ -642,6 +642,22 @@ class Project:
                 yield "runs", name, key, value
 
     @cached_property
+    def verdicts(self) -> str:
+        """The fingerprint of all papers' verdicts together."""
+        return digest({paper: self.fingerprint("claims", paper, "claims") for paper in self.papers})
+
+    @cached_property
+    def page(self) -> str:
+        """The fingerprint of the page: of all verdicts, and of all that is drawn."""
+        drawn = {
+            stage: {
+                f"{paper}/{name}": self.fingerprint(stage, paper, name) for paper in self.papers for name in of(paper)
+            }
+            for stage, of in (("figure", self.figures), ("motion", self.motions))
+        }
+        return digest([self.verdicts, drawn])
+
+    @cached_property
     def outputs(self) -> dict[str, str]:
         """The fingerprint of every data set, run, metrics table and claims, by its path below the results folder."""
         found = {}

@@ -56,6 +56,7 @@ PART_COLUMNS = (
     Column("part", "int", "0 for the headline, then 1, 2, ..."),
     *CHECK,
     Column("state", "str", "holds, fails or undecided"),
+    Column("open_because", "str", "why it is undecided, where it is"),
 )
 VARIANT_COLUMNS = (
     PAPER,
@@ -125,7 +126,15 @@ def part_rows(found: Evaluation) -> list[dict[str, Any]]:
     for of, judgement in (("printed", found.judgement), ("corrected", found.corrected)):
         if judgement is not None:
             for part, check in enumerate((judgement.headline, *judgement.parts)):
-                rows.append({"of": of, "part": part, **check_row(check), "state": check.state})
+                rows.append(
+                    {
+                        "of": of,
+                        "part": part,
+                        **check_row(check),
+                        "state": check.state,
+                        "open_because": check.open_because,
+                    }
+                )
     return rows
 
 

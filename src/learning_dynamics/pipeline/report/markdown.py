@@ -12,10 +12,10 @@ import pandas as pd
 from learning_dynamics.pipeline import maths
 from learning_dynamics.pipeline.config import ROOT
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, counted
+from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.templates import MATHS
 
 PICTURES = 3  # on the first screen of the README
-SIGNS = {"reproduced": "✓", "corrected": "✎", "contradicted": "✗", "not reproduced": "?", "untested": "–"}
 
 
 def of_all(papers: Sequence[Paper], folder: Path, replicated: bool) -> str:
@@ -91,7 +91,7 @@ def of_paper(paper: Paper, folder: Path) -> str:
 def _claim(claim: Row, folder: Path) -> str:
     held = claim["standing"]
     lines = [
-        f"- {SIGNS[claim['verdict']]} **{claim['verdict']}**: {_prose(claim['reference'])}, `{claim['claim']}` "
+        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**: {_prose(claim['reference'])}, `{claim['claim']}` "
         f"([code]({_code(claim['code'], folder)})). {_prose(claim['statement'])}"
     ]
     if claim["correction"]:
@@ -121,7 +121,7 @@ def _otherwise(claim: Row, folder: Path) -> str:
         holds = f"Measured: {_prose(claim['quantity'])}: {_measured(claim)}. {_prose(claim['reason'])}".rstrip()
     place = claim["claim"].partition(".")[0]
     return (
-        f"- {SIGNS[claim['verdict']]} **{claim['verdict']}**, [{place}]({place}.md), {_prose(claim['reference'])} "
+        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**, [{place}]({place}.md), {_prose(claim['reference'])} "
         f"([code]({_code(claim['code'], folder)})).  \n  As printed: {_prose(claim['statement'])}  \n  {holds}"
     )
 

@@ -8,8 +8,8 @@ from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import published
-from learning_dynamics.pipeline.stages.verdicts import number
-from learning_dynamics.pipeline.tables import read_table
+from learning_dynamics.pipeline.stages.verdicts import number, of_other_versions
+from learning_dynamics.pipeline.tables import read_provenance, read_table
 
 HEAD = ("claim", "published", "", "here", "", "comes")
 
@@ -22,6 +22,8 @@ def execute(claims: Path) -> int:
             f"{published.FOLDER / published.CLAIMS}: no published results; write them with: make publish"
         )
     both = published.compared(read_table(claims), known)
+    for outdated in of_other_versions(claims, read_provenance(claims)):
+        print(f"outdated: {outdated}")
     cells = [
         [
             row["claim"],

@@ -17,9 +17,9 @@ import numpy as np
 from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
 from learning_dynamics.pipeline.stages.tables import load_tables
 from learning_dynamics.plotting import legible_ticks, style
@@ -59,7 +59,7 @@ def execute(
             motion: Motion = move(**tables, **spec["settings"])
             frames = rendered(motion)
         described = json.dumps({KEY: record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
-        with replacing(out) as partial:
+        with sealing(out) as partial:
             partial.write_bytes(animated(frames, motion.seconds, described, f"motion {name}"))
 
 
