@@ -17,7 +17,9 @@ MEASURE = {"shares": [0.9, 0.99], "slope": 0.5, "floor": 1e-4, "least": 1.25}
 
 def test_descent_is_torchs():
     data = relu_teacher.gaussian(samples=6, inputs=3, neurons=2, output_weights="gaussian", seeds=2, seed=0)
-    found = runs.relu_descent(data, neurons=5, scale=0.4, step=0.05, start=0.1, horizon=5.0, points=7, seed=4)
+    found = runs.relu_descent(
+        data, neurons=5, scale=0.4, step=0.05, start=0.1, horizon=4.0, decade=2.5, points=7, seed=4
+    )
     rngs = generators(4, "relu_student.initialisation", 2)
     for draw, rng in enumerate(rngs):
         X, y = (torch.tensor(data[name][draw]) for name in ("X", "y"))
@@ -69,7 +71,7 @@ def measured():
     sigma[0, time < 10] = [1.0, 0.0, 0.0]
     rng = np.random.default_rng(0)
     teacher, W = rng.standard_normal((2, 2, 3)), rng.standard_normal((2, 6, 3))
-    constants = {"teacher_W": teacher, "limit_W1": W, "limit_W2": np.ones((2, 6))}
+    constants = {"X": np.ones((2, 7, 3)), "teacher_W": teacher, "limit_W1": W, "limit_W2": np.ones((2, 6))}
     trajectory = Trajectory(time, {"loss": losses, "sigma": sigma}, constants)
     return trajectory, metrics.relu_descent(trajectory, **MEASURE)
 
@@ -107,6 +109,7 @@ def test_directions_by_angles_between_subspaces(measured):
         fitted = teacher.T @ np.linalg.lstsq(teacher.T, W.T, rcond=None)[0]
         assert values["inside"].iloc[0] == pytest.approx(1 - np.sum((W.T - fitted) ** 2) / np.sum(W**2))
         assert values["chance_inside"].iloc[0] == pytest.approx(2 / 3)
+        assert values["samples"].iloc[0] == 7
 
 
 def test_chance_is_the_cosine_of_spans_at_random():
@@ -114,7 +117,8 @@ def test_chance_is_the_cosine_of_spans_at_random():
     rng, draws = np.random.default_rng(1), 400
     teacher = rng.standard_normal((draws, 2, 5))
     time = np.array([0.0, 0.1, 1.0, 10.0])
-    constants = {"teacher_W": teacher, "limit_W1": rng.standard_normal((draws, 6, 5)), "limit_W2": np.ones((draws, 6))}
+    constants = {"X": np.ones((draws, 7, 5)), "limit_W2": np.ones((draws, 6))}
+    constants |= {"teacher_W": teacher, "limit_W1": rng.standard_normal((draws, 6, 5))}
     series = {"loss": np.ones((draws, 4)), "sigma": np.ones((draws, 4, 5))}
     table = metrics.relu_descent(Trajectory(time, series, constants), **MEASURE)
     rows = table[table["quantity"] == "chance_cosine"]
