@@ -259,6 +259,8 @@ def test_curl_is_that_of_finite_differences(equal):
     skew = np.abs(jacobian - jacobian.T).max()
     found = float(potential.curl(Z, diagonal))
     assert (found < 1e-13) == (skew < 1e-8) == equal
+    # a number without units
+    assert float(potential.curl(3.0 * Z, 50.0 * diagonal)) == pytest.approx(found, rel=1e-9, abs=1e-13)
     if not equal:
         # random pairs see a part of the largest antisymmetry, relative to the derivative of the inverse alone
         size = np.linalg.norm(jacobian - np.eye(9), 2)

@@ -56,8 +56,7 @@ def test_the_other_reading_has_to_be_another():
         for alteration in spectrum(role, ONES, [2.0, 1.0, 0.1, 0.1, 0.1, 0.1], draw=None)
     ]
     found = evaluation_on("gaussian_init_low_rank", *same)
-    assert found.verdict == "not reproduced"
-    assert "undecided" in found.reason
+    assert found.verdict == "undecided"
     np.testing.assert_allclose(found.facts["deviation"], 5 / 5.04)
 
 
