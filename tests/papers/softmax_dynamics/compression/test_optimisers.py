@@ -1,0 +1,142 @@
+"""Training against torch's own optimisers, and the map's measures against searches by loops."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from scipy.signal import find_peaks
+
+from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.papers.softmax_dynamics.compression import metrics, runs
+from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser, inputs_of, train
+from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
+from tests.papers.softmax_dynamics.network import loss_of
+
+COUNTS = np.array([3, 2, 1])
+CLASSES = torch.tensor([0, 0, 0, 1, 1, 2])
+STEPS = 30
+
+PAIRS = {
+    "descent": (Optimiser(0.1), lambda p: torch.optim.SGD(p, 0.1)),
+    "momentum": (Optimiser(0.02, momentum=0.9), lambda p: torch.optim.SGD(p, 0.02, momentum=0.9)),
+    "decay": (Optimiser(0.1, weight_decay=0.2), lambda p: torch.optim.SGD(p, 0.1, weight_decay=0.2)),
+    "momentum and decay": (
+        Optimiser(0.05, momentum=0.5, weight_decay=0.3),
+        lambda p: torch.optim.SGD(p, 0.05, momentum=0.5, weight_decay=0.3),
+    ),
+    "adam": (Optimiser(0.05, adam=True), lambda p: torch.optim.Adam(p, 0.05)),
+    "adam and decay": (
+        Optimiser(0.05, weight_decay=0.2, adam=True), lambda p: torch.optim.Adam(p, 0.05, weight_decay=0.2),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("correlations", [(0.0, 0.0), (0.1, 0.5)])
+def test_training_is_torchs(name, correlations):
+    ours, theirs = PAIRS[name]
+    inputs = inputs_of(COUNTS, *correlations)
+    start = toy.gaussian(np.random.default_rng(3), 6, 2, 3, 0.7)
+    gram, total, probabilities = train(inputs, COUNTS, *start, ours, np.array([0, STEPS]), 1)
+    theta, W = (torch.tensor(part, requires_grad=True) for part in start)
+    optimiser = theirs([theta, W])
+    data = torch.tensor(inputs)
+    for _ in range(STEPS):
+        optimiser.zero_grad()
+        loss_of(data @ theta, W, CLASSES, "cross_entropy").backward()
+        optimiser.step()
+    f = (data @ theta).detach().numpy()
+    own = torch.softmax(data @ theta @ W, 1)[torch.arange(6), CLASSES].detach().numpy()
+    np.testing.assert_allclose(gram[1], f.T @ f, rtol=1e-7)
+    np.testing.assert_allclose(total[1], f.sum(axis=0), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(probabilities[1], [own[:3].mean(), own[3:5].mean(), own[5]], rtol=1e-7)
+    np.testing.assert_allclose(gram[0], (inputs @ start[0]).T @ (inputs @ start[0]), rtol=1e-12)
+
+
+def test_variants_change_what_they_say():
+    settings = {
+        "counts": [[2, 1, 1]], "dimensions": [2], "scales": [0.5], "seeds": 1, "learning_rate": 0.1, "steps": 40,
+        "points": 5, "learning_rates": [0.3], "momenta": [0.5], "weight_decays": [0.2], "batches": [1],
+        "adam_rates": [0.05], "shared_inputs": [0.4], "class_inputs": [0.5],
+    }  # fmt: skip
+    trajectory = runs.variants_map(**settings, seed=5)
+    grams = dict(zip(trajectory.constants["variant"], trajectory.series["gram"], strict=True))
+    # all start from the same parameters: features are equal where inputs are
+    from learning_dynamics.seeds import generators
+
+    (rng,) = generators(5, "softmax_dynamics.map.2-1-1.2.0.5", 1)
+    start = toy.gaussian(rng, 4, 2, 3, 0.5)
+    expected = {
+        "gradient descent": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 0.0)),
+        "learning rate": (lambda p: torch.optim.SGD(p, 0.3), (0.0, 0.0)),
+        "momentum": (lambda p: torch.optim.SGD(p, 0.05, momentum=0.5), (0.0, 0.0)),
+        "weight decay": (lambda p: torch.optim.SGD(p, 0.1, weight_decay=0.2), (0.0, 0.0)),
+        "Adam": (lambda p: torch.optim.Adam(p, 0.05), (0.0, 0.0)),
+        "inputs shared": (lambda p: torch.optim.SGD(p, 0.1), (0.4, 0.0)),
+        "inputs by class": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 0.5)),
+    }
+    classes = torch.tensor([0, 0, 1, 2])
+    for name, (theirs, (shared, within)) in expected.items():
+        same = classes[:, None] == classes[None, :]
+        kernel = (1 - shared - within) * torch.eye(4) + shared + within * same
+        values, vectors = torch.linalg.eigh(kernel.double())
+        data = vectors * values.clamp(min=0).sqrt() @ vectors.T
+        theta, W = (torch.tensor(part, requires_grad=True) for part in start)
+        optimiser = theirs([theta, W])
+        for _ in range(40):
+            optimiser.zero_grad()
+            loss_of(data @ theta, W, classes, "cross_entropy").backward()
+            optimiser.step()
+        f = (data @ theta).detach().numpy()
+        np.testing.assert_allclose(grams[name][-1], f.T @ f, rtol=1e-6, atol=1e-9, err_msg=name)
+    assert np.abs(grams["minibatch"][-1] - grams["gradient descent"][-1]).max() > 1e-2
+
+
+def test_windows_and_falls_of_a_map_by_hand():
+    settings = {
+        "counts": [[6, 2, 1]], "dimensions": [2], "scales": [0.3], "seeds": 6, "learning_rate": 0.3, "steps": 400,
+        "points": 40,
+    }  # fmt: skip
+    trajectory = runs.descent_map(**settings, seed=5)
+    trajectory.settings = settings
+    table = metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
+    fallen = {name: map_draws(table, name, "rankme_centred", 0.01)["value"].to_numpy()
+              for name in ("fall", "fall_rare", "fall_learning", "fall_before", "fall_after")}  # fmt: skip
+    net = map_draws(table, "net", "rankme_centred", 0.0)["value"].to_numpy()
+    learned = map_draws(table, "learned", "rankme_centred", 0.0)["value"].to_numpy()
+    for member in range(6):
+        gram, total = trajectory.series["gram"][member], trajectory.series["total"][member]
+        covariances = [g - np.outer(t, t) / 9 for g, t in zip(gram, total, strict=True)]
+        ranks = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in covariances]
+        own = trajectory.series["probabilities"][member]
+        last = len(own) - 1
+        begin = next((t for t in range(len(own)) if own[t, 2] > 0.3), last) - 1
+        end = next((t for t in range(len(own)) if own[t, 2] > 0.8), last)
+        first = next((t for t in range(len(own)) if own[t].max() > 0.5), last)
+        every = next((t for t in range(len(own)) if own[t].min() > 0.8), last)
+        assert net[member] == pytest.approx(ranks[end] - ranks[max(begin, 0)])
+        assert learned[member] == (own[-1].min() > 0.8)
+        begin = max(begin, 0)
+        windows = {
+            "fall": (0, last), "fall_rare": (begin, end), "fall_learning": (first, every),
+            "fall_before": (max(2 * begin - end, 0), begin), "fall_after": (end, min(2 * end - begin, last)),
+        }  # fmt: skip
+        for name, (low, high) in windows.items():
+            assert fallen[name][member] == pytest.approx(deepest(ranks, low, high, 0.01), abs=1e-12), name
+
+
+def deepest(series, low, high, threshold):
+    """The deepest part in a window of a fall that follows a rise: from a peak of scipy's to the trough behind it."""
+    series = np.asarray(series)
+    peaks = find_peaks(series, prominence=threshold)[0].tolist()
+    found = 0.0
+    for top, after in itertools.pairwise([*peaks, len(series)]):
+        bottom = top + int(np.argmin(series[top:after]))
+        begin, end = max(top, low), min(bottom, high)
+        if end > begin:
+            found = max(found, series[begin] - series[end])
+    return found
