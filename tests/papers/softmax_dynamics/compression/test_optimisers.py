@@ -126,13 +126,14 @@ def test_windows_and_falls_of_a_map_by_hand():
             "fall_before": (max(2 * begin - end, 0), begin), "fall_after": (end, min(2 * end - begin, last)),
         }  # fmt: skip
         for name, (low, high) in windows.items():
-            assert fallen[name][member] == pytest.approx(deepest(ranks, low, high, 0.01), abs=1e-12), name
+            assert fallen[name][member] == pytest.approx(deepest(ranks, low, high, 0.01, first), abs=1e-12), name
 
 
-def deepest(series, low, high, threshold):
-    """The deepest part in a window of a fall that follows a rise: from a peak of scipy's to the trough behind it."""
+def deepest(series, low, high, threshold, first):
+    """The deepest part in a window of a fall after a rise since the trough: scipy's peaks, and troughs behind."""
+    start = int(np.argmin(series[: first + 1]))
     series = np.asarray(series)
-    peaks = find_peaks(series, prominence=threshold)[0].tolist()
+    peaks = [start + peak for peak in find_peaks(series[start:], prominence=threshold)[0].tolist()]
     found = 0.0
     for top, after in itertools.pairwise([*peaks, len(series)]):
         bottom = top + int(np.argmin(series[top:after]))

@@ -18,7 +18,7 @@ SETTINGS = {
     "counts": [[2, 2, 1, 1], [3, 1, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["balanced", "gaussian"],
     "scales": [0.1], "seeds": 2, "start": 0.1, "horizon": 100.0, "points": 40, "rtol": 1e-9, "atol": 1e-13,
 }  # fmt: skip
-MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9}
+MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9, "populations": ["examples"]}
 
 
 @pytest.fixture(scope="module", params=["cross_entropy", "squared"])
@@ -121,7 +121,7 @@ def test_a_single_cell_over_time_by_hand():
     }  # fmt: skip
     trajectory = runs.toy(**settings, seed=1)
     trajectory.settings = settings
-    table = metrics.toy(trajectory, coordinates=1)
+    table = metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
     classes = torch.tensor([0, 0, 0, 1, 2])
     for seed in (0, 1):
         f, W = states(trajectory, seed)

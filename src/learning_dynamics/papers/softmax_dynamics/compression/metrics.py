@@ -35,9 +35,9 @@ def descent_map(
 
     By measure: ``net``, the rank's change while the rarest classes are learned (between `lower` and `upper`), and
     ``learned``, whether all classes pass `upper` at the end. By measure and threshold: the deepest fall that follows a
-    rise, ``fall``, and the part of one while the rarest classes are learned, ``fall_rare``, or while all classes after
-    the first are, ``fall_learning``; and in windows of as many records as that of the rarest, just before it and just
-    after, ``fall_before`` and ``fall_after``.
+    rise since the warm-up's trough, ``fall``, and the part of one while the rarest classes are learned, ``fall_rare``,
+    or while all classes after the first are, ``fall_learning``; and in windows of as many records as that of the
+    rarest, just before it and just after, ``fall_before`` and ``fall_after``.
     """
     constants = trajectory.constants
     sizes, dimension = constants["counts"], constants["dimension"]
@@ -76,8 +76,9 @@ def descent_map(
         learned = np.where(failed, np.nan, (probabilities[:, -1] > upper).all(axis=1))
         tables.append(rows({"net": net, "learned": learned}, axes, **labels, measure=measure, threshold=0.0))
         for threshold in thresholds:
+            since = falls.troughs(series, first.learning[0])
             found = falls.falls_by_window(series, threshold, first) | {
-                f"fall_{when}": falls.falls_within(series, threshold, window)
+                f"fall_{when}": falls.falls_within(series, threshold, window, since)
                 for when, window in _beside(first.rare, series.shape[1] - 1).items()
             }
             tables.append(rows(found, axes, **labels, measure=measure, threshold=threshold))

@@ -7,16 +7,6 @@ import pandas as pd
 
 from learning_dynamics.tidy import Table, select
 
-# everything but noise: what a full-batch run can be changed in
-FULL_BATCH = (
-    "gradient descent",
-    "learning rate",
-    "momentum",
-    "weight decay",
-    "Adam",
-    "inputs shared",
-    "inputs by class",
-)
 CONTROLS = {"treated": "skewed, $d = {least}$", "equal": "equal, $d = {least}$", "wide": r"skewed, $d \geq V$"}
 
 

@@ -14,7 +14,7 @@ from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
-from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
+from learning_dynamics.papers.softmax_dynamics.draws import shapes, values
 from learning_dynamics.papers.softmax_dynamics.panels import RANK_NAMES, band, class_colours, learned_times
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
@@ -119,8 +119,7 @@ def _paths(
 
 PHASES = (
     ("falls first", lambda words, falls: np.array([bool(w) and w[0] == "F" for w in words])),
-    ("no fall after\na rise", lambda words, falls: monotone(words)),
-    ("falls after a rise,\nany time", lambda words, falls: falls["fall"]),
+    ("grows from the warm-\nup's trough on", lambda words, falls: ~falls["fall"]),
     ("falls after a rise, while\nrare classes are learned", lambda words, falls: falls["fall_rare"]),
 )
 
@@ -135,9 +134,9 @@ def phases(
 ) -> Drawn:
     r"""Share of seeds whose effective rank shows each phase, over class skews and initial scales.
 
-    Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall once
-    it has risen (what the paper says of its controls); it falls after a rise, at any time (compression,
-    counted generously); it falls after a rise, and as much as counts comes while the rarest classes are learned.
+    Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall
+    once it has risen from the warm-up's trough, the lowest rank until the first class is learned (what the paper says
+    of its controls); it falls after a rise since then, and as much as counts comes while the rarest are learned.
     Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the share in per cent
     with its 95 % Wilson interval, balanced and Gaussian starts together; of equal classes (lowest row of each panel)
     all are rarest. Each row of panels has colours of its own, from nought to its largest share.
@@ -147,7 +146,7 @@ def phases(
         "cross-entropy, $d = 3$": no_bottleneck,
         "squared loss, $d = 2$": squared,
     }
-    figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 7.6), sharex=True, sharey=True)
+    figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
     for row, (name, rule) in enumerate(PHASES):
         found = [_shares(table, rule, measure, threshold) for table in tables.values()]
         top = max(shares[..., 0].max() for shares, _, _ in found)
