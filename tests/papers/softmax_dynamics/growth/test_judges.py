@@ -55,7 +55,7 @@ def test_rates_along_flows_are_held_to_what_differences_and_integration_leave(qu
     assert finding.judge(finding.printed).state == state
 
 
-def aligned(order: float, *, off: float = 0.0, departure: float = 1e-6) -> pd.DataFrame:
+def aligned(order: float, *, off: float = 0.0, departure: float = 1e-9) -> pd.DataFrame:
     rows = []
     for classes, size, seed, time in itertools.product((4, 100), (2, 8, 32), range(3), (0.0, 30.0)):
         fastest = float(size**order)
@@ -83,9 +83,9 @@ def by_class(order: float, *, dropped: float = -0.5, size: float = 0.3, worst: f
     return table
 
 
-def dominant(starts: pd.DataFrame, early: pd.DataFrame) -> str:
-    found = evaluate(claims.theorem_b_3_dominant_class, {"starts": starts, "early": early}, {"many": 30.0})
-    return found.verdict
+def dominant(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame | None = None) -> str:
+    tables = {"starts": starts, "early": early, "repeated": aligned(1.0) if repeated is None else repeated}
+    return evaluate(claims.theorem_b_3_dominant_class, tables, {"many": 30.0}).verdict
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,42 @@ def test_growth_with_the_size_itself_would_be_what_the_paper_says():
     ],
 )
 def test_what_is_dropped_is_small_and_of_its_order(starts, early, verdict):
-    found = evaluate(claims.equation_21, {"starts": starts, "early": early}, {"dropped": 0.1})
+    tables = {"starts": starts, "early": early, "repeated": aligned(1.0)}
+    found = evaluate(claims.equation_21, tables, {"dropped": 0.1})
     assert found.verdict == verdict
     assert (found.facts["fewest"], found.facts["most"]) == (4, 1000)
+
+
+@pytest.mark.parametrize("order", [0.5, 0.9, 1.1])
+def test_a_repeated_context_must_grow_with_the_size_itself(order):
+    assert dominant(by_class(0.0), aligned(0.5), aligned(order)) == "contradicted"
+    tables = {"starts": by_class(0.0), "early": aligned(0.5), "repeated": aligned(order)}
+    assert evaluate(claims.equation_21, tables, {"dropped": 0.1}).verdict == "contradicted"
+
+
+def bounded(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame):
+    confident = starts[starts["classes"] == 4].assign(rate=lambda table: 3.0 * table["sigma"] * table["largest"])
+    confident.loc[confident.index[::2], "rate"] /= -10
+    tables = {"starts": starts, "early": early, "repeated": repeated, "confident": confident}
+    return evaluate(claims.theorem_b_3_bound, tables, {})
+
+
+@pytest.mark.parametrize(
+    ("starts", "early", "repeated", "verdict"),
+    [
+        (by_class(0.0), aligned(0.5), aligned(1.0), "reproduced"),
+        (by_class(0.0, worst=1.9), aligned(0.5), aligned(1.0), "contradicted"),  # 1.9 sqrt(2) is beyond 2
+        (by_class(0.0, worst=1.3), aligned(0.5), aligned(1.0), "reproduced"),
+        (by_class(0.0), aligned(1.0, off=1e-6), aligned(1.0), "contradicted"),
+        (by_class(0.0), aligned(0.5), aligned(1.0, off=1e-6), "contradicted"),
+    ],
+)
+def test_no_rate_exceeds_the_bound_and_a_repeated_context_reaches_it(starts, early, repeated, verdict):
+    found = bounded(starts, early, repeated)
+    assert found.verdict == verdict
+    assert found.facts["broken"] == pytest.approx(0.5)
+    assert found.facts["worst"] == pytest.approx(3.0)
+
+
+def test_a_smaller_bound_that_holds_as_well_leaves_this_one_undecided():
+    assert bounded(by_class(0.0), aligned(0.5), aligned(0.5)).verdict not in ("reproduced", "contradicted")

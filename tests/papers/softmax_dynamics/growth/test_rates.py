@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import sympy
+import torch
 
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.growth import metrics, runs
@@ -123,3 +124,32 @@ def test_early_flows_are_scipys_and_their_growth_is_the_logarithms_derivative():
         assert rows["departure"].iloc[-1] == pytest.approx(np.abs(probabilities - 1 / classes).max())
         residual = np.full((sum(counts), classes), 1 / classes) - np.eye(classes)[labels_of(counts)]
         assert rows["fastest"].iloc[0] == pytest.approx(np.linalg.norm(residual, 2))
+
+
+def test_a_repeated_context_moves_by_the_sum_over_its_examples():
+    """One row of f whose loss counts as often as its context occurs: torch's gradient of the repeated rows."""
+    settings = {
+        "classes": [3, 4], "largest": [2, 9], "dimension": 2, "scale": 0.05, "seeds": 2, "growth": 6.0, "points": 121,
+        "rtol": 1e-9,
+    }  # fmt: skip
+    trajectory = runs.repeated_contexts(**settings, seed=2)
+    trajectory.settings = settings
+    table = metrics.repeated_contexts(trajectory)
+    for cell, (classes, largest) in enumerate(itertools.product([3, 4], [2, 9])):
+        counts = torch.tensor([largest] + [1] * (classes - 1))
+
+        def moving(f, W, counts=counts):
+            factors = [torch.tensor(part, requires_grad=True) for part in (f, W)]
+            every = torch.repeat_interleave(torch.arange(len(counts)), counts)
+            loss = torch.nn.functional.cross_entropy((factors[0] @ factors[1])[every], every, reduction="sum")
+            return tuple(-part.numpy() for part in torch.autograd.grad(loss, factors))
+
+        f = trajectory.series["f"][2 * cell + 1, :, :classes]
+        W = trajectory.series["W"][2 * cell + 1, :, :, :classes]
+        times = trajectory.time / largest
+        np.testing.assert_allclose(f, integrated(f[0], W[0], times, moving)[0], atol=1e-6)
+        rows = table[(table["classes"] == classes) & (table["largest"] == largest) & (table["seed"] == 1)]
+        slopes = np.gradient(np.log(rows["sigma"].to_numpy()), times, edge_order=2)
+        np.testing.assert_allclose(rows["growth"].to_numpy()[1:-1], slopes[1:-1], atol=3e-2)
+        # a diagonal of sizes times the identity less its mean: between N (1 - 1/V) and N
+        assert largest * (1 - 1 / classes) <= rows["fastest"].iloc[0] <= largest
