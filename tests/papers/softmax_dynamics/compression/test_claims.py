@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from learning_dynamics.claims import evaluate
@@ -65,3 +68,44 @@ def test_a_ratio_that_rises_refuses_our_reading_and_bears_out_the_papers(grid):
     table.loc[later, "value"] *= 10.0 ** (table.loc[later, "index"] - 3)
     assert evaluate(claims.ratio_falls, {"grid": table}, {"typical": 0.5}).verdict == "not reproduced"
     assert evaluate(claims.dominant_direction_reused, {"grid": table}, {"typical": 0.5}).verdict == "reproduced"
+
+
+def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float = 0.0, classes: float = 0.0):
+    """Falls of 0.1 in so many of thirty draws of each case."""
+    rows = []
+    for skewed, dimension, amount, seed in itertools.product((True, False), (2, 3), (0.0, 0.6), range(30)):
+        case = none if amount == 0.0 else (treated if dimension == 2 else wide) if skewed else equal
+        depths = {"rankme_centred": case, "class_rankme_centred": classes if amount else 0.0}
+        for measure, share in depths.items():
+            known = {"fall_rare": (0.05, 0.1 if seed < round(30 * share) else 0.04), "net": (0.0, 0.3),
+                     "learned": (0.0, float(seed % 2))}  # fmt: skip
+            rows += [
+                {"skewed": skewed, "dimension": dimension, "classes": 4, "variant": "AdamW", "amount": amount,
+                 "seed": seed, "measure": measure, "quantity": quantity, "threshold": threshold, "value": value}
+                for quantity, (threshold, value) in known.items()
+            ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({"treated": 0.9}, "reproduced"),
+        ({"treated": 0.2}, "not reproduced"),
+        ({"treated": 0.9, "equal": 0.9}, "not reproduced"),
+        ({"treated": 0.9, "wide": 0.9}, "not reproduced"),
+        ({"treated": 0.9, "none": 0.9}, "not reproduced"),
+    ],
+)
+def test_decay_compresses_with_skew_and_a_bottleneck_alone(given, verdict):
+    settings = {**JUDGED, "decay": 0.6, "typical": 0.5}
+    found = evaluate(claims.adamw_compresses, {"decays": decays(**given)}, settings)
+    assert found.verdict == verdict
+    assert found.facts["depth"] == pytest.approx(0.1)
+    assert (found.facts["net"], found.facts["learned"]) == (pytest.approx(0.3), pytest.approx(0.5))
+
+
+def test_falls_over_classes_as_well_would_not_tell_the_populations_apart():
+    settings = {**JUDGED, "decay": 0.6, "typical": 0.5}
+    found = evaluate(claims.adamw_compresses, {"decays": decays(0.9, classes=0.9)}, settings)
+    assert found.verdict not in ("reproduced", "corrected")

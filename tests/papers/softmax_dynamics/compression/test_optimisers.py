@@ -32,6 +32,10 @@ PAIRS = {
     "adam and decay": (
         Optimiser(0.05, weight_decay=0.2, adam=True), lambda p: torch.optim.Adam(p, 0.05, weight_decay=0.2),
     ),
+    "adamw": (
+        Optimiser(0.05, weight_decay=0.6, adam=True, decoupled=True),
+        lambda p: torch.optim.AdamW(p, 0.05, weight_decay=0.6),
+    ),
 }  # fmt: skip
 
 
@@ -41,7 +45,7 @@ def test_training_is_torchs(name, correlations):
     ours, theirs = PAIRS[name]
     inputs = inputs_of(COUNTS, *correlations)
     start = toy.gaussian(np.random.default_rng(3), 6, 2, 3, 0.7)
-    gram, total, probabilities = train(inputs, COUNTS, *start, ours, np.array([0, STEPS]), 1)
+    gram, sums, probabilities = train(inputs, COUNTS, *start, ours, np.array([0, STEPS]), 1)
     theta, W = (torch.tensor(part, requires_grad=True) for part in start)
     optimiser = theirs([theta, W])
     data = torch.tensor(inputs)
@@ -52,7 +56,7 @@ def test_training_is_torchs(name, correlations):
     f = (data @ theta).detach().numpy()
     own = torch.softmax(data @ theta @ W, 1)[torch.arange(6), CLASSES].detach().numpy()
     np.testing.assert_allclose(gram[1], f.T @ f, rtol=1e-7)
-    np.testing.assert_allclose(total[1], f.sum(axis=0), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(sums[1], [f[:3].sum(0), f[3:5].sum(0), f[5]], rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(probabilities[1], [own[:3].mean(), own[3:5].mean(), own[5]], rtol=1e-7)
     np.testing.assert_allclose(gram[0], (inputs @ start[0]).T @ (inputs @ start[0]), rtol=1e-12)
 
@@ -109,8 +113,8 @@ def test_windows_and_falls_of_a_map_by_hand():
     net = map_draws(table, "net", "rankme_centred", 0.0)["value"].to_numpy()
     learned = map_draws(table, "learned", "rankme_centred", 0.0)["value"].to_numpy()
     for member in range(6):
-        gram, total = trajectory.series["gram"][member], trajectory.series["total"][member]
-        covariances = [g - np.outer(t, t) / 9 for g, t in zip(gram, total, strict=True)]
+        gram, sums = trajectory.series["gram"][member], trajectory.series["sums"][member]
+        covariances = [g - np.outer(s.sum(0), s.sum(0)) / 9 for g, s in zip(gram, sums, strict=True)]
         ranks = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in covariances]
         own = trajectory.series["probabilities"][member]
         last = len(own) - 1
@@ -141,3 +145,46 @@ def deepest(series, low, high, threshold, first):
         if end > begin:
             found = max(found, series[begin] - series[end])
     return found
+
+
+def test_ranks_of_classes_are_those_of_their_means():
+    """The map keeps moments alone; the class means' covariance is numpy's, whatever pads the arrays."""
+    settings = {
+        "counts": [[6, 2, 1], [3, 1, 1, 1]], "dimensions": [2, 3], "scales": [0.3], "seeds": 2, "learning_rate": 0.05,
+        "decays": [0.0, 0.5], "steps": 60, "points": 12,
+    }  # fmt: skip
+    trajectory = runs.adamw_map(**settings, seed=5)
+    trajectory.settings = settings
+    table = metrics.adamw_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.6)
+    net = {name: map_draws(table, "net", name, 0.0)["value"].to_numpy()
+           for name in ("class_rankme_centred", "class_rankme")}  # fmt: skip
+    assert map_draws(table, "net", "class_rankme", 0.0)["amount"].tolist() == [0.0] * 8 + [0.5] * 8
+    for member in range(16):
+        sizes = [size for size in trajectory.constants["counts"][member].tolist() if size]
+        dimension = trajectory.constants["dimension"][member]
+        means = trajectory.series["sums"][member, :, : len(sizes), :dimension] / np.array(sizes)[:, None]
+        own = trajectory.series["probabilities"][member, :, : len(sizes)]
+        last, rarest = len(own) - 1, [k for k, size in enumerate(sizes) if size == min(sizes)]
+        begin = max(next((t for t in range(len(own)) if own[t, rarest].max() > 0.3), last) - 1, 0)
+        end = next((t for t in range(len(own)) if own[t, rarest].min() > 0.6), last)
+        for name, of in (
+            ("class_rankme_centred", lambda m: np.cov(m.T, bias=True)),
+            ("class_rankme", lambda m: m.T @ m),
+        ):
+            ranks = [np.exp(stats.entropy(np.clip(np.linalg.eigvalsh(of(means[t])), 0, None))) for t in (begin, end)]
+            assert net[name][member] == pytest.approx(ranks[1] - ranks[0], abs=1e-9)
+
+
+def test_training_that_diverges_is_empty_and_its_siblings_are_not():
+    settings = {
+        "counts": [[2, 1]], "dimensions": [2], "scales": [1.0], "seeds": 2, "learning_rate": 0.1, "steps": 50,
+        "points": 8,
+    }  # fmt: skip
+    trajectory = runs.descent_map(**settings, seed=5)
+    trajectory.settings = settings
+    for name in trajectory.series:
+        trajectory.series[name][1] = np.nan
+    trajectory.undecided = np.array([False, True])
+    table = metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
+    assert table[table["seed"] == 1]["value"].isna().all()
+    assert table[table["seed"] == 0]["value"].notna().all()

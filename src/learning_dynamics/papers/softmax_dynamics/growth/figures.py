@@ -101,7 +101,7 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
             face = COLOURS[colour] if filled else "none"
             aligned.plot(cell.index, cell["growth"], "o", ms=4.5, color=COLOURS[colour], mfc=face, label=label)
     aligned.set_yscale("log", base=2)
-    aligned.set(ylabel=r"$\dot\sigma_1 / \sigma_1$", title="aligned start")
+    aligned.set(ylabel=r"$\dot\sigma_1 / \sigma_1$", title="aligned start", ylim=(1, 2**9))
     squares = starts.assign(square=starts["gain"] ** 2).groupby("classes")["square"].sum()
     for column, marker, label in (("gain_many_classes", "o", "$g_i$, eq. 21"), ("gain_separate", "^", "sums apart")):
         errors = starts.assign(error=(starts[column] - starts["gain"]) ** 2).groupby("classes")["error"].sum()

@@ -54,7 +54,7 @@ def figure4(strongly: Table) -> Motion:
         for tone, name in zip(tones, POPULATION_NAMES.values(), strict=True)
     ]
     heads = [curve.plot([], [], "o", color=tone, ms=5, clip_on=False)[0] for tone in tones]
-    curve.legend(loc="lower right", handlelength=1.2, fontsize=8)
+    curve.legend(loc="center right", handlelength=1.2, fontsize=8)
     curve.set(
         xscale="log",
         xlim=(times[0], times[-1]),
