@@ -46,8 +46,6 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
     tables = (skewed, strongly)
     for column, table in zip(grid.T, tables, strict=True):
         _setting(column, table, threshold)
-    for axis in grid[:, 1]:
-        axis.set_ylabel("")
     handles = [
         Line2D([], [], color=COLOURS["black"], ls=style, lw=1.2, label=name)
         for style, name in zip(STYLES, STYLE_NAMES, strict=True)
