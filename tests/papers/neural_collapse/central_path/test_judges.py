@@ -67,7 +67,8 @@ FACTORS = [
      1 + 2 * DIFFERENCES),
     ("described_algorithm_rate", "descent", "omega", FIRST | {"time": -1}, None, 1 + 1e-4),
     # 500 steps of the smallest size, a unit of rounding for each
-    ("described_algorithm_rate", "descent", "omega--one_step", FIRST | {"step": 2.0, "time": -1}, 1 + 5e-14, 1 + 2.5e-13),
+    ("described_algorithm_rate", "descent", "omega--one_step", FIRST | {"step": 2.0, "time": -1}, 1 + 5e-14,
+     1 + 2.5e-13),
     ("described_algorithm_rate", "flows", "omega", FIRST | {"flow": "printed", "time": -1}, 1 + 1e-9, 1 + 1e-3),
 ]  # fmt: skip
 

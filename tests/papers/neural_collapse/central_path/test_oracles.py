@@ -113,7 +113,7 @@ def test_one_step_of_the_algorithm_in_the_feature_space(size):
 
 @pytest.mark.parametrize(("classes", "examples"), [(3, 8), (10, 2)])
 def test_courses_and_asymptotes_against_a_stiff_integrator(classes, examples):
-    """In log time and log omega, by LSODA, from the equations as printed: N (C + w^2)^2 w' = w, C N (C + w^2) w' = w."""
+    """In log time and log omega: N (C + w^2)^2 w' = w as printed, and C N (C + w^2) w' = w for the algorithm."""
     equations = {
         (theory.snr_closed_form, theory.snr_asymptote): lambda w2: examples * (classes + w2) ** 2,
         (theory.algorithm_closed_form, theory.algorithm_asymptote): lambda w2: classes * examples * (classes + w2),
@@ -247,7 +247,7 @@ def test_the_tables_hold_what_their_quantities_are_named_after():
     free.settings = {"sizes": [[3, 6, 4]]}
     table = measure_features(free, decays=[0.0, 0.1])
     for member in range(2):
-        H, W, A = (free.series[f"{name}_C3_N6_P4"][member, 0] for name in "HWA")
+        H, A = (free.series[f"{name}_C3_N6_P4"][member, 0] for name in "HA")
         mine = table[table["seed"] == member]
 
         def value(quantity, index=0, mine=mine):
@@ -255,7 +255,7 @@ def test_the_tables_hold_what_their_quantities_are_named_after():
 
         weights, b = oracles.least_squares(H, 3)
         assert value("loss") == pytest.approx(oracles.square_error(weights, b, H, 3), rel=1e-9)
-        within, between, means = oracles.covariances(H, 3)
+        within, between, _ = oracles.covariances(H, 3)
         assert value("loss_nc1") == pytest.approx(0.5 * np.trace(weights @ within @ weights.T), rel=1e-9)
         assert value("loss_nc23") == pytest.approx(value("loss") - value("loss_nc1"), rel=1e-9)
         traces = np.trace(np.linalg.pinv(between, rcond=1e-10) @ within)

@@ -18,7 +18,8 @@ LEVELS = {
     ("nc1", "nc1"): 0.01,
     **{("nc2_equinorm", f"equinorm_{of}"): 0.5 / np.sqrt(2 * 64) for of in ("means", "classifiers")},
     **{("nc2_equiangular", f"equiangular_{of}"): 0.5 / np.sqrt(64) for of in ("means", "classifiers")},
-    **{("nc2_maximal_angle", f"maximal_angle_{of}"): 0.5 * np.sqrt(2 / (np.pi * 64)) for of in ("means", "classifiers")},
+    **{("nc2_maximal_angle", f"maximal_angle_{of}"): 0.5 * np.sqrt(2 / (np.pi * 64))
+       for of in ("means", "classifiers")},
     ("nc3", "self_duality"): 0.1 * 2,
 }  # fmt: skip
 

@@ -175,7 +175,7 @@ def test_recomputed_statistics_are_those_of_all_images_in_one_batch():
 
 
 class Wiring:
-    """Convolutions and normalisations of a network in the order in which they were made, all of their numbers random."""
+    """Convolutions and normalisations of a network in the order in which they were made, with random numbers."""
 
     def __init__(self, network):
         generator = torch.Generator().manual_seed(0)
