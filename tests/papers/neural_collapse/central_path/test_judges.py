@@ -186,6 +186,20 @@ def test_networks_whose_covariance_lacks_rank_are_left_out_and_said_to_be():
     assert check.left_out.startswith("1 left out")
 
 
+def test_a_product_is_held_to_the_root_of_the_condition_number():
+    tables = support.claim_tables(PAPER, "trace_and_product")
+    assert support.verdict(PAPER, "trace_and_product", tables) == "corrected"
+    for factor, expected in ((1.02, "corrected"), (2.0, "refused"), (0.5, "refused")):
+        changed = altered.put(support.claim_tables(PAPER, "trace_and_product"), "features", "product_norm",
+                              lambda norm, factor=factor: norm * factor, **FIRST, index=3)  # fmt: skip
+        assert altered.verdict("trace_and_product", changed) == expected
+    above = altered.put(support.claim_tables(PAPER, "trace_and_product"), "features", "product_trace",
+                        lambda trace: trace / 100, **FIRST)  # fmt: skip
+    assert altered.verdict("trace_and_product", above) == "refused"
+    least = select(tables["features"], "product_norm")["value"].min()
+    assert support.evaluation(PAPER, "trace_and_product", tables).facts["norm"] == least
+
+
 @pytest.mark.parametrize("epoch", EPOCHS)
 def test_a_rank_that_lacks_one_at_any_epoch_is_refused(epoch):
     tables = {"trainings": networks()}

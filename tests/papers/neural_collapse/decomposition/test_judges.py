@@ -25,6 +25,38 @@ def test_a_gap_beyond_rounding_is_refused(claim, quantity, index):
     assert altered.verdict(claim, tables) == "refused"
 
 
+def test_the_direction_in_which_l_nc1_changes_is_counted_step_by_step():
+    assert support.verdict("neural_collapse", "nc1_term_and_variability", features()) == "corrected"
+    tables = altered.put(features(), "features", "scattered_nc1", lambda nc1: 10 * nc1, **FIRST, index=20)
+    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
+    # a term that grew with every step would be as the paper has it
+    tables = features()
+    altered.put(tables, "features", "scattered_nc1", lambda nc1: np.tile(np.arange(25.0), len(nc1) // 25))
+    assert altered.verdict("nc1_term_and_variability", tables) == "reproduced"
+
+
+def features():
+    return support.claim_tables("neural_collapse", "theorem_1")
+
+
+@pytest.mark.parametrize("quantity", ["frame_means", "frame_classifiers", "duality"])
+def test_distances_from_the_simplex_are_held_one_by_one(quantity):
+    assert support.verdict("neural_collapse", "nc23_term_and_simplex", features()) == "corrected"
+    against = {"frame_classifiers": "frame_inverse", "duality": "duality_inverse"}
+    # the square root of what is left of the term: 1e-3 here
+    for moved, expected in ((5e-4, "corrected"), (2e-3, "refused")):
+        tables = altered.put(features(), "features", "scattered_nc23", 1e-6)
+        if quantity in against:
+            altered.put(tables, "features", quantity, lambda v, moved=moved: v + moved, **FIRST)
+            assert altered.verdict("nc23_term_and_simplex", tables) == expected
+    tables = features()
+    for name in ("frame_means", "frame_classifiers", "duality"):
+        altered.put(tables, "features", name, 1e-6)
+    assert altered.verdict("nc23_term_and_simplex", tables) == "reproduced"
+    altered.put(tables, "features", quantity, 0.1, **FIRST)
+    assert altered.verdict("nc23_term_and_simplex", tables) == "refused"
+
+
 def trainings():
     tables = [made_up(network) for network in ("vgg", "resnet", "densenet")]
     for table in tables:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy
 
-from learning_dynamics.papers.neural_collapse.central_path import identities
+from learning_dynamics.papers.neural_collapse.central_path import converses, identities
 from tests.papers.neural_collapse import oracles
 
 SIZE = (3, 7, 5)
@@ -49,6 +49,63 @@ def test_gaps_of_the_classifiers_identities(decay):
     assert set(found) == set(expected)
     for name, gap in expected.items():
         assert found[name] == pytest.approx(gap, rel=1e-7, abs=1e-12), name
+
+
+def with_scatter(H, change):
+    """Return features with the class means of H, and its deviations from them mapped."""
+    means = np.kron(oracles.covariances(H, CLASSES)[2], np.ones(SIZE[1]))
+    return means + change @ (H - means)
+
+
+def test_terms_under_other_scatter_are_those_of_solved_classifiers():
+    X = oracles.renormalised(oracles.features(*SIZE, seed=2), CLASSES)
+    found = converses.small_terms(X, CLASSES)
+    for place in (0, 8, 12, 16, 24):
+        H = with_scatter(X, converses.SCATTERS[place] * np.eye(5))
+        W, _ = oracles.least_squares(H, CLASSES)
+        expected = 0.5 * np.trace(W @ oracles.covariances(H, CLASSES)[0] @ W.T)
+        assert found["scattered_nc1"][place] == pytest.approx(expected, rel=1e-6)
+    means = oracles.covariances(X, CLASSES)[2]
+    H = with_scatter(X, converses.SCATTERS[0] * np.eye(5))
+    W, _ = oracles.least_squares(H, CLASSES)
+    simplex = np.eye(CLASSES) - 1 / CLASSES
+    left = np.linalg.norm(W @ means - simplex) / np.linalg.norm(simplex)
+    assert found["scattered_nc23"] == pytest.approx(left, rel=1e-3)
+
+    def from_frame(vectors):
+        gram = vectors.T @ vectors
+        best = scipy.optimize.minimize_scalar(lambda scale: np.linalg.norm(gram - scale * simplex), tol=1e-12)
+        return best.fun / np.linalg.norm(gram)
+
+    def apart(V):
+        return np.linalg.norm(V / np.linalg.norm(V) - means.T / np.linalg.norm(means)) ** 2
+
+    inverse = scipy.linalg.pinv(means, rtol=1e-9)
+    expected = {"frame_means": from_frame(means), "frame_classifiers": from_frame(W.T), "duality": apart(W),
+                "frame_inverse": from_frame(inverse.T), "duality_inverse": apart(inverse)}  # fmt: skip
+    assert min(expected.values()) > 0.1
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=1e-5), name
+
+
+def test_noise_that_leans_makes_a_product_that_its_trace_does_not_see():
+    X = oracles.renormalised(oracles.features(*SIZE, seed=2), CLASSES)
+    found = converses.leaning_noise(X, CLASSES)
+    U = np.linalg.svd(oracles.covariances(X, CLASSES)[2])[0]
+    for place, lean in enumerate(converses.LEANS):
+        direction = lean * U[:, 1] + np.sqrt(1 - lean**2) * U[:, 2]
+        wanted = lean * np.eye(5) + (1 / lean - lean) * np.outer(direction, direction)
+        H = with_scatter(X, scipy.linalg.sqrtm(wanted).real)
+        within, between, _ = oracles.covariances(H, CLASSES)
+        np.testing.assert_allclose(within, wanted, atol=1e-8 / lean)
+        values = np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=1e-9) @ within)
+        assert found["product_trace"][place] == pytest.approx(values.sum().real, rel=1e-5)
+        assert found["condition"][place] == pytest.approx(lean**-2, rel=1e-5)
+    # the trace falls with the lean; the product, written as a sum over class means, does not
+    np.testing.assert_allclose(found["product_trace"][1:] / found["product_trace"][:-1], 0.1, rtol=1e-2)
+    assert np.ptp(found["product_norm"]) < 0.01 * found["product_norm"][0]
+    planar = oracles.renormalised(oracles.features(6, 5, 5), 6)
+    assert np.isnan(converses.leaning_noise(planar, 6)["product_norm"]).all()
 
 
 def test_gaps_of_equation_6():

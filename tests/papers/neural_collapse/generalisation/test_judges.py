@@ -111,6 +111,25 @@ def test_a_margin_that_cannot_tell_twice_the_errors_says_nothing():
     assert support.verdict(PAPER, "accuracy_comparable_to_ce", tables) != "reproduced"
 
 
+FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
+
+
+@pytest.mark.parametrize(
+    ("errors", "correlation"), [((1, 2, 3, 4, 5), 1.0), ((1, 2, 3, 5, 4), 0.9), ((2, 3, 1, 5, 4), 0.6),
+                                ((3, 4, 5, 1, 2), -0.5)],
+)  # fmt: skip
+def test_the_order_of_data_sets_is_spearmans(errors, correlation):
+    tables = {"trainings": [made_up(name, data=data, seeds=1) for data in FIVE for name in NAMES]}
+    for place in range(15):
+        altered.put(tables, "trainings", "nc1", 1.0 + place // 3, place, split="test", epoch=-1)
+        altered.put(tables, "trainings", "error", errors[place // 3] / 10, place, split="test", epoch=-1)
+    found = support.evaluation(PAPER, "test_collapse_by_difficulty", tables)
+    assert found.judgement.headline.value == pytest.approx(correlation)
+    assert (found.verdict == "reproduced") == (correlation > 0.5)
+    fewer = {"trainings": [made_up(), *tables["trainings"][3:]]}
+    assert support.evaluation(PAPER, "test_collapse_by_difficulty", fewer).verdict == "untested"
+
+
 def test_table_1_is_what_pandas_groups_by_seed():
     tables = [made_up("vgg", data="svhn"), made_up("densenet", "ce")]
     found = accuracies(tables).set_index("network")
