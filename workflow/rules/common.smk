@@ -129,6 +129,6 @@ def networks():
 
 
 def seeds_shown():
-    """The verdicts under other seeds, if they are there: no input, for the page waits for nobody to repeat a paper."""
-    path = Path(RESULTS, "replication.parquet")
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:20] if path.is_file() else None
+    """The verdicts under other seeds, and where they turn, if they are there: no input, for the page waits for nobody to repeat a paper."""
+    paths = [Path(RESULTS, f"{name}.parquet") for name in ("replication", "turning")]
+    return [hashlib.sha256(path.read_bytes()).hexdigest()[:20] for path in paths if path.is_file()]

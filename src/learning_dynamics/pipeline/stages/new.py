@@ -12,7 +12,7 @@ from learning_dynamics.pipeline.config import PAPERS, ROOT
 # names of rules, which a paper's own target may not have
 TARGETS = (
     "all", "data", "run", "metrics", "figure", "motion", "claims", "page", "verdicts", "replicate", "replication",
-    "learning_rates", "accuracies", "throughput",
+    "learning_rates", "accuracies", "throughput", "wild", "turning",
 )  # fmt: skip
 SKELETON = Path(__file__).parent.parent / "skeleton"
 
