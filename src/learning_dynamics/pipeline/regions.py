@@ -8,6 +8,8 @@ configured value:
 - a list of any other length, or of words: one of them;
 - anything else: this value, on every draw.
 
+A run's block may draw its data set too: ``data: [gaussian, degenerate]``.
+
 ``turning:`` names runs' settings and the claims to be judged over a range of them.
 """
 
@@ -96,6 +98,13 @@ def check_wild(project: Project, paper: str) -> None:
             if key in project.resolved(paper, section, name).get("sweep", {}):
                 raise ProjectError(f"{where}.{key}: is swept")
             values = given if isinstance(given, list) else [given]
+            if section == "runs" and key == "data":
+                for value in values:
+                    if value not in project.about(paper).get("data", {}):
+                        raise ProjectError(
+                            f"{where}.data: no data set `{value}`{near(str(value), project.about(paper)['data'])}"
+                        )
+                continue
             if _is_range(given):
                 values = [end for end in given if not isinstance(end, str)]
             _check_values(project, paper, section, name, key, values, f"{where}.{key}")
@@ -168,7 +177,7 @@ def _drawn(given: Any, around: Mapping[str, Any], rng: np.random.Generator, wher
         ends.append(value)
     low, high = ends[0], max(ends)
     if all(isinstance(end, int) for end in ends):
-        return int(rng.integers(low, high, endpoint=True))
+        return int(rng.integers(int(low), int(high), endpoint=True))
     if low > 0 and high / low >= DECADE:
         return float(f"{math.exp(rng.uniform(math.log(low), math.log(high))):.4g}")
     return float(f"{rng.uniform(low, high):.4g}")

@@ -12,7 +12,8 @@ from learning_dynamics.pipeline.config import PAPERS, ROOT
 # names of rules, which a paper's own target may not have
 TARGETS = (
     "all", "data", "run", "metrics", "figure", "motion", "claims", "page", "verdicts", "replicate", "replication",
-    "learning_rates", "accuracies", "throughput", "wild", "turning",
+    "learning_rates", "accuracies", "throughput", "wild", "wild_draws", "turning",
+    "turning_check", "turning_points",
 )  # fmt: skip
 SKELETON = Path(__file__).parent.parent / "skeleton"
 

@@ -200,8 +200,8 @@ def strips(found: pd.DataFrame) -> Figure:
             width = 1 / len(rows)
             axis.barh(place, width, left=part * width, height=0.86, color=LOOKS[row["verdict"]].fill, lw=0)
             ends = row["from"] if row["from"] == row["to"] else f"{row['from']} … {row['to']}"
-            mark = {"fontweight": "bold"} if row["own"] else {}
-            axis.text((part + 0.5) * width, place, ends, ha="center", va="center", fontsize=6, **mark)
+            weight = "bold" if row["own"] else "normal"
+            axis.text((part + 0.5) * width, place, ends, ha="center", va="center", fontsize=6, fontweight=weight)
     names = [f"{claim}: {setting}" for (claim, _, setting), _ in groups]
     axis.set_yticks(range(len(groups)), names, fontsize=6)
     axis.set(xlim=(0, 1), ylim=(len(groups) - 0.5, -0.5), xticks=[], xlabel="values tried; bold: the configured one")

@@ -103,6 +103,10 @@ def on_a_draw(found: Evaluation, expected: str) -> tuple[str, str]:
 
 def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Path, png: Path) -> None:
     """Join the draws of all papers: a table, as CSV too, a page of Markdown, a matrix of claims against draws."""
+    if not files:
+        raise ProjectError(
+            "wild: no paper of `replicated` in config.yaml has a `wild:` block; add one to its runs or data"
+        )
     found = pd.concat([read_table(file) for file in files], ignore_index=True)
     write_table(out, found, COLUMNS, provenance("wild", "all", out.stem, {"draws": len(files)}))
     with replacing(csv) as partial:
