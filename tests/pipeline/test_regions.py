@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 import yaml
 
-from learning_dynamics.claims import Evaluation, Judgement, at_most, every_draw
+from learning_dynamics.claims import VERDICTS, Evaluation, Judgement, at_most, every_draw
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import mean
 from learning_dynamics.pipeline import regions
 from learning_dynamics.pipeline.config import read_yaml
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.report.looks import LOOKS
+from learning_dynamics.pipeline.report.turning import in_words
 from learning_dynamics.pipeline.stages import wild
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
@@ -142,6 +144,27 @@ def test_only_the_named_run_is_varied(configured):
     turned = Project(regions.turning_configuration(found, "toy", CHECK, 7))
     assert [turned.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
     assert list(turned.about("toy")["claims"]) == ["geometric"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([("1e-06", "0.01", "reproduced", 1.0)], "reproduced from 1e-06 to 0.01"),
+        (
+            [("1e-06", "1e-05", "reproduced", 1.0), ("0.0001", "0.0001", "undecided", 0.4)],
+            "reproduced from 1e-06 to 1e-05, undecided at 0.0001 (40% of draws for it)",
+        ),
+    ],
+)
+def test_where_a_verdict_turns_is_told_in_a_line(rows, told):
+    keys = ("from", "to", "verdict", "share")
+    found = [{"run": "small", "setting": "scale", **dict(zip(keys, row, strict=True))} for row in rows]
+    assert in_words(found) == f"`scale` of small: {told}"
+
+
+def test_every_verdict_has_a_look_of_its_own():
+    assert tuple(LOOKS) == VERDICTS
+    assert len({look.fill for look in LOOKS.values()}) == len({look.sign for look in LOOKS.values()}) == len(VERDICTS)
 
 
 # -- planted -----------------------------------------------------------------------------------------------------------
