@@ -1,26 +1,4 @@
 # Where verdicts hold: on wild draws (`snakemake replicate --config wild=20`), and over ranges (`snakemake turning`).
-from learning_dynamics.pipeline.provenance import digest
-from learning_dynamics.pipeline.regions import is_wild, wild_layer
-
-WILD = [paper for paper in CONFIGURATION.replicated if is_wild(project, paper)]
-DRAWS = [f"{RESULTS}/{paper}/wild/draw{draw}.parquet" for paper in WILD for draw in range(1, CONFIGURATION.wild + 1)]
-TURNING = {
-    (paper, check): f"{RESULTS}/{paper}/turning/{check}.parquet"
-    for paper in project.papers
-    for check in project.turning(paper)
-}
-# what an overlay changes; how many draws there are changes none of them
-GIVEN = {
-    "files": [str(file) for file in workflow.configfiles],
-    "given": {key: value for key, value in config.items() if key not in ("wild", "replications", "captions")},
-}
-
-
-def made_of_region(paper, what):
-    """A digest of all that a draw or a turning check depends on."""
-    return digest([project.fingerprint("claims", paper, "claims"), project.about(paper).get("turning"), what])
-
-
 rule wild:
     """Judge a paper's theorems and formulas on one wild draw, in one process."""
     output:
@@ -113,16 +91,3 @@ rule turning:
         f"{RESULTS}/turning.parquet",
         f"{FIGURES}/turning.pdf",
     localrule: True
-
-
-def foreseen():
-    """Say what wild draws and turning checks will take, by what their runs took before."""
-    from learning_dynamics.pipeline.stages.costs import regions_will_take
-
-    return regions_will_take(project, Path(RESULTS), WILD if CONFIGURATION.wild else [], CONFIGURATION.wild)
-
-
-if workflow.is_main_process and {"turning", "replicate"} & set(sys.argv):
-    for words_of, line in foreseen().items():
-        if words_of in sys.argv:
-            print(line, file=sys.stderr)

@@ -66,7 +66,8 @@ def used(project: Project, results: Path) -> pd.DataFrame:
 def regions_will_take(project: Project, results: Path, wild: Sequence[str], draws: int) -> dict[str, str]:
     """Return a line on wild draws and one on turning checks: how many runs, and how long by what they took before."""
     jobs = used(project, results)
-    took = dict(zip(zip(jobs["paper"], jobs["name"], strict=True), jobs["seconds"], strict=True)) if len(jobs) else {}
+    jobs = jobs[jobs["stage"].isin(["run", "metrics"])] if len(jobs) else jobs
+    took = jobs.groupby(["paper", "name"])["seconds"].sum().to_dict() if len(jobs) else {}
 
     def line(what: str, runs: Sequence[tuple[str, str]]) -> str:
         known = [took[run] for run in runs if run in took]
@@ -90,8 +91,8 @@ def regions_will_take(project: Project, results: Path, wild: Sequence[str], draw
         members = [(paper, member) for run in needed for member, _ in project.members(paper, run)]
         varied += members * len(regions.turning_grid(check))
     return {
-        "replicate": line(f"{draws} wild draws", once * draws),
-        "turning": line(f"{len(checks)} turning checks, before bisection", varied),
+        "replicate": line(f"wild draws ({draws})", once * draws),
+        "turning": line(f"turning checks ({len(checks)}), before bisection", varied),
     }
 
 
