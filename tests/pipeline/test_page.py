@@ -76,6 +76,7 @@ def made_up_claim(name, verdict, shown, origin="paper"):
         ],
         "sensitivity": [{"run": "a_run", "setting": "width", "value": "20", "measured": 1.0, "verdict": verdict}],
         "seeds": {1: verdict, 2: "untested"},
+        "turning": ["`scale` of a_run: reproduced from 0.1 to 1, contradicted at 10 (20% of draws for it)"],
         "code": "src/learning_dynamics/claims.py#L1",
         "shown": shown,
     }

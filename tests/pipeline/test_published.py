@@ -6,13 +6,16 @@ import re
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.config import load, read_yaml
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import COLUMNS
+from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.stages import compare, verdicts
+from learning_dynamics.pipeline.stages.publish import BESIDE, repeat
 from learning_dynamics.pipeline.tables import write_table
 
 MOST = 6_000_000  # bytes, for who clones the project
@@ -130,6 +133,18 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     assert "old" not in readme
     assert "docs/results/toy.md" in readme
     assert publishing.stage("publish", "--check").returncode == 0
+
+
+def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path):
+    for name in ("made", "drawn", "out"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "made/wild.md").write_text("# On wild draws\n")
+    (tmp_path / "made/wild.csv").write_text("claim,draw\n")
+    Image.new("RGB", (40, 20)).save(tmp_path / "drawn/wild.png")
+    there = [name for name in BESIDE if repeat(name, tmp_path / "made", tmp_path / "drawn", tmp_path / "out")]
+    assert there == ["wild"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["wild.csv", "wild.md", "wild.png"]
+    assert "[wild.md](wild.md)" in markdown.of_all([], tmp_path / "out", there)
 
 
 def test_links_of_what_is_published_lead_somewhere(publishing):

@@ -127,6 +127,26 @@ def parser() -> argparse.ArgumentParser:
     path(replication, "--pdf", "the .pdf to write", ending=".pdf")
     path(replication, "--png", "the .png to write", ending=".png")
 
+    def region(name: str, about: str, *, job: bool) -> Any:
+        command = stage(name, about, job=job, spec=False)
+        command.add_argument(
+            "--config", type=_spec, default={"files": [], "given": {}}, help="configuration files and values, as JSON"
+        )
+        path(command, "--out", "the .parquet to write")
+        command.add_argument("--made", default="", metavar="DIGEST", help="of all that it depends on")
+        command.add_argument("--minutes", type=_minutes, help="how long it may take; without, as long as it takes")
+        return command
+
+    region("wild", "judge a paper's theorems and formulas on a wild draw", job=False).add_argument(
+        "--draw", type=int, required=True, help="which draw, from 1"
+    )
+    region("turning", "vary a setting of the `turning` block until verdicts turn", job=True)
+    regions = stage("regions", "join wild draws, or turning checks", paper=False, job=False, spec=False)
+    regions.add_argument("of", choices=("wild", "turning"), help="what the files are")
+    regions.add_argument("files", nargs="*", type=Path, help="the .parquet of each")
+    for flag in ("--out", "--csv", "--markdown", "--pdf", "--png"):
+        path(regions, flag, "to write")
+
     publish = stage(
         "publish",
         "write docs/results from the default run's results and figures",
@@ -209,11 +229,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _execute(stage: str, options: dict[str, Any]) -> int | None:
     if "paper" in options and stage != "new":
         _check_paper(options["paper"])
-    if stage in NEEDED:
+    if "minutes" in options:
         bound_memory()
         minutes = options.pop("minutes")
         if minutes is not None:
             bound_time(minutes)
+    if stage in NEEDED:
         for key in NEEDED[stage]:
             if options["spec"] is not None and key not in options["spec"]:
                 raise ProjectError(f"--spec: `{key}` is missing; copy the command from Snakemake's log")

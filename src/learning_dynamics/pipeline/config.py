@@ -46,6 +46,7 @@ class Configuration:
     papers: dict[str, Block]
     replications: int = 0
     replicated: tuple[str, ...] = ()
+    wild: int = 0
     overlaid: bool = False
     origins: dict[Key, str] = field(default_factory=dict)
     base: dict[Key, str] = field(default_factory=dict)
@@ -103,6 +104,7 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
         {},
         top.get("replications", 0),
         tuple(paper for paper in top.get("replicated", []) if paper in top["papers"]),
+        top.get("wild", 0),
     )
     for paper in top.get("replicated", []):
         # fewer papers may be chosen than are replicated
