@@ -16,7 +16,7 @@ space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate bench mutants test lint docs clean
+.PHONY: help figures publish replicate bench mutants quick test lint docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ $(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
 
 mutants: $(VENV)/.mutation  ## how many planted errors the tests notice: SEED=2 for others, PAPERS=... for some papers
 	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)
+
+quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theory, one claim of each topic
+	python -m pytest --numprocesses 2 -m quick --ignore tests/pipeline
 
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2

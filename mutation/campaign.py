@@ -22,7 +22,7 @@ from mutation.baseline import VERDICTS, Baseline, observe_claims, observe_tests,
 from mutation.drawing import Mutant
 from mutation.trial import attempt
 
-SECONDS = (10.0, 20.0)  # of computing that a mutant's tests and its verdicts take, unless its topic's own take longer
+SECONDS = (20.0, 40.0)  # of computing that a mutant's tests and its verdicts take, unless its topic's own take longer
 PATIENCE = 20  # times the computing time allowed, on a busy machine, before a process that waits is ended
 
 
