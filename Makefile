@@ -16,7 +16,7 @@ space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate bench mutants quick test lint docs clean
+.PHONY: help figures publish replicate bench mutants quick test verdicts lint docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,10 @@ quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theor
 
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2
+
+verdicts: $(INSTALLED)  ## what tests hold every claim to, written anew: read the diff before you commit it
+	python -m tests.papers.written $(if $(strip $(PAPERS)),--papers $(PAPERS))
+	@git --no-pager diff --stat -- tests/papers/verdicts.yaml tests/papers/quantities.csv
 
 lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	ruff check .

@@ -120,6 +120,7 @@ class Campaign:
             took = baseline.seconds_of(tests, claims, mutant.module)
             allowed = [15 + 4 * seconds for seconds in took]
             plan: dict[str, Any] = {"tests": tests, "claims": claims, "verdicts": VERDICTS, "seconds": allowed}
+            plan["members"] = sorted({member for claim in claims for member in baseline.claims[claim]["members"]})
             plan |= {"found": self.home / "found.pickle", "paths": paths}
             out = folder / f"{seed}-{number}.json"
             tasks.append(

@@ -64,7 +64,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
 THOROUGH = (
     *("test_any_settings.py", "test_every_figure.py", "test_every_motion.py", "test_docs_commands.py", "test_bench.py"),
     *("test_mutation.py", "test_mnist.py", "test_a_process_killed_twice_ends_as_if_left_in_peace"),
-    "test_unrelated_features_have_the_level_of_chance",
+    *("test_every_quantity.py", "test_unrelated_features_have_the_level_of_chance"),
 )
 
 
