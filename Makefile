@@ -61,6 +61,9 @@ $(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
 mutants: $(VENV)/.mutation  ## how many planted errors the tests notice: SEED=2 for others, PAPERS=... for some papers
 	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)
 
+quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theory, one claim of each topic
+	python -m pytest --numprocesses 2 -m quick --ignore tests/pipeline
+
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2
 
