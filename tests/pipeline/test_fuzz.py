@@ -143,7 +143,7 @@ def is_one_line(said: str) -> None:
     assert not said.removeprefix("error: ").partition(":")[0].endswith(("Error", "Exception", "Interrupt")), said
 
 
-@examples(120)
+@examples(250)
 @seed(SEED)
 @given(steps=STEPS, top=st.booleans())
 def test_a_configuration_is_refused_in_one_line_or_planned(world, steps, top):
@@ -267,7 +267,7 @@ def command_lines(draw: Any) -> list[str]:
     return arguments
 
 
-@examples(150)
+@examples(250)
 @seed(SEED)
 @given(arguments=command_lines())
 def test_a_command_line_is_refused_in_one_line_or_done(world, arguments):
