@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pandas as pd
@@ -72,6 +73,36 @@ def test_claims_come_and_go_in_the_order_of_the_run(tmp_path):
     ).set_index("claim")
     assert list(both.index) == ["toy.c", "toy.a", "toy.b", "toy.x"]
     assert list(both["comes"]) == ["as published", "new", "as published", "missing"]
+
+
+def test_published_files_are_held_to_their_digests(tmp_path):
+    put(tmp_path, claims({"claim": "toy.a"}))
+    (tmp_path / "toy.md").write_text("# Toy\n")
+    assert "toy.md: is not what was published" in published.damaged(tmp_path)[0]  # as after a publication cut short
+    published.write_versions(tmp_path, {"seed": 1})
+    assert published.damaged(tmp_path) == []
+    draw = random.Random(2023)
+    for name in [published.CLAIMS, published.VERSIONS, "toy.md"] * 30:
+        whole = (tmp_path / name).read_bytes()
+        bit = draw.randrange(8 * len(whole))
+        spoilt = bytearray(whole)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        (tmp_path / name).write_bytes(bytes(spoilt))
+        assert len(published.damaged(tmp_path)) == 1
+        if name != "toy.md":
+            with pytest.raises(ProjectError, match="is not what was published"):
+                published.read(tmp_path)
+        (tmp_path / name).write_bytes(whole)
+    (tmp_path / published.CLAIMS).unlink()
+    assert published.CLAIMS in published.damaged(tmp_path)[0]
+
+
+def test_published_verdicts_of_another_version_are_told(tmp_path, configured):
+    put(tmp_path, claims({"claim": "toy.a"}))
+    project = configured()
+    for made, outdated in ((project.fingerprint("claims", "toy", "claims"), 0), ("of another", 1)):
+        published.write_versions(tmp_path, {"verdicts": {"toy": made}})
+        assert len(published.unlike(project, ["toy"], tmp_path)) == outdated
 
 
 def test_papers_that_were_not_run_are_not_missing(tmp_path):

@@ -240,11 +240,11 @@ def _mend(error: jsonschema.ValidationError) -> str:
     if error.validator == "enum":
         return f"must be one of {', '.join(map(str, error.validator_value))} (is {shortened(error.instance)})"
     if error.validator == "pattern":
-        return f"`{shortened(error.instance)}` must match {error.validator_value}"
+        return f"`{str(error.instance)[:80]}` must match {error.validator_value}"
     if error.validator == "maximum":
         return f"must be {error.validator_value} or less (is {shortened(error.instance)})"
     if error.validator == "maxLength":
-        return f"`{shortened(error.instance)}` has more than {error.validator_value} characters"
+        return f"`{str(error.instance)[:80]}` has more than {error.validator_value} characters"
     return " ".join(error.message.split())[:300]
 
 

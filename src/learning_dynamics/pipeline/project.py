@@ -138,6 +138,8 @@ class Project:
     def data_signature(self, paper: str, name: str) -> Signature:
         """The function that makes a data set, as configuration sees it."""
         block, where = self._find(paper, "data", name, "data set"), f"{self._where(paper, 'data', name)}.source"
+        if "source" not in block:
+            raise ProjectError(f"{where}: missing; add it")
         module = self._located(data_module, paper, block["source"], where=where)
         return self._function(module, block["source"], where)
 
