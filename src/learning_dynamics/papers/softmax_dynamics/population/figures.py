@@ -100,8 +100,9 @@ def many_classes(laws: Table, *, threshold: Positive) -> Drawn:
             depths.errorbar(places, half, yerr=[half - low, high - half], **style)
     shares.set(xlabel="$d / V$", ylabel="share of seeds", ylim=(-0.03, 1.03))
     shares.yaxis.set_major_formatter(PercentFormatter(1.0))
-    shares.legend(fontsize=8, handlelength=1.4)
     depths.set(xlabel="$d / V$", ylabel="fall from the highest rank")
+    handles, names = shares.get_legend_handles_labels()
+    depths.legend(handles, names, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=8, handlelength=1.4)
     settings = settings_of(laws)
     facts = {
         "classes": classes, "scale": settings["scales"][0], "seeds": settings["seeds"], "threshold": threshold,
