@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import PercentFormatter
@@ -64,7 +66,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
 
 def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
     """Draw the edges between cells inside and outside a set."""
-    style = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
+    style: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
     for i, j in np.argwhere(inside[:, 1:] != inside[:, :-1]):
         axis.plot([j + 0.5] * 2, [i - 0.5, i + 0.5], **style)
     for i, j in np.argwhere(inside[1:] != inside[:-1]):
@@ -93,7 +95,7 @@ def many_classes(laws: Table, *, threshold: Positive) -> Drawn:
             middle = np.array([one.value for one in found])
             error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
             face = COLOURS[colour] if population == "classes" else "none"
-            style = {"fmt": line, "ms": 4, "lw": 1.0, "color": COLOURS[colour], "mfc": face}
+            style: dict[str, Any] = {"fmt": line, "ms": 4, "lw": 1.0, "color": COLOURS[colour], "mfc": face}
             label = f"largest / smallest {ratio(counts):.0f}" if population == "classes" else None
             shares.errorbar(places, middle, yerr=error, label=label, **style)
             low, half, high = (by_dimension.quantile(q).to_numpy() for q in (0.25, 0.5, 0.75))
