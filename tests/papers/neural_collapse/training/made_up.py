@@ -31,6 +31,14 @@ CURVES = {
     ("train", "examples"): (140.0, 0.0),
     ("train", "dead_features"): (0.0, 0.0),
 }
+# with a tenth of the weight decay: less of it in the first term, and another deviation
+CURVES |= {
+    ("train", f"loss_{term}--notebook"): (share * CURVES["train", f"loss_{term}"][0], power)
+    for term, share, power in (
+        ("nc1", 0.6, 0.5), ("nc1_decay", 0.2, 0.5), ("nc23", 0.5, 2.5), ("ls_perp", 2.0, 1.0),
+        ("ls_perp_decay", 0.2, 1.0),
+    )
+}  # fmt: skip
 CURVES |= {
     (split, f"{name}_{vectors}"): (0.5, power)
     for name in ("equinorm", "equiangular", "maximal_angle")

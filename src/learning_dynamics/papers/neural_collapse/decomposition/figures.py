@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from learning_dynamics.papers.neural_collapse.panels import (
     shared_legend,
     training_grid,
 )
-from learning_dynamics.papers.neural_collapse.trainings import by_seed
+from learning_dynamics.papers.neural_collapse.trainings import SUFFIXES, Decay, by_seed
 from learning_dynamics.plotting import COLOURS, Drawn
 from learning_dynamics.tidy import Table
 
@@ -25,9 +26,14 @@ TERMS = {
     "loss_nc23": (r"$\mathcal{L}_{\mathrm{NC2/3}}$", "green"),
     "loss_ls_perp": (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
 }
+CONVENTIONS: dict[Decay, str] = {
+    "trained": "The terms have the trained weight decay.",
+    "notebook": "The terms have a tenth of the trained weight decay, as copies of the authors' notebook do: the "
+    "least-squares classifier is then not the optimum of the loss that was trained.",
+}
 
 
-def fig2(trainings: Sequence[Table]) -> Drawn:
+def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -> Drawn:
     r"""The terms that the MSE loss decomposes into, along training.
 
     The loss, weight decay included (grey), is $L_{NC1} + L_{NC2/3} + L_{LS}^\perp$ to rounding: within-class
@@ -35,24 +41,30 @@ def fig2(trainings: Sequence[Table]) -> Drawn:
     loses against the least-squares one (solid). Dashed: the first and the last without the part that weight decay adds
     to them, which is squared error alone; decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds; bands:
     their range; vertical, red: the first measured epoch without a train error, median over seeds; dotted: the learning
-    rate drops tenfold. {recipe}
+    rate drops tenfold. {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6, sharex=True, sharey=True)
-    shares = []
+    suffix, shares = SUFFIXES[decay], []
     for table in trainings:
         axis = panels[place_of(table)]
         axis.set(xscale="log", yscale="log")
         axis.xaxis.set_major_formatter(PLAIN)
-        band(axis, by_seed(table, "loss"), color=COLOURS["grey"], lw=2.6, alpha=0.6, label="loss")
+        band(axis, by_seed(table, f"loss{suffix}"), color=COLOURS["grey"], lw=2.6, alpha=0.6, label="loss")
         for term, (label, colour) in TERMS.items():
-            values = by_seed(table, term)
+            values = by_seed(table, f"{term}{suffix}")
             band(axis, values, color=COLOURS[colour], label=label)
             if term != "loss_nc23":
-                data = values - by_seed(table, f"{term}_decay")
+                data = values - by_seed(table, f"{term}_decay{suffix}")
                 band(axis, data, color=COLOURS[colour], ls=DASHED, lw=1.0, label=f"{label}, without decay")
         mark_epochs(axis, table)
-        shares.append(by_seed(table, "loss_ls_perp").iloc[-1] / by_seed(table, "loss").iloc[-1])
+        deviation, total = (by_seed(table, f"{term}{suffix}").iloc[-1] for term in ("loss_ls_perp", "loss"))
+        shares.append(deviation / total)
     next(iter(panels.values())).set_ylabel("term of the MSE loss")
     shared_legend(figure)
     alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.2g} of the loss."
-    return Drawn(figure, {"recipe": recipe(trainings), "share": float(np.mean(np.concatenate(shares)))}, alt)
+    facts = {
+        "recipe": recipe(trainings),
+        "share": float(np.mean(np.concatenate(shares))),
+        "convention": CONVENTIONS[decay],
+    }
+    return Drawn(figure, facts, alt)

@@ -35,6 +35,7 @@ def training(
     batch_statistics: Literal["running", "recomputed"],
     robustness_epochs: Count,
     robustness_images: Count,
+    notebook_decay: Positive,
     gigabytes: Positive = 4.0,
 ) -> pd.DataFrame:
     """Measure collapse at every recorded epoch of a training.
@@ -51,7 +52,8 @@ def training(
     ``rank``, the numerical rank of Sigma_W;
     for MSE ``loss`` with its weight-decay term, summed example by example, ``loss_decay``, that term alone, and
     ``loss_nc1``, ``loss_nc23``, ``loss_ls_perp``, the terms that the loss decomposes into, with
-    ``loss_nc1_decay`` and ``loss_ls_perp_decay``, what weight decay adds to them;
+    ``loss_nc1_decay`` and ``loss_ls_perp_decay``, what weight decay adds to them; the same with ``--notebook``, for the
+    loss and the least-squares classifier of another weight decay than the trained one;
     ``dead_features``, share of features that vanish on every image;
     ``robustness``, mean l2 norm of DeepFool's perturbation over the norm of the standardised image, and
     ``robustness_fooled``, share of images that it did fool (test, at some epochs, and where train errors end);
@@ -68,10 +70,12 @@ def training(
         measured.
     robustness_epochs, robustness_images : int
         At about how many epochs robustness is measured, and on how many test images of each class.
+    notebook_decay : float
+        The weight decay of the terms ``--notebook``, in units of the trained one.
     gigabytes : float
         What one pass through the network, and what the features of all images, may occupy; batches follow from it.
     """
-    bench = _Bench(trajectory, batch_statistics, robustness_images, gigabytes)
+    bench = _Bench(trajectory, batch_statistics, robustness_images, notebook_decay, gigabytes)
     last = len(trajectory.time) - 1
     chosen = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
     found: list[tuple] = []
@@ -92,7 +96,7 @@ def training(
 class _Bench:
     """A network on its device with the images it is measured on."""
 
-    def __init__(self, trajectory: Trajectory, statistics: str, per_class: int, gigabytes: float) -> None:
+    def __init__(self, trajectory: Trajectory, statistics: str, per_class: int, share: float, gigabytes: float) -> None:
         import torch
 
         from learning_dynamics.dynamics.training import chosen_device
@@ -102,6 +106,7 @@ class _Bench:
         settings, constants = trajectory.settings, trajectory.constants
         self.data = str(constants["name"])
         self.settings, self.statistics, self.gigabytes = settings, statistics, gigabytes
+        self.decays = {"": settings["weight_decay"], "--notebook": share * settings["weight_decay"]}
         device = chosen_device(settings.get("device", "auto"))
         self.images, self.labels = {}, {}
         for split in ("train", "test"):
@@ -169,12 +174,12 @@ class _Bench:
         for index, value in enumerate(collapse.signal_to_noise(train.within, train.means), start=1):
             yield "train", "snr", index, -1, -1, float(value)
         if self.settings["loss"] == "mse":
-            decay = self.settings["weight_decay"]
-            norm = 0.5 * decay * float(np.sum(classifier**2))
-            yield _scalar("train", "loss", train.square_loss + norm)
-            yield _scalar("train", "loss_decay", norm)
-            for term, value in collapse.decomposition(train.within, train.means, classifier, decay).items():
-                yield _scalar("train", term, value)
+            for suffix, decay in self.decays.items():
+                norm = 0.5 * decay * float(np.sum(classifier**2))
+                yield _scalar("train", f"loss{suffix}", train.square_loss + norm)
+                yield _scalar("train", f"loss_decay{suffix}", norm)
+                for term, value in collapse.decomposition(train.within, train.means, classifier, decay).items():
+                    yield _scalar("train", f"{term}{suffix}", value)
         if portrait:
             kept = int(np.flatnonzero(self.labels["train"].cpu().numpy() < 3)[-1]) + 1
             features, labels = layers["train"].first(kept), self.labels["train"][:kept].cpu().numpy()
