@@ -154,6 +154,27 @@ def test_both_weight_decays_have_their_own_terms():
     assert shares["trained"] == pytest.approx(0.05 * 10**-1.2 / (0.1 * 10**-0.3 + 0.1 * 10**-2.0))
 
 
+@pytest.mark.parametrize(
+    ("quantity", "passes", "refused"),
+    [("split_batches", 1.2, 0.03), ("split_batches", 0.8, 3.0), ("split_replaced", 1.15, 1.6),
+     ("split_replaced", 0.85, 0.6), ("loss_ls_perp", 0.6, 0.3)],
+)  # fmt: skip
+def test_the_split_is_held_part_by_part_before_the_drop(quantity, passes, refused):
+    found = support.evaluation("neural_collapse", "deviation_split", trainings())
+    assert found.verdict == "reproduced"
+    assert "reproduced" not in found.rivals.values()
+    least = 0.1 * 30**-0.3 + 0.1 * 30**-2.0
+    expected = {name: value * 30**-1.2 / least for name, value in
+                (("sampling", 0.0008), ("batches", 0.02), ("network", 0.05))}  # fmt: skip
+    assert {name: found.facts[name] for name in expected} == pytest.approx(expected)
+    for factor, verdict in ((passes, "reproduced"), (refused, "refused")):
+        for epoch, said in ((30, verdict), (100, "reproduced")):
+            tables = trainings()
+            for place in range(3):
+                altered.put(tables, "trainings", quantity, lambda v, by=factor: v * by, place, epoch=epoch)
+            assert altered.verdict("deviation_split", tables) == said
+
+
 @pytest.mark.parametrize("rival", ["loss_nc1", "loss_ls_perp"])
 def test_another_term_that_falls_as_far_takes_the_advantage(rival):
     tables = trainings()

@@ -13,7 +13,7 @@ from learning_dynamics.tidy import select
 from tests.papers.neural_collapse import oracles
 
 CLASSES = 4
-MEASURED = {"batch_statistics": "running", "robustness_images": 2, "notebook_decay": 0.25}
+MEASURED = {"batch_statistics": "running", "robustness_images": 2, "notebook_decay": 0.25, "frozen_epochs": 2}
 
 
 def images(per_class=12, seed=0):

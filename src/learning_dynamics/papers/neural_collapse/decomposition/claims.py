@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics import evidence
-from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
 from learning_dynamics.papers.neural_collapse.draws import DRAW, ROUNDING, by_size, largest
+from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     SUFFIXES,
     Decay,
+    at_the_drop,
     at_the_end,
     by_seed,
     first_drop,
@@ -335,6 +337,60 @@ def nc23_vanishes_first(
     return Finding(
         judge, printed="loss_nc23", rivals=rivals, facts=facts, reason=not_without_error(trainings),
     )  # fmt: skip
+
+
+@claim("Section 3 (A1), Figure 2", scope=SMALL + ", MSE, before the learning rate drops", origin="ours", empirical=True)
+def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Finding:
+    r"""Before the learning rate drops, a network's classifier is held off the least-squares one by the statistics of
+    batches more than by the sampling of batches, and by the motion of features more again.
+
+    At the last recorded epoch at the full rate the body is frozen and the last layer trained on, in the same way. On
+    the fixed features of evaluation mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at
+    {sampling:.2g} of $L_{LS}$ (median over trainings). Drawn with replacement its first order in the learning rate
+    $\eta$ is $\frac{\eta}{4B(1-m)}\mathrm{Ave}\|e\|^2\|\tilde h\|^2$ with batches of $B$ images, momentum $m$ and
+    errors $e$. With batch norm in training mode, where an image's features depend on its batch, it is {batches:.2g};
+    in the network, whose features move as well, {network:.2g}. So assumption (A1), that the classifier is the
+    least-squares one of the features, is not limited by the noise of stochastic gradients here, and slower
+    movement of the last layer would not mend it: small batches of small images, and a high rate, make the deviation.
+    """
+    usual, left_out = ordinary(trainings)
+
+    def before_the_drop(quantity: str) -> np.ndarray:
+        return at_the_drop(usual, quantity)
+
+    sampling, batches, replaced, law = (
+        before_the_drop(f"split_{name}") for name in ("sampling", "batches", "replaced", "law")
+    )
+    network = before_the_drop("loss_ls_perp")
+    least = before_the_drop("loss_nc1") + before_the_drop("loss_nc23")
+    momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in usual])
+
+    def judge(told: str) -> Judgement:
+        statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
+        said = law * (1 - momentum) if told == "momentum" else 2 * law if told == "twice" else law
+        if told == "statistics":
+            statistics = half_exchanged(statistics)
+        elif told == "motion":
+            motion = half_exchanged(motion)
+        return Judgement(
+            above_zero("$\\log_{10}$ of the deviation with the statistics of batches over that without",
+                       statistics, left_out=left_out),
+            above_zero("$\\log_{10}$ of the network's deviation over that of a frozen body", motion,
+                       left_out=left_out),
+            equal("$\\log_{10}$ of the noise of batches drawn with replacement over its law",
+                  evidence.mean(np.log10(replaced / said)), 0.0, tolerance=tolerance, resolution=0.3,
+                  because="the law is of first order in the learning rate"),
+        )  # fmt: skip
+
+    facts = {name: float(np.median(values / least))
+             for name, values in (("sampling", sampling), ("batches", batches), ("network", network))}  # fmt: skip
+    rivals = {
+        "frozen bodies with and without statistics of batches exchanged in every second training": "statistics",
+        "networks and frozen bodies exchanged in every second training": "motion",
+        "a law without momentum": "momentum",
+        "a law twice as large": "twice",
+    }
+    return Finding(judge, printed="", rivals=rivals, facts=facts)
 
 
 def _deviation(table: Table, of_data: bool, suffix: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
@@ -15,10 +16,11 @@ from learning_dynamics.papers.neural_collapse.panels import (
     mark_epochs,
     place_of,
     shared_legend,
+    title_of,
     training_grid,
 )
-from learning_dynamics.papers.neural_collapse.trainings import SUFFIXES, Decay, by_seed
-from learning_dynamics.plotting import COLOURS, Drawn
+from learning_dynamics.papers.neural_collapse.trainings import SUFFIXES, Decay, at_the_drop, by_seed
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table
 
 TERMS = {
@@ -26,6 +28,48 @@ TERMS = {
     "loss_nc23": (r"$\mathcal{L}_{\mathrm{NC2/3}}$", "green"),
     "loss_ls_perp": (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
 }
+PARTS = {
+    "split_sampling": ("sampling of batches", "blue"),
+    "split_batches": ("statistics of batches", "orange"),
+    "loss_ls_perp": ("motion of features", "purple"),
+}
+
+
+def deviation_split(trainings: Sequence[Table]) -> Drawn:
+    r"""What holds a network's classifier off the least-squares one, before the learning rate drops.
+
+    Shares of $L_{LS}$, stacked up to $L_{LS}^\perp$ of the network at the last recorded epoch at the full learning
+    rate, one bar for each seed. Lowest, a sliver: the last layer trained on with a frozen body in evaluation mode, where
+    only the sampling of batches is left. Then what is added by batch norm in training mode, the body still frozen, and
+    by features that move. {recipe}
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
+    labels, place = [], 0
+    for table in trainings:
+        least = at_the_drop([table], "loss_nc1") + at_the_drop([table], "loss_nc23")
+        below = np.zeros(len(least))
+        places = place + np.arange(len(least))
+        for quantity, (label, colour) in PARTS.items():
+            upto = at_the_drop([table], quantity) / least
+            axis.bar(places, upto - below, bottom=below, width=0.8, color=COLOURS[colour], label=label)
+            below = upto
+        labels.append((float(places.mean()), title_of(place_of(table))))
+        place = int(places[-1]) + 2
+    axis.set_xticks([where for where, _ in labels], [name for _, name in labels])
+    axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
+    axis.margins(x=0.02)
+    shared_legend(figure)
+    shares = {
+        name: float(np.median(at_the_drop(trainings, quantity) / at_the_drop(trainings, "loss_ls_perp")))
+        for name, quantity in (("sampling", "split_sampling"), ("batches", "split_batches"))
+    }
+    alt = (
+        "Stacked bars: sampling of batches makes {sampling:.1g} of the deviation, with the statistics of batches "
+        "{batches:.1g}, with the motion of features all of it (medians)."
+    )
+    return Drawn(figure, shares | {"recipe": recipe(trainings)}, alt)
+
+
 CONVENTIONS: dict[Decay, str] = {
     "trained": "The terms have the trained weight decay.",
     "notebook": "The terms have a tenth of the trained weight decay, as copies of the authors' notebook do: the "

@@ -11,7 +11,7 @@ import pandas as pd
 from learning_dynamics.datasets.images import standardised
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.portrait.theory import coordinates
-from learning_dynamics.settings import Count, Positive
+from learning_dynamics.settings import Count, Natural, Positive
 from learning_dynamics.tidy import Column, columns
 from learning_dynamics.trajectory import Trajectory
 
@@ -36,6 +36,7 @@ def training(
     robustness_epochs: Count,
     robustness_images: Count,
     notebook_decay: Positive,
+    frozen_epochs: Natural,
     gigabytes: Positive = 4.0,
 ) -> pd.DataFrame:
     """Measure collapse at every recorded epoch of a training.
@@ -54,6 +55,8 @@ def training(
     ``loss_nc1``, ``loss_nc23``, ``loss_ls_perp``, the terms that the loss decomposes into, with
     ``loss_nc1_decay`` and ``loss_ls_perp_decay``, what weight decay adds to them; the same with ``--notebook``, for the
     loss and the least-squares classifier of another weight decay than the trained one;
+    ``split_sampling``, ``split_batches``, ``split_replaced``, ``split_law``: see `deviation.frozen_body`, at the last
+    recorded epoch at the full learning rate;
     ``dead_features``, share of features that vanish on every image;
     ``robustness``, mean l2 norm of DeepFool's perturbation over the norm of the standardised image, and
     ``robustness_fooled``, share of images that it did fool (test, at some epochs, and where train errors end);
@@ -72,12 +75,16 @@ def training(
         At about how many epochs robustness is measured, and on how many test images of each class.
     notebook_decay : float
         The weight decay of the terms ``--notebook``, in units of the trained one.
+    frozen_epochs : int
+        For how many epochs the last layer is trained on the frozen body; 0 for not at all.
     gigabytes : float
         What one pass through the network, and what the features of all images, may occupy; batches follow from it.
     """
     bench = _Bench(trajectory, batch_statistics, robustness_images, notebook_decay, gigabytes)
     last = len(trajectory.time) - 1
     chosen = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
+    drop = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
+    full_rate = int(np.flatnonzero(trajectory.time <= drop)[-1])
     found: list[tuple] = []
     for member in range(trajectory.members):
         without_error = False
@@ -88,6 +95,8 @@ def training(
             if point in chosen or (error == 0 and not without_error):
                 rows += bench.robustness()
             without_error |= error == 0
+            if point == full_rate and frozen_epochs and trajectory.settings["loss"] == "mse":
+                rows += bench.frozen(frozen_epochs, member)
             found += [(bench.data, member, int(epoch), *row) for row in rows]
     declared = [column.name for column in training.columns]
     return pd.DataFrame(found, columns=declared)
@@ -184,6 +193,15 @@ class _Bench:
             kept = int(np.flatnonzero(self.labels["train"].cpu().numpy() < 3)[-1]) + 1
             features, labels = layers["train"].first(kept), self.labels["train"][:kept].cpu().numpy()
             yield from coordinates(features, labels, train.means, weights)
+
+    def frozen(self, epochs: int, member: int) -> list[Row]:
+        """Return what the last layer's deviation is with the body of the loaded state frozen."""
+        from learning_dynamics.papers.neural_collapse.training.deviation import frozen_body
+
+        images, labels = self.images["train"], self.labels["train"]
+        seed = self.settings["seed"]
+        found = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
+        return [_scalar("train", name, value) for name, value in found.items()]
 
     def robustness(self) -> list[Row]:
         """Return how far test images are from a change of decision, by DeepFool and by known crossings."""
