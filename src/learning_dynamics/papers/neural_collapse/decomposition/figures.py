@@ -39,9 +39,9 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
     r"""What holds a network's classifier off the least-squares one, before the learning rate drops.
 
     Shares of $L_{LS}$, stacked up to $L_{LS}^\perp$ of the network at the last recorded epoch at the full learning
-    rate, one bar for each seed. Lowest, a sliver: the last layer trained on with a frozen body in evaluation mode, where
-    only the sampling of batches is left. Then what is added by batch norm in training mode, the body still frozen, and
-    by features that move. {recipe}
+    rate, one bar for each seed. Lowest, a sliver: the last layer trained on with a frozen body in evaluation mode,
+    where only the sampling of batches is left. Then what is added by batch norm in training mode, the body still
+    frozen, and by features that move. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     labels, place = [], 0
