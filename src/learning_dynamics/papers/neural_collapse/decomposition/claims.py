@@ -326,13 +326,15 @@ def nc23_vanishes_first(
             draws_undecided=int(np.isnan(found).sum()),
         ))  # fmt: skip
 
-    data = over_trainings(trainings, lambda table: advantage(table, "data", until, "loss_nc23"))
-    decays: tuple[Decay, ...] = ("trained", "notebook")
-    by_decay = {
-        name: over_trainings(trainings, lambda table, name=name: advantage(table, parts, until, "loss_nc23", name))
-        for name in decays
+    def mean_factor(parts: str, decay: Decay) -> float:
+        found = over_trainings(trainings, lambda table: advantage(table, parts, until, "loss_nc23", decay))
+        return float(10 ** np.mean(found))
+
+    facts = {
+        "data": mean_factor("data", decay),
+        "trained": mean_factor(parts, "trained"),
+        "notebook": mean_factor(parts, "notebook"),
     }
-    facts = {name: float(10 ** np.mean(values)) for name, values in {"data": data, **by_decay}.items()}
     rivals = {"$L_{NC1}$ first": "loss_nc1", "$L_{LS}^\\perp$ first": "loss_ls_perp"}
     return Finding(
         judge, printed="loss_nc23", rivals=rivals, facts=facts, reason=not_without_error(trainings),
