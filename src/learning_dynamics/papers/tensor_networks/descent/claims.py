@@ -125,6 +125,89 @@ def _worst_of_starts(steps: Table, errors: np.ndarray) -> np.ndarray:
     return draws.assign(error=errors).groupby(START[:2])["error"].max().to_numpy()
 
 
+@claim(
+    "section 5.2",
+    scope="single random points, several directions each; fully connected, diagonal and full-length convolutional "
+    "networks, filters of length two, random matrices M; a scale of 1e-140",
+    correction=r"Where the largest singular value of $M(x)$ is simple, limit points become independent of the initial "
+    "directions up to a joint sign of both layers. Where it is not, as in fully connected networks, the coefficients "
+    "do, and the layers do not.",
+)
+def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
+    r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression become
+    independent of the initial directions.
+
+    The top singular vectors come to dominate, as the paper says; a fully connected network has nothing but equal
+    singular values, and a full-length convolutional one often a conjugate pair on top, so that the start keeps its
+    choice among them. Limits of such networks from {count} directions are up to {apart:.2g} of their norm apart, their
+    coefficients up to {value:.1e}. A joint sign, which leaves the coefficients, is not counted.
+    """
+    names = ["network", "seed"]
+    scales = np.sort(limits["scale"].unique())
+    simple = by_draw(limits, "second", draw=names, scale=scales[0])[:, 0] < 1 - 1e-9
+    left = {scale: by_draw(limits, "remainder", draw=names, scale=scale).max(axis=1) for scale in scales}
+
+    def judge(predicted: tuple[str, bool, float]) -> Judgement:
+        kind, signed, scale = predicted
+        alone = {"all": np.ones_like(simple), "simple": simple, "none": np.zeros_like(simple)}[kind]
+        layers = _spread(limits, "parameter", scale, signed=signed)
+        open_ = 4 * left[scale] > share
+        because = f"chosen; undecided where four times what Theorem 5 leaves of other coordinates is above {share:g}"
+        checks = [
+            every_draw(
+                "largest distance of coefficients from two directions, relative",
+                _spread(limits, "coefficient", scale, signed=True), at_most=share, because=because, undecided=open_,
+            )
+        ]  # fmt: skip
+        if alone.any():
+            checks.append(
+                every_draw(
+                    "the same of all parameters, where they are predicted to agree",
+                    layers[alone], at_most=share, because=because, undecided=open_[alone],
+                )
+            )  # fmt: skip
+        if not alone.all():
+            checks.append(
+                every_draw(
+                    "the same, where they are predicted to differ",
+                    layers[~alone], at_least=10 * share, because="chosen: ten times as far", undecided=open_[~alone],
+                )
+            )  # fmt: skip
+        return Judgement(*checks)
+
+    tiny = float(scales[0])
+    return Finding(
+        judge,
+        ("all", False, tiny),
+        rivals={
+            "layers that agree in sign as well": ("simple", True, tiny),
+            "layers that never agree": ("none", False, tiny),
+            "layers that agree from a scale of one already": ("simple", False, float(scales[-1])),
+        },
+        corrected=("simple", False, tiny),
+        reason="singular values that tie leave a choice that the start makes",
+        facts={
+            "count": int(limits["direction"].nunique()),
+            "apart": float(np.nanmax(_spread(limits, "parameter", scales[0], signed=False))),
+        },
+    )
+
+
+def _spread(limits: Table, quantity: str, scale: float, *, signed: bool) -> np.ndarray:
+    """Return the largest distance between limits from two directions relative to their norm, one a network and point.
+
+    Without signs the nearer of a limit and its negative is taken.
+    """
+    found = []
+    for _, rows in select(limits, quantity, scale=scale).groupby(["network", "seed"]):
+        points = by_draw(rows, quantity, draw="direction")
+        apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
+        if not signed:
+            apart = np.minimum(apart, np.linalg.norm(points[:, None] + points[None], axis=-1))
+        found.append(apart.max() / np.linalg.norm(points, axis=-1).max())
+    return np.array(found)
+
+
 @claim("section 6", scope="the paper's points; solutions from a convex solver")
 def min_norm_points(
     regression: Table, classification: Table, *, printed: dict[str, list[Real]], points: dict[str, list[Real]]
@@ -226,8 +309,9 @@ def _spreads(table: Table, scale: float) -> np.ndarray:
 def finite_loss_remembers_initialisation(classification: Table, *, degrees: Positive) -> Finding:
     r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients.
 
-    The theorems say that directions forget the initialisation, and they do, but like a power of $\log t$ (figure
-    log_time). At the largest scale the directions from four starts span at least {value:.3g} degrees in every network.
+    The limit of two layers is the same from every start (claim limits_and_starts), but the flow comes to it like a
+    power of $\log t$ (figure log_time). At the largest scale the directions from four starts span at least
+    {value:.3g} degrees in every network.
     """
     last = classification[classification["time"] == classification["time"].max()]
     scales = sorted(select(last, "limit")["scale"].unique())
