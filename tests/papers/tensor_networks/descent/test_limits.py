@@ -317,3 +317,16 @@ def test_limit_points_agree_up_to_sign_where_the_top_value_is_simple():
         tables["limits"].loc[rows, "value"] = 0.0026
 
     assert verdict(claim, scattered("parameter", 0.5, **one), open_) not in ("corrected", "reproduced")
+
+
+def test_predictions_after_5000_steps_are_held_to_a_line_width():
+    claim = "predictions_after_5000_steps"
+    found = judged(claim)
+    assert found.verdict == "reproduced"
+    assert set(found.rivals.values()) == {"not reproduced"}
+    assert found.judgement.headline.draws == 36
+    table = claim_tables("tensor_networks", claim)["regression"]
+    assert table["time"].max() == 5000
+    one = {"network": "diagonal", "scale": 0.5, "direction": 2}
+    assert verdict(claim, missed("limit", 0.009, **one)) == "reproduced"
+    assert verdict(claim, missed("limit", -0.012, **one)) == "not reproduced"
