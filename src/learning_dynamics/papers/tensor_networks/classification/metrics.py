@@ -127,12 +127,12 @@ def _powers(
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = ((rho * push).real / (np.abs(rho) * np.abs(push)))[:, off].min(axis=0)
     resolved = (np.abs(rho) > (FLOOR * atol) ** 2).all(axis=0)[off]
-    power = [
+    powers = [
         fitted_power(sigmas, share[:, j]) if seen else np.nan
         for j, seen in zip(np.flatnonzero(off), resolved, strict=True)
     ]
     return {
-        "power": (np.array([power]), 1 - np.abs(push[off])),
+        "power": (np.array([powers]), 1 - np.abs(push[off])),
         "between": np.full((1, off.sum()), share[0, off].sum()),
         "sign": cosine[None],
     }
