@@ -52,6 +52,7 @@ class ByGroup(LoadScopeScheduling):
         return group(nodeid)
 
 
+@pytest.hookimpl(optionalhook=True)  # the suite runs without xdist as well
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
     config.option.loadscopereorder = False
     return ByGroup(config, log)

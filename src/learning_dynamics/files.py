@@ -23,10 +23,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
     Raises
     ------
     ProjectError
-        If the folder cannot be written or the disk is full.
+        If the folder cannot be written or the disk is full, or a folder, device or pipe has that name.
     """
     check_lease()
     path = Path(path)
+    if path.exists() and not path.is_file():
+        raise ProjectError(f"{path}: is no file that could be replaced; name another")
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

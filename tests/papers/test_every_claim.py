@@ -9,9 +9,17 @@ import pytest
 from learning_dynamics.claims import VERDICTS, Evaluation
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.stages.claims import refuse_what_cannot_move
 from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.templates import fields, fill, typed_results
+from tests.papers.written import claim_differences, claim_entry, read_verdicts
 from tests.support import PAPERS, claim_tables, evaluation, smoke
+from tests.support import project as configured
+
+
+@functools.cache
+def shipped():
+    return configured()
 
 
 def named(section):
@@ -50,6 +58,18 @@ def test_it_has_a_verdict_that_every_rival_turns(paper, name):
 
 
 @every_claim
+def test_it_says_what_is_written_down_of_it(paper, name):
+    written = read_verdicts().get(f"{paper}.{name}")
+    assert written, "tests/papers/verdicts.yaml says nothing of it; make verdicts, and read the diff"
+    assert claim_differences(claim_entry(evaluated(paper, name)), written) == []
+
+
+def test_nothing_is_written_down_of_claims_that_are_not_there():
+    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).about(paper)["claims"]}
+    assert set(read_verdicts()) <= claims
+
+
+@every_claim
 def test_every_draw_is_counted(paper, name):
     found = evaluated(paper, name)
     for judgement in filter(None, (found.judgement, found.corrected)):
@@ -82,6 +102,24 @@ def test_it_is_judged_under_every_variant_of_our_choices(paper, name):
         assert setting in spec["settings"]
         for value in values:
             assert evaluation(paper, name, tables, **{setting: value}).verdict in VERDICTS
+
+
+@pytest.mark.parametrize(
+    ("paper", "check", "name"),
+    [
+        pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
+        for paper in PAPERS
+        for check, block in shipped().about(paper).get("sensitivity", {}).items()
+        for name in block["claims"]
+    ],
+)
+def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
+    run = shipped().about(paper)["sensitivity"][check]["run"]
+    spec = smoke(paper).claim(paper, name)
+    function = paper_function(paper, "claims", spec["kind"])
+    refuse_what_cannot_move(
+        check, name, function, claim_tables(paper, name), spec["settings"], run, evaluated(paper, name)
+    )
 
 
 @pytest.mark.parametrize("paper", PAPERS)

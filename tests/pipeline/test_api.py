@@ -13,6 +13,7 @@ import nbformat
 import pytest
 
 from learning_dynamics.pipeline.sources import SOURCE_ROOT, modules_behind, papers
+from tests.pipeline.conftest import PAPER
 from tests.support import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
@@ -59,12 +60,27 @@ from learning_dynamics.claims import every_draw  # a module of the name of a fun
 (paper,) = ld.papers()
 table, flow = ld.table(paper, "descent"), ld.trajectory(paper, "descent")
 assert table.attrs["settings"]["steps"] == len(flow.time) - 1
-assert (ld.claims(paper)["paper"] == paper).all() and ld.claims().attrs["of"].endswith("claims.parquet")
+assert (ld.claims(paper)["paper"] == paper).all() and ld.claims().attrs["of"].endswith("results")
 print(ld.figure(paper, "decay", look="talk").get_size_inches()[0], every_draw.__name__)
 again = ld.simulate(paper, "descent")
 assert ld.measure(paper, "descent", again).equals(table)
 few = ld.simulate(paper, "descent", seeds=2)
 assert few.members == 2 and few.settings["seeds"] == 2
+own = ld.judge(paper, "decay")
+row = ld.claims().set_index("claim").loc["toy.decay"]
+assert (own.verdict, own.headline.value, own.reason) == (row["verdict"], row["measured"], row["reason"])
+assert own.rivals == {"a decay twice as fast": "contradicted"} and own.speaks_of == "all draws"
+assert "toy.decay (section 1): reproduced, of all draws" in repr(own) and "rival: a decay twice" in repr(own)
+assert ld.judge(paper, "decay", {"run": few}).headline.draws == 2
+coarse = ld.measure(paper, "descent", few)
+coarse["value"] += coarse["time"] / 10
+assert ld.judge(paper, "decay", {"run": coarse}).verdict == "contradicted"
+# data and start are drawn alike; the data stay where they are asked to
+first, other = (ld.simulate(paper, "slow", seed=seed).series["x"][0, 0] for seed in (2023, 7))
+kept = ld.simulate(paper, "slow", data={"seed": 2023}).series["x"][0, 0]
+assert first == kept != other
+nine = {role: ld.simulate(paper, role, samples=9) for role in ("slow", "fast")}
+assert ld.judge(paper, "geometric", nine).headline.draws == 9
 """,
     )
     assert said.split() == ["3.5", "every_draw"]
@@ -78,12 +94,57 @@ assert few.members == 2 and few.settings["seeds"] == 2
         ("ld.figure('toy', 'decai')", "no figure `decai`; did you mean `decay`?"),
         ("ld.simulate('toy', 'descent', sedes=2)", "no setting `sedes`; did you mean `seeds`?"),
         ("ld.simulate('toy', 'descent', seeds=0)", "toy descent.seeds: must be 1 or more"),
+        ("ld.simulate('toy', 'slow', samples=0)", "toy starts.samples: must be 1 or more"),
+        ("ld.simulate('toy', 'slow', data={'sample': 1})", "unknown setting of `normal`; did you mean `samples`?"),
+        ("ld.simulate('toy', 'descent', data='starts')", "toy descent: takes no data set"),
+        ("ld.judge('toy', 'decai')", "no claim `decai`; did you mean `decay`?"),
+        ("ld.judge('toy', 'decay', {'rum': 1})", "no role `rum`; did you mean `run`?"),
+        ("ld.judge('toy', 'decay', {'run': ld.table('toy', 'descent')[['time']]})", "lacks the columns seed, quantity"),
+        ("ld.judge('toy', 'geometric', rounding=-1.0)", "toy geometric.rounding: must be above 0"),
     ],
 )
 def test_a_mistake_is_named_with_its_mend(built, asked, mend):
     ended = run(built.folder, f"import learning_dynamics as ld; {asked}")
     assert ended.returncode != 0
     assert mend in ended.stderr.splitlines()[-1]
+
+
+CLAIMS = """
+import warnings, learning_dynamics as ld
+with warnings.catch_warnings(record=True) as heard:
+    warnings.simplefilter("always")
+    found = ld.claims("toy")
+assert found.attrs["outdated"] == [str(one.message) for one in heard]
+print(*found.attrs["outdated"], sep="\\n")
+"""
+
+
+def test_verdicts_say_of_which_version_they_are(workspace):
+    assert answered(workspace.folder, CLAIMS).split() == []
+    # what verdicts were made from was made again since, or is not there: a run that failed leaves them so
+    npz = workspace.folder / "results/toy/runs/slow.npz"
+    os.utime(npz)
+    earlier = "toy: verdicts of an earlier run: {} {}; run: snakemake toy"
+    assert answered(workspace.folder, CLAIMS).strip() == earlier.format(npz, "was made since")
+    npz.unlink()
+    assert answered(workspace.folder, CLAIMS).strip() == earlier.format(npz, "is not there")
+    workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
+    other = "toy: verdicts of other settings or other code; run: snakemake toy"
+    assert answered(workspace.folder, CLAIMS).strip() == other
+    told = workspace.stage("verdicts", "results/claims.parquet")
+    assert f"outdated: {other}" in told.stderr
+    assert "2 claims: 2 reproduced\nof science and configuration " in told.stdout
+    told = workspace.stage("summary")
+    assert told.returncode == 1
+    assert f"outdated: {other}" in told.stdout
+    assert "the page to read (from an earlier run)" in told.stdout
+
+
+def test_after_a_paper_alone_its_verdicts_are_the_new_ones(workspace):
+    workspace.configure("claims", "decay", "expected", value="contradicted")
+    workspace.snakemake("toy")
+    asked = "import learning_dynamics as ld; print(*ld.claims('toy').expected, ld.claims().attrs['outdated'])"
+    assert answered(workspace.folder, asked).strip() == "contradicted reproduced []"
 
 
 def test_what_was_not_run_says_what_to_run(built, tmp_path):

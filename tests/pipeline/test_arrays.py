@@ -38,9 +38,9 @@ def test_a_trajectory_comes_back_as_it_was_saved(tmp_path_factory, series, const
 
 
 def test_the_same_arrays_give_the_same_bytes(tmp_path):
-    for name in ("a", "b"):
+    for name in ("a.npz", "b.npz"):
         save_arrays(tmp_path / name, {"x": np.arange(5.0)}, RECORD)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
 def test_what_is_worth_it_is_compressed(tmp_path):
@@ -61,7 +61,7 @@ def test_a_compressed_array_that_was_damaged_is_refused(tmp_path):
     damaged = bytearray((tmp_path / "x.npz").read_bytes())
     damaged[len(damaged) // 2 : len(damaged) // 2 + 200] = bytes(200)
     (tmp_path / "x.npz").write_bytes(damaged)
-    with pytest.raises(ProjectError, match=r"truncated, or not an \.npz archive"):
+    with pytest.raises(ProjectError, match="not those that were written"):
         load_arrays(tmp_path / "x.npz")
 
 

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from learning_dynamics.pipeline import cli
 from tests.pipeline.conftest import PAPER
 
 SLOW, FAST = "results/toy/metrics/slow.parquet", "results/toy/metrics/fast.parquet"
@@ -14,7 +15,7 @@ SLOW, FAST = "results/toy/metrics/slow.parquet", "results/toy/metrics/fast.parqu
 def test_what_was_built_is_of_this_configuration(built):
     checked = built.stage("check")
     assert checked.returncode == 0, checked.stderr
-    assert checked.stdout == "17 outputs in results and figures checked, 0 stale or foreign\n"
+    assert checked.stdout == "20 outputs in results and figures checked, 0 stale or foreign\n"
 
 
 def test_nothing_built_is_nothing_stale(clean):
@@ -49,4 +50,39 @@ def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
         "results/toy/runs/descent.npz",
         *(f"results/toy/{name}.parquet" for name in ("claims", "parts", "variants", "sensitivity")),
         *(f"figures/toy/{name}.{kind}" for name in ("decay", "growth") for kind in ("pdf", "png")),
+        *("results/claims.parquet", "results/verdicts.txt", "figures/index.html"),
     }
+
+
+def test_everything_that_lies_there_is_looked_at(workspace):
+    folder = workspace.folder
+    for path in ("notes.txt", "results/toy/notes.txt", "figures/toy/mine.png", "results/toy/old.csv", ".hidden"):
+        (folder / path).write_text("somebody's own\n")
+    shutil.copytree(folder / "results/toy", folder / "results/elsewhere")  # another configuration's, whole
+    flip(folder / "results/elsewhere/metrics/slow.parquet")
+    flip(folder / "results/verdicts.txt")
+    flip(folder / "figures/index.html")
+    flip(folder / "figures/toy/decay.pdf")
+    shutil.copy(folder / "results/toy/claims.parquet", folder / "results/claims.parquet")
+    checked = workspace.stage("check")
+    assert checked.returncode == 1
+    assert {line.split(": ")[1] for line in checked.stderr.splitlines()} == {
+        *("results/toy/notes.txt", "figures/toy/mine.png", "results/toy/old.csv", "results/elsewhere/notes.txt"),
+        *("results/elsewhere/old.csv", "results/elsewhere/metrics/slow.parquet", "results/verdicts.txt"),
+        *("figures/index.html", "figures/toy/decay.pdf", "results/claims.parquet"),
+    }
+    assert "more are whole, of other configurations" in checked.stdout
+
+
+def flip(path):
+    """Flip one bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+
+
+def test_from_another_folder_nothing_is_said_to_be_right(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for command in ("check", "summary", "costs"):
+        assert cli.main([command]) == 1
+        assert "neither results nor figures lie here; go to the project's folder: cd " in capsys.readouterr().err

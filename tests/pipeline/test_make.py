@@ -44,6 +44,8 @@ def test_a_failed_job_shows_its_last_lines_and_what_to_do(workspace):
     assert "Traceback" not in ended.stderr
     # what was there, or could be made, is shown all the same
     assert "2 claims: 2 reproduced" in ended.stdout
+    assert "outdated: toy: verdicts of other settings or other code; run: snakemake toy" in ended.stdout
+    assert "the page to read (from an earlier run)" in ended.stdout
 
 
 def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):

@@ -38,7 +38,13 @@ def made_up_claim(name, verdict, shown, origin="paper"):
         0.0, 20, 17, 1, 2, "3 left out: no data",
     )  # fmt: skip
     rows = [
-        {"of": of, "part": part, **check_row(held), "state": state}
+        {
+            "of": of,
+            "part": part,
+            **check_row(held),
+            "state": state,
+            "open_because": "it is $x$" * (state == "undecided"),
+        }
         for of in ("printed", "corrected")
         for part, state in enumerate(("holds", "fails", "undecided"))
     ]
@@ -51,12 +57,13 @@ def made_up_claim(name, verdict, shown, origin="paper"):
         "origin": origin,
         "statement": WORDS,
         "scope": "digits, $d > n$",
+        "speaks_of": "all draws",
         "correction": "$x = 2$ instead" if verdict == "corrected" else "",
         "verdict": verdict,
         "expected": "reproduced",
         "as_expected": verdict != "contradicted",
         "reason": "" if verdict == "reproduced" else "of $x$",
-        "rivals": {"the order above, $e^{-2\\lambda t}$": "contradicted", "a shuffled label": "not reproduced"},
+        "rivals": {"the order above, $e^{-2\\lambda t}$": "contradicted", "a shuffled label": "undecided"},
         "refuses": 3e-9,
         "agreement": 0.75,
         "explanation": "Why it is so: $\\frac{d}{dt} \\ln |x| = -\\lambda$.\n\nA second paragraph with `code`.",

@@ -51,9 +51,9 @@ def test_a_table_that_breaks_its_declaration_is_refused_and_not_written(tmp_path
 
 
 def test_the_same_table_gives_the_same_bytes(tmp_path):
-    for name in ("a", "b"):
+    for name in ("a.parquet", "b.parquet"):
         write_table(tmp_path / name, table(), COLUMNS, RECORD)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
 def test_a_table_of_another_fingerprint_is_refused(tmp_path):

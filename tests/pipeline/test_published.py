@@ -26,6 +26,7 @@ def claims(*rows):
 
 def put(folder, table):
     (folder / published.CLAIMS).write_text(published.as_csv(table), encoding="utf-8")
+    published.write_versions(folder, {})
     return published.read(folder)
 
 
@@ -82,6 +83,7 @@ def test_formulas_are_readable_in_the_table(tmp_path):
 
 def test_a_foreign_table_is_refused(tmp_path):
     (tmp_path / published.CLAIMS).write_text("a,b\n1,2\n")
+    published.write_versions(tmp_path, {})
     with pytest.raises(ProjectError, match="lacks the columns"):
         published.read(tmp_path)
 

@@ -21,14 +21,14 @@ def written(folder, verdict, expected):
 
 @pytest.mark.parametrize("expected", ["reproduced", ""])
 def test_verdicts_as_expected_are_written(tmp_path, expected):
-    assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table") == 0
-    assert "1 claims: 1 reproduced" in (tmp_path / "table").read_text()
-    assert "(expected" not in (tmp_path / "table").read_text()
+    assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0
+    assert "1 claims: 1 reproduced" in (tmp_path / "table.txt").read_text()
+    assert "(expected" not in (tmp_path / "table.txt").read_text()
 
 
 # "not reproduced" holds the letters of "reproduced"
 @pytest.mark.parametrize(("verdict", "expected"), [("contradicted", "reproduced"), ("reproduced", "not reproduced")])
 def test_another_verdict_fails_and_is_named(tmp_path, capsys, verdict, expected):
-    assert verdicts.execute(written(tmp_path, verdict, expected), out=tmp_path / "table") == 1
+    assert verdicts.execute(written(tmp_path, verdict, expected), out=tmp_path / "table.txt") == 1
     assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err
-    assert not (tmp_path / "table").exists()
+    assert not (tmp_path / "table.txt").exists()

@@ -11,7 +11,6 @@ rule page:
     output:
         page=f"{FIGURES}/index.html",
         claims=f"{RESULTS}/claims.parquet",
-        config=f"{RESULTS}/config.json",
     log:
         f"{RESULTS}/logs/page.log",
     benchmark:
@@ -27,8 +26,7 @@ rule page:
         results=lambda wc: RESULTS,
         figures=lambda wc: FIGURES,
     shell:
-        "cat > {output.config} <<'CONFIGURATION'\n{params.config}\nCONFIGURATION\n"
-        "python -m learning_dynamics report --config {output.config} --results {params.results}"
+        "python -m learning_dynamics report --config {params.config:q} --results {params.results}"
         " --figures {params.figures} --out {output.page} --claims {output.claims} > {log} 2>&1"
 
 

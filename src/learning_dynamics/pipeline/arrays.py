@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import KEY, check_made_from
+from learning_dynamics.pipeline.seals import opened, sealing
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 # what reading raises where an archive is truncated, damaged or something else
@@ -26,7 +26,7 @@ PIECES, PIECE = 8, 8192  # of an array that is to be written, and bytes of each,
 
 def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
     """Write arrays and their provenance to an ``.npz``, whole or not at all; what is worth it is compressed."""
-    with replacing(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as archive:
+    with sealing(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as archive:
         for name, given in {KEY: np.array(json.dumps(record)), **arrays}.items():
             array = np.asarray(given)
             archive.compression = zipfile.ZIP_DEFLATED if _shrinks(array) else zipfile.ZIP_STORED
@@ -59,7 +59,7 @@ def load_arrays(path: str | Path, fingerprint: str | None = None) -> tuple[Array
     Raises
     ------
     ProjectError
-        If the file is missing, truncated, not one of ours, or not the one of this fingerprint.
+        If the file is missing, not as it was written, not one of ours, or not the one of this fingerprint.
     """
     arrays, record = _read(path, None)
     check_made_from(path, record, fingerprint)
@@ -74,17 +74,15 @@ def read_record(path: str | Path) -> dict[str, Any]:
 def _read(path: str | Path, names: tuple[str, ...] | None) -> tuple[Arrays, dict[str, Any]]:
     foreign = ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        with opened(path) as stream, np.load(stream, allow_pickle=False) as archive:
             if not hasattr(archive, "files") or KEY not in archive.files:
                 raise foreign
             record = json.loads(str(archive[KEY]))
             arrays = {name: archive[name] for name in (archive.files if names is None else names) if name != KEY}
-    except FileNotFoundError:
-        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
     except json.JSONDecodeError:
         raise foreign from None
     except BROKEN as error:
-        raise ProjectError(f"{path}: truncated, or not an .npz archive; delete it and run snakemake again") from error
+        raise ProjectError(f"{path}: not an .npz archive; delete it and run snakemake again") from error
     if not isinstance(record, dict):
         raise foreign
     return arrays, record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,35 +47,41 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--fingerprint", metavar="DIGEST", help="fingerprint that the output must get")
         command.add_argument("--minutes", type=_minutes, help="how long it may take; without, as long as it takes")
 
-    def path(command: Any, flag: str, about: str, *, required: bool = True) -> None:
-        command.add_argument(flag, type=Path, required=required, metavar="PATH", help=about)
+    def path(command: Any, flag: str, about: str, *, required: bool = True, ending: str = "") -> None:
+        command.add_argument(flag, type=_written(ending), required=required, metavar="PATH", help=about)
 
     data = stage("data", "make a data set: settings in, .npz of named arrays out")
-    path(data, "--out", "the .npz to write")
+    path(data, "--out", "the .npz to write", ending=".npz")
     made(data, source=False)
 
     run = stage("run", "simulate or train: data .npz and settings in, .npz trajectory out")
     path(run, "--data", "the data set's .npz, for runs that take one", required=False)
-    path(run, "--out", "the .npz to write")
+    path(run, "--out", "the .npz to write", ending=".npz")
     made(run)
 
     metrics = stage("metrics", "measure a run: .npz trajectory in, tidy parquet out")
     path(metrics, "--run", "the run's .npz")
-    path(metrics, "--out", "the .parquet to write")
+    path(metrics, "--out", "the .parquet to write", ending=".parquet")
     made(metrics)
 
     figure = stage("figure", "draw a figure, also for a talk or a thesis: parquet in, PDF and PNG out", spec=False)
     figure.add_argument("--spec", type=json.loads, help="what to do, as JSON; by default what the configuration says")
     figure.add_argument("--style", choices=LOOKS, default="paper", dest="look", help="what it is drawn for")
     path(figure, "--metrics", "folder of the runs' .parquet", required=False)
-    path(figure, "--pdf", "the .pdf to write; by default figures/<style>/<paper>/<name>.pdf", required=False)
-    path(figure, "--png", "the .png to write", required=False)
+    path(
+        figure,
+        "--pdf",
+        "the .pdf to write, figures/<style>/<paper>/<name>.pdf by default",
+        required=False,
+        ending=".pdf",
+    )
+    path(figure, "--png", "the .png to write", required=False, ending=".png")
     made(figure, source=False)
 
     motion = stage("motion", "draw a figure that moves: parquet in, animated WebP out", spec=False)
     motion.add_argument("--spec", type=json.loads, help="what to do, as JSON; by default what the configuration says")
     path(motion, "--metrics", "folder of the runs' .parquet", required=False)
-    path(motion, "--out", "the .webp to write; by default figures/<paper>/<name>.webp", required=False)
+    path(motion, "--out", "the .webp to write; by default figures/<paper>/<name>.webp", required=False, ending=".webp")
     made(motion, source=False)
 
     claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
@@ -84,11 +90,11 @@ def parser() -> argparse.ArgumentParser:
     made(claims, source=False)
 
     report = stage("report", "write the page: figures and claims in, HTML out", paper=False, job=False, spec=False)
-    path(report, "--config", "which configuration files and values, JSON")
+    report.add_argument("--config", type=_spec, required=True, help="which configuration files and values, as JSON")
     path(report, "--results", "folder that holds <paper>/claims.parquet")
     path(report, "--figures", "folder that holds <paper>/<figure>.png")
-    path(report, "--out", "the .html to write")
-    path(report, "--claims", "the .parquet of all papers' claims to write")
+    path(report, "--out", "the .html to write", ending=".html")
+    path(report, "--claims", "the .parquet of all papers' claims to write", ending=".parquet")
 
     verdicts = stage(
         "verdicts",
@@ -102,8 +108,9 @@ def parser() -> argparse.ArgumentParser:
     path(
         verdicts,
         "--out",
-        "write the table here, if all is as expected, instead of printing it",
+        "the .txt to write, if all is as expected, instead of printing it",
         required=False,
+        ending=".txt",
     )
 
     replication = stage(
@@ -115,10 +122,10 @@ def parser() -> argparse.ArgumentParser:
     )
     replication.add_argument("--folders", type=json.loads, required=True, help="results folder of each seed, as JSON")
     replication.add_argument("--papers", nargs="+", required=True, help="the papers to compare")
-    path(replication, "--out", "the .parquet to write")
-    path(replication, "--markdown", "the .md to write")
-    path(replication, "--pdf", "the .pdf to write")
-    path(replication, "--png", "the .png to write")
+    path(replication, "--out", "the .parquet to write", ending=".parquet")
+    path(replication, "--markdown", "the .md to write", ending=".md")
+    path(replication, "--pdf", "the .pdf to write", ending=".pdf")
+    path(replication, "--png", "the .png to write", ending=".png")
 
     publish = stage(
         "publish",
@@ -163,7 +170,7 @@ def parser() -> argparse.ArgumentParser:
     sweep = stage("sweep", "write a configuration overlay that repeats a run over ranges of settings", spec=False)
     sweep.add_argument("--vary", nargs="+", required=True, metavar="SETTING=VALUES", help=GRAMMAR)
     sweep.add_argument("--called", help="the swept run's name; by default the run's, with _sweep")
-    path(sweep, "--out", "the .yaml to write, in place of printing it", required=False)
+    path(sweep, "--out", "the .yaml to write, in place of printing it", required=False, ending=".yaml")
     overlays(sweep)
 
     map_ = stage("map", "draw a run or sweep: a quantity against one setting, or over two", spec=False)
@@ -211,6 +218,15 @@ def _execute(stage: str, options: dict[str, Any]) -> int | None:
             if options["spec"] is not None and key not in options["spec"]:
                 raise ProjectError(f"--spec: `{key}` is missing; copy the command from Snakemake's log")
     return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options)
+
+
+def _written(ending: str) -> Callable[[str], Path]:
+    def path(text: str) -> Path:
+        if not text.endswith(ending):
+            raise argparse.ArgumentTypeError(f"must end in {ending} (is {text})")
+        return Path(text)
+
+    return path
 
 
 def _spec(text: str) -> dict[str, Any]:

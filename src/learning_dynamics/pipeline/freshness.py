@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.arrays import read_record
 from learning_dynamics.pipeline.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.tables import read_provenance
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
@@ -28,7 +29,7 @@ CLOCKS_DIFFER = 60.0  # seconds by which a file server's clock may be ahead
 
 
 def expected_outputs(project: Project, results: str, figures: str | None = None) -> dict[str, str]:
-    """Return the fingerprint that each output must carry, by its path."""
+    """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
     found = {f"{results}/{name}": made for name, made in project.outputs.items()}
     if figures is not None:
         drawn = ((paper, name) for paper in project.papers for name in project.figures(paper))
@@ -38,15 +39,38 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
         for paper in project.papers:
             for name in project.motions(paper):
                 found[f"{figures}/{paper}/{name}.webp"] = project.fingerprint("motion", paper, name)
+        found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
+        found[f"{figures}/index.html"] = project.page
     return found
+
+
+def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None:
+    """Return why a paper's verdicts are not those of the configuration and the sources as they stand; None if they are.
+
+    Verdicts of the right fingerprint are of an earlier run if what they were made from is not there any more, or was
+    made again since: a run that fails leaves them so.
+    """
+    file = results / paper / "claims.parquet"
+    wrong = fault(file, project.fingerprint("claims", paper, "claims"))
+    if wrong is not None:
+        other = "was made by other" in wrong
+        return f"{paper}: verdicts of other settings or other code; run: snakemake {paper}" if other else wrong
+    made = file.stat().st_mtime
+    for run in project.claims_runs(paper):
+        for below in (f"runs/{project.trajectory(paper, run)}.npz", f"metrics/{run}.parquet"):
+            behind = results / paper / below
+            since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
+            if since:
+                return f"{paper}: verdicts of an earlier run: {behind} {since}; run: snakemake {paper}"
+    return None
 
 
 def fault(path: str | Path, expected: str) -> str | None:
     """Return what is wrong with an output; None if it is whole and carries the expected fingerprint."""
     path = Path(path)
     try:
-        if path.suffix == ".pdf":
-            carried = _is_drawn(path, expected)
+        if path.suffix in (".pdf", ".html", ".txt"):
+            carried = expected.encode() in verified(path)
         else:
             record = _record(path)
             # one of a job's tables copied over another carries the job's fingerprint, and another name
@@ -66,12 +90,57 @@ def _record(path: Path) -> Mapping[str, Any]:
     return read_record(path)
 
 
-def _is_drawn(path: Path, fingerprint: str) -> bool:
+def settle_times(project: Project, expected: Mapping[str, str], results: str, figures: str | None = None) -> None:
+    """Date outputs that are right no earlier than what they were made from.
+
+    Snakemake takes an output for stale that is older than its input. Results that were copied without their times are
+    of any age; what they say of themselves is what counts.
+    """
+    for outputs, inputs in _jobs(project, results, figures):
+        times = [_modified(path) for path in outputs]
+        newest = max((_modified(path) or 0 for path in inputs), default=0)
+        if None in times or min(filter(None, times)) >= newest:
+            continue
+        if all(fault(path, expected[path]) is None for path in outputs if path in expected):
+            for path in outputs:
+                with suppress(OSError):
+                    os.utime(path, ns=(newest, newest))
+
+
+def _modified(path: str) -> int | None:
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ProjectError(f"{path}: cannot be read ({error.strerror})") from None
-    return fingerprint.encode() in content and content.rstrip().endswith(b"%%EOF")
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+
+
+def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield each job's outputs and inputs, a job after those that make its inputs."""
+    drawn: list[str] = []
+    judged: list[str] = []
+    for paper in project.papers:
+        home = f"{results}/{paper}"
+        for run in project.runs(paper):
+            of, data = project.trajectory(paper, run), project.run_data(paper, run)
+            yield [f"{home}/runs/{of}.npz"], [f"{home}/data/{data}.npz"] if data else []
+            yield [f"{home}/metrics/{run}.parquet"], [f"{home}/runs/{of}.npz"]
+        tables = [f"{home}/{table}.parquet" for table in ("claims", "parts", "variants", "sensitivity")]
+        yield tables, [f"{home}/metrics/{run}.parquet" for run in project.claims_runs(paper)]
+        judged.append(tables[0])
+        if figures is None:
+            continue
+        for name in project.figures(paper):
+            read = [f"{home}/metrics/{run}.parquet" for run in project.figure_runs(paper, name)]
+            yield [f"{figures}/{paper}/{name}.{kind}" for kind in ("pdf", "png")], read
+            drawn.append(f"{figures}/{paper}/{name}.png")
+        for name in project.motions(paper):
+            read = [f"{home}/metrics/{run}.parquet" for run in project.motion_runs(paper, name)]
+            yield [f"{figures}/{paper}/{name}.webp"], read
+            drawn.append(f"{figures}/{paper}/{name}.webp")
+    if figures is not None:
+        page = [f"{figures}/index.html", f"{results}/claims.parquet"]
+        yield page, judged + drawn
+        yield [f"{results}/verdicts.txt"], page
 
 
 class Outdated(set[str]):
@@ -151,6 +220,8 @@ def make_again_what_is_outdated(expected: Mapping[str, str], check_targets: Call
         begin(self, *arguments, **options)
 
         def recorded(file: Any) -> str:
+            if "PARAMS" not in {trigger.name for trigger in self.workflow.rerun_triggers}:
+                return ""  # Snakemake was told to look at times alone
             return " ".join(map(str, self.workflow.persistence.params(file) or []))
 
         self.forcefiles = Outdated(self.forcefiles, expected, recorded=recorded)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import maths
 from learning_dynamics.pipeline.config import ROOT
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.provenance import digest
 
 FOLDER = ROOT / "docs/results"
 CLAIMS = "claims.csv"
@@ -38,17 +41,60 @@ def as_csv(claims: pd.DataFrame) -> str:
     return shown.to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
 
 
+def ledger(folder: Path) -> dict[str, str]:
+    """Return the digest of every published file but the one that holds them, by its path below the folder."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / VERSIONS)
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in files}
+
+
+def damaged(folder: Path = FOLDER) -> list[str]:
+    """Return what is wrong with the published files: changed since they were written, missing, or foreign."""
+    if not folder.is_dir():
+        return []
+    try:
+        written, there = _written(folder), ledger(folder)
+    except ProjectError as error:
+        return [str(error)]
+    return [
+        f"{folder / name}: is not what was published; git checkout {folder / name}"
+        for name in sorted(there.keys() | written.keys())
+        if there.get(name) != written.get(name)
+    ]
+
+
+def _digest(path: Path) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
+
+
+def _written(folder: Path) -> dict[str, str]:
+    path = folder / VERSIONS
+    try:
+        block = json.loads(path.read_text(encoding="utf-8"))
+        files, sealed = block["files"], block.pop("digest")
+        if digest(block) == sealed:
+            return files
+    except FileNotFoundError:
+        raise ProjectError(f"{path}: is not there; write it anew with: make publish") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise ProjectError(f"{path}: is not what was published; git checkout {path}, or write it anew with: make publish")
+
+
 def read(folder: Path = FOLDER) -> pd.DataFrame | None:
     """Return the published claims, or None if there are none.
 
     Raises
     ------
     ProjectError
-        If the file is not one that `as_csv` wrote.
+        If the file is not the one that was written.
     """
     path = folder / CLAIMS
     if not path.is_file():
         return None
+    if _written(folder).get(CLAIMS) != _digest(path):
+        raise ProjectError(
+            f"{path}: is not what was published; git checkout {path}, or write it anew with: make publish"
+        )
     try:
         table = pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -99,12 +145,30 @@ def _comes(row: dict[str, Any]) -> str:
     )
 
 
+def unlike(project: Project, papers: Sequence[str], folder: Path = FOLDER) -> list[str]:
+    """Return of which papers other settings or other code than those that stand here made the published verdicts."""
+    path = folder / VERSIONS
+    made = json.loads(path.read_text(encoding="utf-8")).get("verdicts", {})
+    return [
+        f"{paper}: published verdicts of other settings or other code; run: snakemake {paper}"
+        for paper in papers
+        if paper in made and made[paper] != project.fingerprint("claims", paper, "claims")
+    ]
+
+
+def write_versions(folder: Path, said: Mapping[str, Any]) -> None:
+    """Write what published files were made with, and the digest of each; to be called last."""
+    block = {**said, "files": ledger(folder)}
+    text = json.dumps({**block, "digest": digest(block)}, indent=1) + "\n"
+    (folder / VERSIONS).write_text(text, encoding="utf-8")
+
+
 def stale(project: Project, folder: Path = FOLDER) -> list[str]:
     """Return in what the published results are not those of the configuration, without running anything."""
     published = read(folder)
     if published is None:
         return [f"{folder / CLAIMS}: is not there"]
-    wrong = []
+    wrong = damaged(folder)
     verdicts = dict(zip(published["claim"], published["verdict"], strict=True))
     configured = {f"{paper}.{name}": block for paper in project.papers for name, block in _claims(project, paper)}
     wrong += [f"{claim}: is configured, not published" for claim in configured if claim not in verdicts]

@@ -36,6 +36,7 @@ COLUMNS = (
     Column("reference", "str", "where the claim stands in the paper"),
     Column("origin", "str", "paper, or ours: an observation that is no sentence of the paper"),
     Column("statement", "str", "the claim in our words"),
+    Column("speaks_of", "str", "all draws, most draws, an average or some setting: of what the statement speaks"),
     Column("scope", "str", "a theorem's hypotheses as tested, or what an empirical statement was tested on"),
     Column("correction", "str", "what holds instead, for claims that fail as printed"),
     *CHECK,
@@ -56,6 +57,7 @@ PART_COLUMNS = (
     Column("part", "int", "0 for the headline, then 1, 2, ..."),
     *CHECK,
     Column("state", "str", "holds, fails or undecided"),
+    Column("open_because", "str", "why it is undecided, where it is"),
 )
 VARIANT_COLUMNS = (
     PAPER,
@@ -108,6 +110,7 @@ def claim_row(about: About, found: Evaluation) -> dict[str, Any]:
         "reference": about.reference,
         "origin": about.origin,
         "scope": about.scope,
+        "speaks_of": found.speaks_of,
         "correction": about.correction,
         **check_row(headline),
         "margin": min(margins) if margins else np.nan,
@@ -125,7 +128,15 @@ def part_rows(found: Evaluation) -> list[dict[str, Any]]:
     for of, judgement in (("printed", found.judgement), ("corrected", found.corrected)):
         if judgement is not None:
             for part, check in enumerate((judgement.headline, *judgement.parts)):
-                rows.append({"of": of, "part": part, **check_row(check), "state": check.state})
+                rows.append(
+                    {
+                        "of": of,
+                        "part": part,
+                        **check_row(check),
+                        "state": check.state,
+                        "open_because": check.open_because,
+                    }
+                )
     return rows
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.provenance import KEY, check_made_from
+from learning_dynamics.pipeline.seals import sealing, verified
 from learning_dynamics.tidy import Column, Settings
 
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
@@ -52,19 +52,24 @@ def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, .
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise ProjectError(f"{path}: {error}") from error
     # from_pandas adds pandas' own metadata, which names its version; ours alone keeps files comparable
-    with replacing(path) as partial:
+    with sealing(path) as partial:
         pq.write_table(arrow.replace_schema_metadata(schema.metadata), partial, compression="zstd")
 
 
-def read_table(path: str | Path, fingerprint: str | None = None) -> pd.DataFrame:
+def read_table(
+    path: str | Path, fingerprint: str | None = None, declared: Sequence[Column] | None = None
+) -> pd.DataFrame:
     """Read a table written by `write_table`; ``attrs["settings"]`` holds the settings it was made with.
 
     Raises
     ------
     ProjectError
-        If the file is missing, truncated, not one of ours, or not the one of this fingerprint.
+        If the file is missing, not as it was written, not one of ours, not the one of this fingerprint, or has not the
+        columns declared.
     """
     arrow, record = read_arrow(path)
+    if declared is not None and arrow.column_names != [column.name for column in declared]:
+        raise ProjectError(f"{path}: has other columns than are looked for here; name another, or run snakemake again")
     table = arrow.to_pandas()
     made = read_settings(path, record)
     check_made_from(path, made, fingerprint)
@@ -74,16 +79,13 @@ def read_table(path: str | Path, fingerprint: str | None = None) -> pd.DataFrame
 
 def read_arrow(path: str | Path) -> tuple[pa.Table, bytes]:
     """Read a table as `read_table` does, but as an Arrow table and its provenance as unread JSON."""
+    content = pa.BufferReader(verified(path))
     try:
         # one file, one thread: a sweep's thousands of small files are read side by side
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(content) as file:
             arrow = file.read(use_threads=False)
-    except FileNotFoundError:
-        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ProjectError(
-            f"{path}: truncated or not a parquet file ({error}); delete it and run snakemake again"
-        ) from error
+    except (pa.ArrowException, OSError) as error:
+        raise ProjectError(f"{path}: not a parquet file ({error}); delete it and run snakemake again") from error
     metadata = arrow.schema.metadata or {}
     if KEY.encode() not in metadata:
         raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
@@ -92,12 +94,11 @@ def read_arrow(path: str | Path) -> tuple[pa.Table, bytes]:
 
 def read_provenance(path: str | Path) -> dict[str, Any]:
     """Return the provenance in a parquet file's metadata."""
+    content = pa.BufferReader(verified(path))
     try:
-        metadata = pq.read_schema(path).metadata or {}
-    except FileNotFoundError:
-        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise ProjectError(f"{path}: truncated or not a parquet file; delete it and run snakemake again") from error
+        metadata = pq.read_schema(content).metadata or {}
+    except (pa.ArrowException, OSError) as error:
+        raise ProjectError(f"{path}: not a parquet file; delete it and run snakemake again") from error
     return read_settings(path, metadata.get(KEY.encode(), b""))
 
 

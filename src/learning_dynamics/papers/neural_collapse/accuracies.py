@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from learning_dynamics.files import replacing
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import COLUMNS, accuracies
 from learning_dynamics.pipeline.provenance import provenance
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import read_table, write_table
 
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     table = accuracies([read_table(path) for path in options.metrics])
     runs = {"runs": [path.stem for path in options.metrics]}
     write_table(options.parquet, table, COLUMNS, provenance("table", "neural_collapse", "table1", runs))
-    with replacing(options.markdown) as partial:
+    with sealing(options.markdown) as partial:
         text = tabulate(table, headers="keys", tablefmt="github", showindex=False, floatfmt=".2f", missingval="")
         partial.write_text(text.replace("nan", "   ") + "\n", encoding="utf-8")
 

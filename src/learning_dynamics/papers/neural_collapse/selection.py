@@ -10,8 +10,8 @@ from pathlib import Path
 import yaml
 
 from learning_dynamics.evidence import Optimum, optimum
-from learning_dynamics.files import replacing
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import read_table
 from learning_dynamics.tidy import Table, settings_of
 
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for run, members in options.sweeps.items()
     }
     notes = "".join(f"# {run}: {found}\n" for run, found in best.items())
-    with replacing(options.out) as partial:
+    with sealing(options.out) as partial:
         partial.write_text(
             "# learning rates chosen by test error; lay over the configuration that has the sweep\n"
             + notes

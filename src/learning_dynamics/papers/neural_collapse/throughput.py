@@ -13,10 +13,10 @@ import torch
 from tabulate import tabulate
 
 from learning_dynamics.dynamics.training import Recipe, chosen_device, seeded
-from learning_dynamics.files import replacing
 from learning_dynamics.measures.throughput import attainable, images_per_second, operations_per_image
 from learning_dynamics.papers.neural_collapse.training.models import build
 from learning_dynamics.pipeline.provenance import provenance
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import write_table
 from learning_dynamics.tidy import Column
 
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     runs, parquet, markdown = (options.pop(key) for key in ("runs", "parquet", "markdown"))
     table = pd.DataFrame([timed(run, settings, **options) for run, settings in runs.items()])
     write_table(parquet, table, COLUMNS, provenance("table", "neural_collapse", "throughput", options | runs))
-    with replacing(markdown) as partial:
+    with sealing(markdown) as partial:
         text = tabulate(table, headers="keys", tablefmt="github", showindex=False, floatfmt=".3g", missingval="")
         partial.write_text(text.replace("nan", "   ") + "\n", encoding="utf-8")
 

@@ -16,19 +16,13 @@ from learning_dynamics.claims import VERDICTS
 from learning_dynamics.pipeline import maths
 from learning_dynamics.pipeline.config import ROOT
 from learning_dynamics.pipeline.report.contents import Paper, Row, counted
+from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.pictures import compressed, film, fitted, specification_curve
 
 MOST_BYTES = 4_300_000  # of all figures, still and in motion; the page holds them as text, a third longer
 TELLING = 460  # CSS pixels: the width at most of a paper's most telling figure, at the page's beginning
 MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
 MOST_DIGITS = 5  # of a measurement with an interval
-MEANINGS = {
-    "reproduced": "the criterion holds, and every rival fails it",
-    "corrected": "it fails as printed, and the stated correction holds",
-    "contradicted": "it fails",
-    "not reproduced": "it does not show at this scale, or the measurement cannot decide",
-    "untested": "something that it needs is not there",
-}
 
 
 def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> str:
@@ -63,7 +57,7 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
             counts=counted(claims),
             observations=len(every) - len(claims),
             verdicts=[verdict for verdict in VERDICTS if any(claim["verdict"] == verdict for claim in every)],
-            meanings=MEANINGS,
+            looks=LOOKS,
             unexpected=[claim for claim in every if not claim["as_expected"]],
             seeds=seeds,
             repeated=sum(bool(claim["seeds"]) for claim in every),

@@ -14,6 +14,8 @@ from typing import Any
 from markupsafe import Markup
 from PIL import Image
 
+from learning_dynamics.pipeline.seals import verified
+
 PIXELS_PER_INCH = 96  # CSS's
 ENLARGED = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
 SIDES = (340, 64)  # of a specification curve, in CSS pixels
@@ -49,7 +51,7 @@ def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | N
     colours : int
     widest : int, optional
     """
-    with Image.open(png) as image:
+    with Image.open(io.BytesIO(verified(png))) as image:
         dots = float(image.info.get("dpi", (220, 220))[0])
         picture = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA")).convert("RGB")
     width, height = (round(side / dots * PIXELS_PER_INCH * ENLARGED) for side in picture.size)
@@ -69,12 +71,13 @@ def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | N
 
 def film(webp: Path) -> tuple[Picture, Picture]:
     """Return a figure in motion as it is, two of its pixels for one of the page, and its last frame alone."""
-    with Image.open(webp) as image:
+    content = verified(webp)
+    with Image.open(io.BytesIO(content)) as image:
         size = (round(image.width / 2), round(image.height / 2))
         image.seek(image.n_frames - 1)  # type: ignore[attr-defined]
         buffer = io.BytesIO()
         image.convert("RGB").save(buffer, "WEBP", lossless=True)
-    return Picture(webp.read_bytes(), "webp", *size), Picture(buffer.getvalue(), "webp", *size)
+    return Picture(content, "webp", *size), Picture(buffer.getvalue(), "webp", *size)
 
 
 def fitted(pngs: Sequence[Path], most: int, kind: str = "png") -> dict[Path, Picture]:

@@ -1,25 +1,64 @@
-"""Hold every output that lies there against the configuration: was it made by these settings and this science?"""
+"""Hold everything that lies there against the configuration: is it whole, made by these settings and this science?"""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from learning_dynamics.pipeline.config import load
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline import published
+from learning_dynamics.pipeline.config import folders, load
 from learning_dynamics.pipeline.freshness import expected_outputs, fault
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.seals import FRAMES, opened
+
+SEED = re.compile(r"seed\d+")
+WORKING = {"logs", "benchmarks", "resume"}  # what jobs leave beside their outputs
 
 
 def execute(files: Sequence[Path]) -> int:
-    """Print every output that is stale or foreign; return 1 if there is one."""
+    """Print every file under results, figures and docs/results that is stale, damaged or foreign; 1 if there is one."""
     configuration = load(files)
-    results, figures = Path("results", configuration.scale or ""), Path("figures", configuration.scale or "")
-    checked, wrong = stale(Project(configuration), results, figures)
+    results, figures = folders(configuration)
+    project = Project(configuration)
+    checked, wrong = stale(project, results, figures)
+    known = set(expected_outputs(project, str(results), str(figures)))
+    for folder in sorted(results.glob("replicates/seed*")):
+        if SEED.fullmatch(folder.name):
+            other = Project(configuration.with_seed(int(folder.name.removeprefix("seed"))))
+            more, stale_ones = stale(other, folder)
+            checked, wrong = checked + more, wrong + stale_ones
+            known |= set(expected_outputs(other, str(folder)))
+    others, damaged = beside(known, results, figures)
+    wrong += damaged + published.damaged()
     for text in wrong:
         print(f"error: {text}", file=sys.stderr)
-    print(f"{checked} outputs in {results} and {figures} checked, {len(wrong)} stale or foreign")
+    apart = f"; {others} more are whole, of other configurations or commands" if others else ""
+    print(f"{checked} outputs in {results} and {figures} checked, {len(wrong)} stale or foreign{apart}")
     return int(bool(wrong))
+
+
+def beside(known: Collection[str], *folders: Path) -> tuple[int, list[str]]:
+    """Return how many whole outputs lie there besides the known ones, and what is wrong with everything else."""
+    whole, wrong = 0, []
+    for folder in folders:
+        for place, below, names in os.walk(folder):
+            below[:] = sorted(set(below) - WORKING)
+            for path in (Path(place, name) for name in sorted(names)):
+                if str(path) in known:
+                    continue
+                if path.suffix not in FRAMES or path.name.startswith("."):
+                    wrong.append(f"{path}: is no output of learning-dynamics; delete it, or keep it elsewhere")
+                    continue
+                try:
+                    with opened(path):
+                        whole += 1
+                except ProjectError as error:
+                    wrong.append(str(error))
+    return whole, wrong
 
 
 def stale(project: Project, results: Path, figures: Path | None = None) -> tuple[int, list[str]]:

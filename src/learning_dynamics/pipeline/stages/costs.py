@@ -9,7 +9,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.config import folders, load
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import FOLDERS, REQUESTS
 
@@ -17,7 +17,7 @@ from learning_dynamics.pipeline.requests import FOLDERS, REQUESTS
 def execute(files: Sequence[Path] = (), every: bool = False) -> None:
     """Print the costs of a configuration's results: a row for each stage of each paper, or for every job."""
     configuration = load(files)
-    results = Path("results", configuration.scale) if configuration.scale else Path("results")
+    results, _ = folders(configuration)
     jobs = used(Project(configuration), results)
     if jobs.empty:
         raise ProjectError(f"{results}: no benchmarks yet; run snakemake first")

@@ -12,9 +12,10 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
 from learning_dynamics.pipeline.stages.tables import load_tables
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
@@ -49,14 +50,14 @@ def execute(
     made = fingerprint_here("figure", paper, spec["kind"], spec, None, fingerprint)
     tables = load_tables(metrics, spec["runs"])
     record = provenance("figure", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
-    with style(look):
+    with drawn_alike(), style(look):
         with told(f"figure {name}", spec["settings"]):
             drawn = Drawn.of(draw(**tables, **spec["settings"]))
         legible_ticks(sized(drawn.figure, look))
         described = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
-        with replacing(pdf) as partial:
+        with sealing(pdf) as partial:
             # no creation date: the same data give the same bytes
             metadata = {"Title": f"{paper} {name}", "Subject": f"{KEY}: {json.dumps(record)}", "CreationDate": None}
             drawn.figure.savefig(partial, format="pdf", metadata=metadata)
-        with replacing(png) as partial:
+        with sealing(png) as partial:
             drawn.figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})

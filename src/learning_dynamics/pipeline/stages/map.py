@@ -20,9 +20,10 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
 from learning_dynamics.errors import ProjectError, near
-from learning_dynamics.files import replacing
-from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.config import folders, load
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.tables import load_table
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
 from learning_dynamics.tidy import select
@@ -60,10 +61,10 @@ def execute(
     known = [*project.sweeps(paper), *project.runs(paper)]
     if name not in known:
         raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}; give its file with --configfile")
-    scale = configuration.scale or ""
+    results, figures = folders(configuration)
     described = project.described(paper, name)
     swept = list(described["sweep"] or ())
-    table = load_table(Path("results", scale, paper, "metrics"), described, members_as="draw")
+    table = load_table(results / paper / "metrics", described, members_as="draw")
     axes = [x, *([y] if y else [])]
     columns = [column for column in table if column not in NO_AXIS or column in swept]
     for given in axes:
@@ -82,13 +83,13 @@ def execute(
         raise ProjectError(f"{name} sweeps {', '.join(others)} too; take one value with --where {others[0]}=...")
     found = reduced(rows, axes, at, above)
     label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
-    pdf = out or Path("figures", scale, paper, f"{name}--{quantity}.pdf")
-    with style():
+    pdf = out or figures / paper / f"{name}--{quantity}.pdf"
+    with drawn_alike(), style():
         figure = heat_map(found, x, y, label, None if above is None else (0.0, 1.0)) if y else lines(found, x, label)
         legible_ticks(figure)
         figure.suptitle(", ".join([quantity, *(_told(key, value) for key, value in chosen.items())]), fontsize=8)
         for file in (pdf, pdf.with_suffix(".png")):
-            with replacing(file) as partial:
+            with sealing(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
     lost = int((~np.isfinite(rows["value"])).sum())
     print(

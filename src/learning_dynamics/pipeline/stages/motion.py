@@ -17,9 +17,10 @@ import numpy as np
 from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
 from learning_dynamics.pipeline.stages.tables import load_tables
 from learning_dynamics.plotting import legible_ticks, style
@@ -54,12 +55,12 @@ def execute(
     made = fingerprint_here("motion", paper, spec["kind"], spec, None, fingerprint)
     tables = load_tables(metrics, spec["runs"])
     record = provenance("motion", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
-    with style():
+    with drawn_alike(), style():
         with told(f"motion {name}", spec["settings"]):
             motion: Motion = move(**tables, **spec["settings"])
             frames = rendered(motion)
         described = json.dumps({KEY: record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
-        with replacing(out) as partial:
+        with sealing(out) as partial:
             partial.write_bytes(animated(frames, motion.seconds, described, f"motion {name}"))
 
 

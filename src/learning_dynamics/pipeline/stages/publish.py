@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compressed, fitted
+from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.stages.check import stale
 from learning_dynamics.pipeline.stages.report import found_in, seeds_in
 
@@ -59,7 +59,8 @@ def execute(results: Path, figures: Path, out: Path | None = None, check: bool =
         _write(made / "README.md", markdown.of_all(papers, out, replicated))
         _write(made / published.CLAIMS, published.as_csv(claims))
         kept = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
-        _write(made / published.VERSIONS, json.dumps({"seed": project.seed, **kept}, indent=1) + "\n")
+        versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.papers}
+        published.write_versions(made, {"seed": project.seed, **kept, "verdicts": versions})
         _put(made, out)
     if out == published.FOLDER:
         into_readme(ROOT / "README.md", markdown.in_short(papers, out.relative_to(ROOT).as_posix()))
@@ -92,7 +93,7 @@ def draw(papers: list[Paper], folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pictures[figure.png].data)
         if figure.film:
-            shutil.copyfile(figure.film.webp, path.with_suffix(".webp"))
+            path.with_suffix(".webp").write_bytes(verified(figure.film.webp))
 
 
 def into_readme(readme: Path, findings: str) -> None:
@@ -109,7 +110,7 @@ def repeat(results: Path, figures: Path, folder: Path) -> bool:
     text, matrix = results / "replication.md", figures / "replication.png"
     if not (text.is_file() and matrix.is_file()):
         return False
-    shutil.copyfile(text, folder / text.name)
+    (folder / text.name).write_bytes(verified(text))
     (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
     return True
 

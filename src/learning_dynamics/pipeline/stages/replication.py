@@ -15,11 +15,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from learning_dynamics.claims import VERDICTS
-from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
+from learning_dynamics.pipeline.records import COLUMNS as CLAIMS
+from learning_dynamics.pipeline.report.looks import LOOKS
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import read_table, write_table
-from learning_dynamics.plotting import COLOURS, WIDTH, style
+from learning_dynamics.plotting import WIDTH, style
 from learning_dynamics.tidy import Column
 
 COLUMNS = (
@@ -30,33 +33,26 @@ COLUMNS = (
     Column("margin", "float", "factor by which the measurement stays inside its bound", nullable=True),
     VERDICT,
 )
-SHADES = {
-    "reproduced": COLOURS["green"],
-    "corrected": COLOURS["sky"],
-    "contradicted": COLOURS["vermilion"],
-    "not reproduced": COLOURS["orange"],
-    "untested": COLOURS["grey"],
-}
 
 
 def execute(folders: Mapping[str, str], papers: Sequence[str], out: Path, markdown: Path, pdf: Path, png: Path) -> None:
     """Read the claims of every seed; write table, Markdown and figure."""
     found = pd.concat(
         [
-            read_table(Path(folder, paper, "claims.parquet")).assign(seed=int(seed))
+            read_table(Path(folder, paper, "claims.parquet"), declared=CLAIMS).assign(seed=int(seed))
             for seed, folder in folders.items()
             for paper in papers
         ],
         ignore_index=True,
     )[[column.name for column in COLUMNS]]
     write_table(out, found, COLUMNS, provenance("replication", "all", "replication", {"seeds": list(folders)}))
-    with replacing(markdown) as partial:
+    with sealing(markdown) as partial:
         partial.write_text(describe(found), encoding="utf-8")
-    with style():
+    with drawn_alike(), style():
         figure = matrix(found)
-        with replacing(pdf) as partial:
+        with sealing(pdf) as partial:
             figure.savefig(partial, format="pdf", metadata={"CreationDate": None})
-        with replacing(png) as partial:
+        with sealing(png) as partial:
             figure.savefig(partial, format="png")
 
 
@@ -95,7 +91,7 @@ def matrix(found: pd.DataFrame) -> Figure:
         claims = list(dict.fromkeys(rows["claim"]))
         for row in rows.itertuples():
             place = (seeds.index(row.seed), claims.index(row.claim))
-            axis.add_patch(plt.Rectangle(place, 0.92, 0.92, color=SHADES[row.verdict], lw=0))
+            axis.add_patch(plt.Rectangle(place, 0.92, 0.92, color=LOOKS[row.verdict].fill, lw=0))
         axis.set(xlim=(0, len(seeds)), ylim=(longest, 0), title=paper)
         axis.set_xticks([place + 0.46 for place in range(len(seeds))], [str(seed) for seed in seeds], rotation=90)
         names = [claim.partition(".")[2] + (" *" if claim in open_ else "") for claim in claims]
@@ -105,6 +101,6 @@ def matrix(found: pd.DataFrame) -> Figure:
             spine.set_visible(False)
         axis.set_xlabel("seed")
     used = [verdict for verdict in VERDICTS if (found["verdict"] == verdict).any()]
-    handles = [Patch(color=SHADES[verdict], label=verdict) for verdict in used]
+    handles = [Patch(color=LOOKS[verdict].fill, label=verdict) for verdict in used]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure

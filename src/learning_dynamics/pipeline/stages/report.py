@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.files import replacing
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.check import stale
 from learning_dynamics.pipeline.stages.claims import TABLES
 from learning_dynamics.pipeline.tables import read_table, write_table
 
 
-def execute(config: Path, results: Path, figures: Path, out: Path, claims: Path) -> None:
+def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, claims: Path) -> None:
     """Read every paper's claims and figures, and verdicts under other seeds if there are; write page and claims."""
-    which = json.loads(config.read_text(encoding="utf-8"))
-    project = Project(load([Path(file) for file in which["files"]], which["given"]))
+    if set(config) != {"files", "given"}:
+        raise ProjectError("--config: must have the keys `files` and `given`; copy the command from Snakemake's log")
+    project = Project(load([Path(file) for file in config["files"]], config["given"]))
     found = found_in(project, results)
-    record = provenance("report", "all", "page", {"papers": project.papers})
+    record = provenance("report", "all", claims.stem, {"papers": project.papers, **config}, project.verdicts)
     checked, wrong = stale(project, results)
-    papers = gather(project, found, figures, which, seeds_in(results))
-    html = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong})
+    papers = gather(project, found, figures, config, seeds_in(results))
+    html = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong, "page": project.page})
     joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     write_table(claims, joined, COLUMNS, record)
-    with replacing(out) as partial:
+    with sealing(out) as partial:
         partial.write_text(html, encoding="utf-8")
 
 
 def found_in(project: Project, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
     """Return every paper's tables of claims, parts, variants and sensitivity."""
     return {
-        paper: {name: read_table(results / paper / f"{name}.parquet") for name in TABLES} for paper in project.papers
+        paper: {
+            name: read_table(results / paper / f"{name}.parquet", declared=declared)
+            for name, declared in TABLES.items()
+        }
+        for paper in project.papers
     }
 
 

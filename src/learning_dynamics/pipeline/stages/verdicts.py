@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import pandas as pd
 from tabulate import tabulate
 
 from learning_dynamics.claims import VERDICTS
-from learning_dynamics.files import replacing
 from learning_dynamics.pipeline import maths, published
-from learning_dynamics.pipeline.records import as_expected
-from learning_dynamics.pipeline.tables import read_table
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.freshness import fault, outdated_verdicts
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.records import COLUMNS, as_expected
+from learning_dynamics.pipeline.seals import sealing
+from learning_dynamics.pipeline.tables import read_provenance, read_table
 
 WIDEST = 160  # characters: a table is no wider on any terminal
 NARROWEST = 20  # characters that the quantity always has
@@ -23,10 +27,14 @@ DEFAULT = Path("results")  # where the claims of the default scale lie, the one 
 
 def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> int:
     """Print or write the table; return 1 if a verdict is not the expected one."""
-    table = read_table(claims)
+    table = read_table(claims, declared=COLUMNS)
+    made = read_provenance(claims)
     text = describe(table)
     if claims.parent == DEFAULT:
         text += differing(table, published.read())
+    text += f"of science and configuration {made.get('fingerprint')}\n"
+    for outdated in of_other_versions(claims, made):
+        print(f"outdated: {outdated}", file=sys.stderr)
     if page is not None:
         text += f"\nfigures and claims to read: {page.resolve()}\n"
     unexpected = table[[not as_expected(row.verdict, row.expected) for row in table.itertuples()]]
@@ -35,9 +43,23 @@ def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> 
     if out is None:
         print(text, end="")
     elif unexpected.empty:
-        with replacing(out) as partial:
+        with sealing(out) as partial:
             partial.write_text(text, encoding="utf-8")
     return int(not unexpected.empty)
+
+
+def of_other_versions(claims: Path, made: Mapping[str, Any]) -> list[str]:
+    """Return, of all papers' claims in one table, what other settings or code have made, or an earlier run.
+
+    The configuration is read again as it was read when the table was written; of another table nothing is known.
+    """
+    which = made["settings"]
+    if made.get("stage") != "report" or not {"files", "given"} <= set(which):
+        return []
+    project = Project(load([Path(file) for file in which["files"]], which["given"]))
+    found = filter(None, (outdated_verdicts(project, paper, claims.parent) for paper in project.papers))
+    joined = fault(claims, project.verdicts)
+    return [*found, *([joined] if joined else [])]
 
 
 def complaint(row: dict[str, Any]) -> str:

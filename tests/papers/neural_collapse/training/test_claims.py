@@ -56,7 +56,9 @@ def test_a_claim_holds_where_collapse_is_as_told_and_turns_where_it_is_not(case)
     assert found.verdict == "reproduced", found.judgement
     assert "reproduced" not in found.rivals.values()
     altered = held_at_its_start(trainings(), quantity, split)
-    assert evaluate(claim, {"trainings": altered}, settings).verdict == "not reproduced"
+    # a mean over trainings that all stay where they began differs from nothing on none of them
+    expected = "undecided" if case in ("grows", "accuracy") else "not reproduced"
+    assert evaluate(claim, {"trainings": altered}, settings).verdict == expected
 
 
 @pytest.mark.parametrize("case", ["nc1", "nc3", "deviation", "nc4"])
@@ -73,7 +75,7 @@ def test_a_training_that_keeps_its_errors_is_undecided_and_not_left_out(case):
     rows = (tables[0]["quantity"] == "error") & (tables[0]["split"] == "train") & (tables[0]["seed"] == 0)
     tables[0].loc[rows, "value"] = 0.01
     found = evaluate(claim, {"trainings": tables}, settings)
-    assert found.verdict == "not reproduced"
+    assert found.verdict == "undecided"
     assert found.judgement.headline.draws == 9
     assert found.judgement.headline.draws_undecided == 1
 
@@ -82,7 +84,7 @@ def test_a_value_that_is_missing_is_undecided():
     tables = trainings()
     rows = (tables[1]["quantity"] == "nc1") & (tables[1]["split"] == "train") & (tables[1]["epoch"] == 100)
     tables[1].loc[rows, "value"] = np.nan
-    assert evaluate(collapse.nc1, {"trainings": tables}, CASES["nc1"][1]).verdict == "not reproduced"
+    assert evaluate(collapse.nc1, {"trainings": tables}, CASES["nc1"][1]).verdict == "undecided"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from learning_dynamics.papers.spectral_bias.gaussian import claims
 from learning_dynamics.tidy import rows
 
 START = np.array([0.5, 0.48, 0.46, 0.44, 0.42])
+TWO_GROW, ALL_GROW = [2.0, 0.8, 0.05, 0.02, 0.0], [1.0, 1.0, 1.0, 1.0, 1.0]
 
 
 def table_of(growth):
@@ -20,18 +21,39 @@ def table_of(growth):
     flow = rows({"sigma_w1": START[None, None]}, axes).assign(phase="flow")
     limit = rows({"sigma_w1": (end, 1.0), "sigma_beta": end[..., :2]}, axes).assign(phase="limit")
     table = pd.concat([flow, limit], ignore_index=True)
-    table.attrs["settings"] = {"output_variance": 0.01}
+    table.attrs["settings"] = {"variance": 0.01, "output_variance": 0.01}
     return table
 
 
+def judged(growth, deviation=TWO_GROW, large=ALL_GROW):
+    tables = {"flows": [table_of(growth)], "deviations": [table_of(deviation)], "large": table_of(large)}
+    return evaluate(claims.nonzero_second_layer, tables, {"share": 0.95})
+
+
 @pytest.mark.parametrize(
-    ("growth", "verdict"),
+    ("growth", "deviation", "large", "verdict"),
     [
-        ([2.0, 0.5, 0.05, 0.02, 0.0], "reproduced"),
-        ([2.0, 0.05, 0.05, 0.02, 0.0], "not reproduced"),
-        ([2.0, 0.5, 0.3, 0.02, 0.0], "not reproduced"),
+        (TWO_GROW, TWO_GROW, ALL_GROW, "reproduced"),
+        # a third that takes a little less than a twentieth of the squared displacement, and a little more
+        ([2.0, 0.8, 0.52, 0.02, 0.0], TWO_GROW, ALL_GROW, "reproduced"),
+        ([2.0, 0.8, 0.54, 0.02, 0.0], TWO_GROW, ALL_GROW, "not reproduced"),
+        (TWO_GROW, [2.0, 0.8, 0.54, 0.02, 0.0], ALL_GROW, "not reproduced"),
+        # a value that falls is displaced too
+        ([2.0, 0.8, 0.0, 0.0, -0.6], TWO_GROW, ALL_GROW, "not reproduced"),
+        # one grows, so that one would do; the large scale does the same
+        ([2.0, 0.1, 0.0, 0.0, 0.0], [2.0, 0.1, 0.0, 0.0, 0.0], ALL_GROW, "undecided"),
+        (TWO_GROW, TWO_GROW, TWO_GROW, "undecided"),
     ],
-    ids=["two grow", "one grows", "three grow"],
 )
-def test_as_many_values_grow_as_there_are_outputs(growth, verdict):
-    assert evaluate(claims.nonzero_second_layer, {"flows": [table_of(growth)]}, {"share": 0.95}).verdict == verdict
+def test_as_many_values_grow_as_there_are_outputs(growth, deviation, large, verdict):
+    assert judged(growth, deviation, large).verdict == verdict
+
+
+def test_what_is_told_value_by_value():
+    facts = judged([2.0, 0.8, 0.4, 0.0, 0.0]).facts
+    moved = START[1:3] * np.array([0.8, 0.4])
+    assert facts["first"] == pytest.approx(moved[1] ** 2 / np.sum(moved**2))
+    assert (facts["first_against"], facts["members"]) == (1, 1)
+    assert (facts["least"], facts["next"]) == pytest.approx((0.8, 0.4))
+    ends = START[:2] * np.array([3.0, 1.8])
+    assert facts["below"] == pytest.approx(np.median(np.abs(ends - 1)))

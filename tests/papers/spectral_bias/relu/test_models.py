@@ -46,7 +46,8 @@ def test_records_are_the_steps_asked_for():
 
 def test_a_run_leaves_the_loss_and_the_singular_values_of_its_layers():
     data = relu_teacher.gaussian(samples=10, inputs=5, neurons=2, output_weights="gaussian", seeds=2, seed=0)
-    found = runs.relu_descent(data, neurons=8, scale=0.5, step=0.01, start=0.1, horizon=1.0, points=5, seed=0)
+    settings = {"neurons": 8, "scale": 0.5, "step": 0.01, "start": 0.1, "horizon": 1.0, "decade": 0.0, "points": 5}
+    found = runs.relu_descent(data, **settings, seed=0)
     W, a = found.constants["limit_W1"], found.constants["limit_W2"]
     np.testing.assert_allclose(found.series["loss"][:, -1], relu_student.loss(W, a, data["X"], data["y"]), rtol=1e-12)
     np.testing.assert_allclose(found.series["sigma"][:, -1], np.linalg.svd(W, compute_uv=False), rtol=1e-12)
@@ -54,6 +55,14 @@ def test_a_run_leaves_the_loss_and_the_singular_values_of_its_layers():
 
 def test_a_descent_that_diverges_is_nan_and_no_error_of_its_own():
     data = relu_teacher.gaussian(samples=10, inputs=5, neurons=2, output_weights="gaussian", seeds=1, seed=0)
+    settings = {"neurons": 8, "scale": 10.0, "step": 10.0, "start": 10.0, "horizon": 500.0, "decade": 0.0, "points": 5}
     with np.errstate(all="ignore"):
-        found = runs.relu_descent(data, neurons=8, scale=10.0, step=10.0, start=10.0, horizon=500.0, points=5, seed=0)
+        found = runs.relu_descent(data, **settings, seed=0)
     assert not np.isfinite(found.series["loss"][:, -1]).any()
+
+
+def test_a_small_start_is_given_its_logarithm_of_time():
+    data = relu_teacher.gaussian(samples=4, inputs=3, neurons=2, output_weights="gaussian", seeds=1, seed=0)
+    settings = {"neurons": 4, "step": 0.1, "start": 0.1, "horizon": 5.0, "decade": 2.0, "points": 5, "seed": 0}
+    ends = [runs.relu_descent(data, scale=scale, **settings).time[-1] for scale in (10.0, 1.0, 0.1, 1e-4)]
+    np.testing.assert_allclose(ends, [5.0, 5.0, 7.0, 13.0])

@@ -87,7 +87,7 @@ TWO_SAMPLES = ("two orthogonal samples, one of them long, labels one; the slide 
                "update from small starts, at the largest stable learning rate")  # fmt: skip
 
 
-@claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True)
+@claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, speaks_of="some setting")
 def accelerates_for_p_above_2(samples: Table) -> Finding:
     r"""For every $p > 2$ there are settings in which the discrete end-to-end dynamics reach the global minimum of the
     $\ell_p$ loss faster than gradient descent by any factor.

@@ -72,8 +72,8 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     Left: steps of gradient descent (depth 1) and of the end-to-end update at depth 2 until the loss has fallen to
     {tolerance:g} of that at zero, at the largest stable learning rate, by exponent p of the loss. Right: the power of
     $\kappa$ with which steps grow, measured at depths 2, 3 and 4 where $\kappa$ is large, against p. Dots: starts;
-    lines left: medians; lines right: $1 - 2/N + 2/\min(N, p-1)$, at depth 2 with the mean power of a logarithm. Below
-    the dashed line, at gradient descent's power, depth gains without bound.
+    lines left: medians; lines right: $1 - 2/N + 2/\min(N, p-1)$, to which at depth 2 a logarithm adds up to
+    {extra:.2g}. Below the dashed line, at gradient descent's power, depth gains without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     steps = select(samples, "steps")
@@ -92,18 +92,17 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
                 for depth, line in ((1, DASHED), (2, "-"))]  # fmt: skip
     left.legend(handles=handles, ncols=2, fontsize="x-small")
     depths = sorted({int(depth) for table in deeper for depth in table["depth"].unique()})
+    extra = 0.0
+    p = np.linspace(min(table["exponent"].min() for table in deeper), max(table["exponent"].max() for table in deeper))
     for depth in depths:
+        right.plot(p, [power_of_stiffness(each, depth) for each in p], color=DEPTH_COLOURS[depth])
         for table in deeper:
-            found = powers_of_stiffness(table, depth)
-            least, most = table["stiffness"].min(), table["stiffness"].max()
-            p = np.linspace(min(found), max(found), 50)
-            expected = [power_of_stiffness(each, depth) for each in p]
-            right.plot(p, np.array(expected) + logarithm_at_depth_two(depth, least, most),
-                       color=DEPTH_COLOURS[depth])  # fmt: skip
-            for exponent, powers in found.items():
-                right.plot(np.full(len(powers), exponent), powers, ".", color=DEPTH_COLOURS[depth], ms=3.5, mew=0)
+            extra = max(extra, logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max()))
+            for exponent, powers in powers_of_stiffness(table, depth).items():
+                beside = exponent + 0.06 * (depth - 3)
+                right.plot(np.full(len(powers), beside), powers, ".", color=DEPTH_COLOURS[depth], ms=4, mew=0)
     right.axhline(2, color=COLOURS["grey"], ls=DASHED)
     right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", ylim=(0, None))
     right.legend(handles=depth_handles(depths), fontsize="x-small")
     alt = "Steps against kappa by exponent and depth; measured powers of kappa lie on the predicted curves."
-    return Drawn(figure, facts={"tolerance": settings_of(samples)["tolerance"]}, alt=alt)
+    return Drawn(figure, facts={"tolerance": settings_of(samples)["tolerance"], "extra": extra}, alt=alt)

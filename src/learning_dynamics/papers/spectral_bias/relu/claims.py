@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, share_of_draws
@@ -75,7 +78,7 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     {first:.3f} and {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large
     weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} lies in the teacher's span (median;
     {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
-    neuron of the teacher is silent, need not fix its directions.
+    neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
     """
     cosines = {name: by_draw(table, "teacher_cosine") for name, table in (("small", small), ("large", large))}
     chance = by_draw(small, "chance_cosine")
@@ -120,41 +123,104 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     )
 
 
-@claim("Figure 5", scope=SCOPE, empirical=True)
-def relu_phase_one(small: Table, *, share: Count) -> Finding:
-    r"""From small weights the loss descends from saddle to saddle: from the saddle at zero to one at which the hidden
-    layer is approximately of rank 1, and on from there.
+@claim(
+    "Section 4, extension to non-linear activations, with more samples",
+    scope="five dimensions, a Gaussian teacher of two ReLU neurons, a student of twenty from small weights",
+    origin="ours",
+    empirical=True,
+)
+def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: Fraction, loss: Fraction) -> Finding:
+    r"""With enough samples a ReLU student from small weights learns both of the teacher's directions.
 
-    A plateau is a stretch on which the loss falls slowly in the logarithm of time (the run's measuring settings say
-    how slowly). All draws are counted: {value:.0%} of {draws} meet a second plateau and have learnt a single
-    direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Which plateau of the
-    others is the second cannot be told: they are undecided. Of those that meet a second, {conditional:.0%} have rank 1
-    there, which is what looking at pictures of such draws shows.
+    With ten samples most draws miss the second direction. What they lack is data: both cosines lie above the setting
+    `cosine` on {course} of the draws. The students, their scale and the time they are given are the same.
     """
-    ranks = first_saddle_ranks(small, share)
-    zero = starts_at_zero(small)
+    tables = [few, *more]
+    samples = [int(by_draw(table, "samples")[0, 0]) for table in tables]
+    learnt = {count: by_draw(table, "teacher_cosine").min(axis=1) >= cosine
+              for count, table in zip(samples, tables, strict=True)}  # fmt: skip
+    open_ = {count: ~arrived(table, loss) for count, table in zip(samples, tables, strict=True)}
 
-    def judge(rank: int) -> Judgement:
+    def judge(most: int) -> Judgement:
         return Judgement(
             share_of_draws(
-                "share of all draws that reach a second plateau, with rank 1 when it begins",
-                ranks == rank,
-                undecided=~zero,
+                "share of draws that learn both directions, with the most samples",
+                learnt[most],
+                undecided=open_[most],
                 at_least=0.5,
                 because="most draws",
             ),
-            share_of_draws("share of draws that start on a plateau", zero, at_least=0.9, because="nearly all draws"),
+            share_of_draws(
+                "share of draws that learn both directions, with the fewest samples",
+                learnt[min(samples)],
+                undecided=open_[min(samples)],
+                at_most=0.5,
+                because="not the rule",
+            ),
         )
 
-    met = np.isfinite(ranks)
+    shares = (f"{learnt[count].mean():.0%} with {count} samples" for count in sorted(samples))
     return Finding(
         judge,
-        1,
-        rivals={"rank 2 at the first saddle": 2, "rank 3": 3},
+        max(samples),
+        rivals={"samples that change nothing": min(samples)},
+        facts={"course": ", ".join(shares)},
+    )
+
+
+@claim("Figure 5", scope=f"{SCOPE}, initial scales down to the smallest of the run", empirical=True)
+def relu_phase_one(scales: Table, *, share: Count) -> Finding:
+    r"""From small weights the loss descends from saddle to saddle: from the saddle at zero to one at which the hidden
+    layer is approximately of rank 1, and on from there.
+
+    The paper gives no scale; its words are about the limit of small ones, so that the smallest scale of the run
+    decides, {smallest:.0e}. A plateau is a stretch on which the loss falls slowly in the logarithm of time (the run's
+    measuring settings say how slowly). All draws are counted: {value:.0%} of {draws} meet a second plateau and have
+    learnt a single direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Which
+    plateau of the others is the second cannot be told: they are undecided. Of those that meet a second,
+    {conditional:.0%} have rank 1 there. The share falls with the scale: {course}. It lies above one half, with
+    its interval, {turns}.
+    """
+    sizes = sorted(scales["scale"].unique())
+    tables = {size: scales[scales["scale"] == size] for size in sizes}
+    ranks = {size: first_saddle_ranks(table, share) for size, table in tables.items()}
+    zero = {size: starts_at_zero(table) for size, table in tables.items()}
+    smallest = sizes[0]
+
+    def judge(reading: tuple[float, int]) -> Judgement:
+        size, rank = reading
+        return Judgement(
+            share_of_draws(
+                "share of all draws that reach a second plateau, with rank 1 when it begins, at the smallest scale",
+                ranks[size] == rank,
+                undecided=~zero[size],
+                at_least=0.5,
+                because="most draws",
+            ),
+            share_of_draws(
+                "share of draws that start on a plateau", zero[size], at_least=0.9, because="nearly all draws"
+            ),
+        )
+
+    shares = {size: float(np.mean(ranks[size] == 1)) for size in sizes}
+    states = {size: judge((size, 1)).state for size in sizes}
+    holding = list(itertools.takewhile(lambda size: states[size] == "holds", sizes))
+    met = np.isfinite(ranks[smallest])
+    return Finding(
+        judge,
+        (smallest, 1),
+        rivals={
+            "rank 2 at the first saddle": (smallest, 2),
+            "rank 3": (smallest, 3),
+            "the same at the largest scale": (sizes[-1], 1),
+        },
         reason="the paper shows a draw that does so; many meet no second plateau",
         facts={
+            "smallest": smallest,
             "second": float(met.mean()),
-            "zero": float(zero.mean()),
-            "conditional": float(np.mean(ranks[met] == 1)) if met.any() else float("nan"),
+            "zero": float(zero[smallest].mean()),
+            "conditional": float(np.mean(ranks[smallest][met] == 1)) if met.any() else float("nan"),
+            "course": ", ".join(f"{shares[size]:.0%} at {size:.0e}" for size in reversed(sizes)),
+            "turns": f"from {holding[-1]:.0e} down" if holding else "at no scale tried",
         },
     )

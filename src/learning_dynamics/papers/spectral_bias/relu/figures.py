@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 
+from learning_dynamics.evidence import share as proportion
 from learning_dynamics.papers.spectral_bias.panels import index_handles, legend_below, power, singular_values
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     arrived,
@@ -33,7 +34,7 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
         singular_values(axis, table, member)
         settings = settings_of(table)
         axis.set_xscale("log")
-        axis.set_xlim(settings["start"], settings["horizon"])
+        axis.set_xlim(settings["start"], table["time"].max())
         axis.set_ylim(0, None)
         axis.set_title(rf"{name} initial scale ${power(settings['scale'])}$")
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
@@ -69,15 +70,16 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     )
 
 
-def fig5a(small: Table, *, share: Count, loss: Fraction) -> Drawn:
+def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
-    Left: the draw of `fig2`. Shaded are plateaus, stretches on which the loss hardly falls in the logarithm of time.
-    The first is the saddle at zero, near which draws start; the end of the next is the end of phase 1. Right: how
-    many plateaus the draws have, and, of all draws, how many have rank 1 when the second begins (hatched); {none:.0%}
-    have no second one.
+    (a) The draw of `fig2`. Shaded are plateaus, stretches on which the loss hardly falls in the logarithm of time.
+    The first is the saddle at zero, near which draws start; the end of the next is the end of phase 1. (b) How many
+    plateaus the draws have at that scale, and, of all draws, how many have rank 1 when the second begins (hatched);
+    {none:.0%} have no second one. (c) The share of draws that are of rank 1 there, against the initial scale, with
+    95 % intervals: from saddle to saddle is what most draws do in the limit of small scales.
     """
-    figure, (axis, counted) = plt.subplots(1, 2, figsize=(WIDTH, 2.8), width_ratios=(2, 1))
+    figure, (axis, counted, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, share, loss)
     losses = select(small, "loss", seed=member).iloc[1:]
     axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
@@ -96,9 +98,18 @@ def fig5a(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     counted.bar(
         places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at the 2nd"
     )
-    counted.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places, title=f"{len(draws)} draws")
+    counted.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places)
     counted.set_ylim(0, 1.25 * totals.max())
-    counted.legend(loc="upper right", fontsize=7.5)
+    counted.legend(loc="upper right", fontsize=7)
+    for size, table in scales.groupby("scale"):
+        rank = first_saddle_ranks(table, share)
+        part = proportion(int((rank == 1).sum()), len(rank))
+        bars = [[part.value - part.lower], [part.upper - part.value]]
+        limit.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
+    limit.axhline(0.5, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
+    limit.set(xscale="log", xlabel="initial scale", ylabel="rank 1 at the 2nd", ylim=(0, 1), title="(c) small scales")
+    axis.set_title("(a) one draw")
+    counted.set_title(f"(b) {len(draws)} draws")
     return Drawn(
         figure, {"none": float((counts < 2).mean())}, alt="A loss that falls in steps, with flat stretches shaded."
     )

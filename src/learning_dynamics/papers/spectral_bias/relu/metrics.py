@@ -25,7 +25,7 @@ def relu_descent(
     is above `floor` times its first value, and time grows `least`-fold. At the end ``teacher_cosine``, cosines of the
     principal angles between the span of the teacher's neurons and that of as many first singular vectors of W;
     ``chance_cosine``, the same for a span drawn at random; ``inside``, the share of |W|^2 in the teacher's span, and
-    ``chance_inside``, that of a random matrix on average.
+    ``chance_inside``, that of a random matrix on average; ``samples``, how many there are.
     """
     losses, sigma, W = trajectory.series["loss"], trajectory.series["sigma"], trajectory.constants["limit_W1"]
     carried = np.cumsum(sigma**2, axis=-1) / np.sum(sigma**2, axis=-1, keepdims=True)
@@ -46,6 +46,7 @@ def relu_descent(
         "chance_cosine": span_overlap(chance, teacher)[:, None],
         "inside": inside[:, None],
         "chance_inside": np.full((len(teacher), 1), count / inputs),
+        "samples": np.full((len(teacher), 1), trajectory.constants["X"].shape[1]),
     }
     tables.append(rows(ends, {"seed": axes["seed"], "time": trajectory.time[-1:]}))
     found = []

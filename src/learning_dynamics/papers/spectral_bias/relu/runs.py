@@ -7,7 +7,7 @@ import numpy as np
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -19,16 +19,20 @@ def relu_descent(
     step: Positive,
     start: Positive,
     horizon: Positive,
+    decade: NonNegative,
     points: Count,
     seed: Seed,
 ) -> Trajectory:
     """Gradient descent of a ReLU student whose weights in both layers start as `scale` times Gaussian ones.
 
+    Near zero weights grow exponentially, so that a small start costs a logarithm: the descent ends at `horizon`, plus
+    `decade` for each factor of ten by which the scale lies below one.
+
     Returns
     -------
     Trajectory
         Time is step size times number of steps: 0, and up to `points` times evenly spaced in the logarithm
-        from `start` to `horizon`. Series loss, and sigma, the singular values of the hidden layer; constants X, y,
+        from `start` to the end. Series loss, and sigma, the singular values of the hidden layer; constants X, y,
         teacher_W, and the layers at the end: limit_W1, with a row for each neuron, and limit_W2, the output weights.
     """
     from learning_dynamics.papers.spectral_bias.relu import (
@@ -36,7 +40,8 @@ def relu_descent(
     )
 
     X, y = data["X"], data["y"]
-    record = np.unique(np.r_[0, np.rint(np.geomspace(start, horizon, points) / step)]).astype(int)
+    end = horizon + decade * max(0.0, -np.log10(scale))
+    record = np.unique(np.r_[0, np.rint(np.geomspace(start, end, points) / step)]).astype(int)
     losses, sigma = np.empty((len(X), len(record))), np.empty((len(X), len(record), min(neurons, X.shape[-1])))
     limit_W1, limit_W2 = np.empty((len(X), neurons, X.shape[-1])), np.empty((len(X), neurons))
     rngs = generators(seed, "relu_student.initialisation", len(X))

@@ -1,0 +1,73 @@
+"""How each verdict looks and what it means, wherever one is shown: on the page, in Markdown, in a matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from learning_dynamics.plotting import COLOURS
+
+
+@dataclass(frozen=True)
+class Look:
+    """A verdict's sign, meaning and colours.
+
+    Attributes
+    ----------
+    sign, meaning : str
+    fill : str
+        Of cells, bars and points.
+    light, dark : pair of str
+        Of its word: ink and ground, on a light page and on a dark one.
+    """
+
+    sign: str
+    meaning: str
+    fill: str
+    light: tuple[str, str]
+    dark: tuple[str, str]
+
+
+LOOKS = {
+    "reproduced": Look(
+        "✓",
+        "the criterion holds, and every rival fails it",
+        COLOURS["green"],
+        ("#0d5b36", "#d9f0e3"),
+        ("#8fdcb2", "#143d29"),
+    ),
+    "corrected": Look(
+        "✎",
+        "it fails as printed, and the stated correction holds",
+        COLOURS["orange"],
+        ("#744600", "#fdebc6"),
+        ("#f3c877", "#43300c"),
+    ),
+    "contradicted": Look(
+        "✗",
+        "it fails",
+        COLOURS["vermilion"],
+        ("#8a1f11", "#fbdad4"),
+        ("#f7a799", "#4c1a13"),
+    ),
+    "not reproduced": Look(
+        "○",
+        "an experiment's outcome does not show at this scale",
+        COLOURS["purple"],
+        ("#7d2a58", "#f7deea"),
+        ("#eeb3d0", "#4a1b35"),
+    ),
+    "undecided": Look(
+        "?",
+        "the measurement cannot decide, or a rival would get the same verdict",
+        COLOURS["sky"],
+        ("#0b4a73", "#d8ebf8"),
+        ("#9fd3f5", "#123a54"),
+    ),
+    "untested": Look(
+        "–",
+        "something that it needs is not there",
+        COLOURS["grey"],
+        ("#454d59", "#e6e9ed"),
+        ("#c0c8d2", "#333a44"),
+    ),
+}

@@ -1,0 +1,180 @@
+"""The digest that a file carries of its own bytes: a copy carries it too, and whoever reads the file holds it to it.
+
+It stands where each format lets it: before a parquet file's footer, in the comment of a zip archive, as a last text
+chunk of a PNG, as a comment at the end of what is text. It covers every other byte, the provenance among them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import replacing
+
+BLOCK = 1 << 20
+WORD = b"learning_dynamics blake2b "
+NONE = b"0" * 64
+END_OF_PNG = 12  # bytes of its last chunk
+
+
+def _plain(digest: bytes) -> bytes:
+    return WORD + digest
+
+
+def _comment(before: bytes, after: bytes = b"\n") -> Callable[[bytes], bytes]:
+    return lambda digest: before + WORD + digest + after
+
+
+def _chunk(digest: bytes) -> bytes:
+    body = b"tEXt" + WORD.strip() + b"\0" + digest
+    return struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+
+
+# how the digest is written into a file, by its suffix
+FRAMES: dict[str, Callable[[bytes], bytes]] = {
+    ".parquet": _plain,
+    ".npz": _plain,
+    ".webp": _plain,
+    ".png": _chunk,
+    ".pdf": _comment(b"%"),
+    ".html": _comment(b"<!-- ", b" -->\n"),
+    ".md": _comment(b"\n<!-- ", b" -->\n"),
+    ".yaml": _comment(b"# "),
+    ".txt": _comment(b""),
+}
+
+
+@contextmanager
+def sealing(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path as `files.replacing` does; what is written there gets its digest, then its place.
+
+    Raises
+    ------
+    ProjectError
+        As `files.replacing`; also if the name ends in no known suffix, or another one's file lies there.
+    """
+    if Path(path).suffix not in FRAMES:
+        raise ProjectError(f"{path}: must end in one of {', '.join(FRAMES)}")
+    refuse_foreign(path)
+    with replacing(path) as partial:
+        yield partial
+        seal(partial, Path(path).suffix)
+
+
+def seal(path: Path, suffix: str) -> None:
+    """Write a file's digest into it."""
+    frame = FRAMES[suffix]
+    with open(path, "rb+") as stream:
+        if suffix == ".npz":
+            # an archive says at its end how long its comment is
+            stream.seek(-2, os.SEEK_END)
+            stream.write(struct.pack("<H", len(frame(NONE))))
+        end = stream.seek(0, os.SEEK_END)
+        tail = _tail(stream, end, suffix)
+        digest = _digest(stream, (0, end))
+        stream.seek(end - tail)
+        after = stream.read(tail)
+        stream.seek(end - tail)
+        stream.write(frame(digest) + after)
+
+
+def refuse_foreign(path: str | Path) -> None:
+    """Raise `ProjectError` if a file lies there that carries no digest: it is not ours to replace."""
+    if Path(path).is_file():
+        with open(path, "rb") as stream:
+            carried, *_ = _carried(stream, Path(path).suffix)
+        if not carried:
+            raise ProjectError(f"{path}: is there, and was not written by this command; delete it, or name another")
+
+
+def _carried(stream: BinaryIO, suffix: str) -> tuple[bytes, int, int, int]:
+    """Return the digest that a file carries, framed, or nothing; where it begins and ends; where the file ends."""
+    blank = FRAMES[suffix](NONE)
+    end = stream.seek(0, os.SEEK_END)
+    tail = _tail(stream, end, suffix)
+    start = max(end - tail - len(blank), 0)
+    stream.seek(start)
+    carried = stream.read(len(blank))
+    return carried if carried.startswith(blank[: blank.index(NONE)]) else b"", start, end - tail, end
+
+
+def verify(stream: BinaryIO, suffix: str, path: str | Path) -> None:
+    """Hold an open file to the digest that it carries, and leave it at its beginning.
+
+    Raises
+    ------
+    ProjectError
+        If it carries none, or another one.
+    """
+    carried, start, behind, end = _carried(stream, suffix)
+    if not carried:
+        raise ProjectError(
+            f"{path}: truncated, foreign, or written before outputs carried a digest of their contents; "
+            "delete it and run snakemake again"
+        )
+    if carried != FRAMES[suffix](_digest(stream, (0, start), (behind, end))):
+        raise ProjectError(f"{path}: its contents are not those that were written; delete it and run snakemake again")
+    stream.seek(0)
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a sealed file, once it is held to its digest.
+
+    Raises
+    ------
+    ProjectError
+        If it is missing, no regular file, cannot be read, or is not what was written.
+    """
+    if Path(path).suffix not in FRAMES:
+        raise ProjectError(f"{path}: no such file of ours; its name must end in one of {', '.join(FRAMES)}")
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            # a pipe would be waited for without an end
+            raise ProjectError(f"{path}: cannot be read (not a regular file); delete it and run snakemake again")
+        stream = open(path, "rb")  # noqa: SIM115 - closed below
+    except FileNotFoundError:
+        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
+    except OSError as error:
+        raise ProjectError(f"{path}: cannot be read ({error.strerror})") from None
+    with stream:
+        try:
+            verify(stream, Path(path).suffix, path)
+        except OSError as error:
+            raise ProjectError(f"{path}: cannot be read ({error.strerror})") from None
+        yield stream
+
+
+def verified(path: str | Path) -> bytes:
+    """Return the bytes of a sealed file; see `opened` for the errors."""
+    with opened(path) as stream:
+        return stream.read()
+
+
+def _tail(stream: BinaryIO, end: int, suffix: str) -> int:
+    """Return how many bytes of a format stand behind the digest."""
+    if suffix == ".png":
+        return min(END_OF_PNG, end)
+    if suffix != ".parquet" or end < 8:
+        return 0
+    stream.seek(end - 8)
+    return min(8 + struct.unpack("<I", stream.read(4))[0], end)
+
+
+def _digest(stream: BinaryIO, *parts: tuple[int, int]) -> bytes:
+    digest = hashlib.blake2b(digest_size=len(NONE) // 2)
+    for start, end in parts:
+        stream.seek(start)
+        left = end - start
+        while left > 0 and (block := stream.read(min(left, BLOCK))):
+            digest.update(block)
+            left -= len(block)
+    return digest.hexdigest().encode()

@@ -1,0 +1,102 @@
+"""What the claims on the flow's limit accept and refuse: each bound met just inside, and missed by little."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.papers.spectral_bias.doctored import everywhere, integrated, put, verdict_on
+
+# a thousand steps at 1e-12 each: errors up to 1e-9 are the integrator's
+EXACT = integrated(1000, 1e-12)
+NOTHING_OPEN = [EXACT, *(everywhere(name, 0.0, phase="limit") for name in ("distance_bound", "sigma_bound"))]
+WELL = [EXACT, everywhere("condition", 10.0)]
+LIMIT = {"phase": "limit"}
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([put("arrival", 0.99)], "reproduced"),
+        ([put("arrival", 1.01)], "contradicted"),
+        ([put("left", 0.9e-6)], "reproduced"),
+        ([put("left", 1.1e-6)], "contradicted"),
+        ([everywhere("arrival", 0.49)], "not reproduced"),  # half the way would pass as well
+        ([everywhere("inverse_condition", 1.0)], "not reproduced"),  # the other eigenvalue would pass as well
+    ],
+)
+def test_theorem_3_1_i(alterations, verdict):
+    assert verdict_on("theorem_3_1_i", EXACT, *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([everywhere("distance", 0.0, role="flows", **LIMIT), put("distance", 0.9e-9, **LIMIT)], "reproduced"),
+        ([everywhere("distance", 0.0, role="flows", **LIMIT), put("distance", 1.1e-9, **LIMIT)], "contradicted"),
+        (
+            [
+                everywhere("distance", 0.0, role="flows", **LIMIT),
+                put("distance", 1.01e-8, **LIMIT),
+                put("distance_bound", 1e-8, **LIMIT),
+            ],
+            "reproduced",
+        ),
+        (
+            [
+                everywhere("distance", 0.0, role="flows", **LIMIT),
+                put("distance", 1.2e-8, **LIMIT),
+                put("distance_bound", 1e-8, **LIMIT),
+            ],
+            "contradicted",
+        ),
+        ([everywhere("distance", 0.0, **LIMIT)], "not reproduced"),  # unequal rows would end there too
+        ([everywhere("distance", 1e-6, role="flows", **LIMIT)], "contradicted"),
+    ],
+)
+def test_theorem_3_1_ii(alterations, verdict):
+    assert verdict_on("theorem_3_1_ii", *NOTHING_OPEN, *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([put("stationarity_W1", 0.9e-8)], "reproduced"),
+        ([put("stationarity_W1", 1.1e-8)], "contradicted"),
+        ([put("stationarity_W2", 0.9e-7)], "reproduced"),
+        ([put("stationarity_W2", 1.1e-7)], "contradicted"),
+        ([put("excess", 0.0)], "reproduced"),
+        ([put("excess", -1e-9)], "contradicted"),
+        ([everywhere("stationarity_plain", 0.0)], "not reproduced"),
+        ([everywhere("stationarity_double", 0.0)], "not reproduced"),
+        ([everywhere("stationarity_moved", 0.0)], "not reproduced"),
+        ([everywhere("excess_plain", 1.0)], "not reproduced"),
+        ([everywhere("excess_double", 1.0)], "not reproduced"),
+    ],
+)
+def test_theorem_3_1_iii(alterations, verdict):
+    assert verdict_on("theorem_3_1_iii", *WELL, *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([put("sigma_w1", times=1 + 0.8e-9, index=1, **LIMIT)], "reproduced"),
+        ([put("sigma_w1", times=1 - 1.2e-9, index=1, **LIMIT)], "contradicted"),
+        ([put("sigma_w1", times=1 + 1e-6, index=6, **LIMIT)], "contradicted"),
+        ([put("sigma_w2", times=1 + 1e-6, index=2, **LIMIT)], "contradicted"),
+        ([put("sigma_w1", times=1 + 1e-8, **LIMIT), put("sigma_bound", 1.1e-8, **LIMIT)], "reproduced"),
+    ],
+)
+def test_corollary_3_1(alterations, verdict):
+    assert verdict_on("corollary_3_1", *NOTHING_OPEN, *alterations) == verdict
+
+
+def test_the_second_layer_is_allowed_the_ratio_of_the_layers_squared():
+    # draw 0 of the first run, the large scale: predictions are of order one and so is the ratio
+    small = [put("sigma_w2", times=1 + 0.5e-9, index=1, **LIMIT)]
+    assert verdict_on("corollary_3_1", *NOTHING_OPEN, *small) == "reproduced"
+    large = [put("sigma_w2", times=1 + 2e-8, index=1, **LIMIT)]
+    assert verdict_on("corollary_3_1", *NOTHING_OPEN, *large) == "contradicted"

@@ -1,0 +1,159 @@
+"""Label noise by brute force: all signs of all steps, exponentials of second moments, torch's gradients."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from scipy.linalg import expm
+
+from learning_dynamics.datasets import regression
+from learning_dynamics.papers.spectral_bias.label_noise import metrics, models, runs, theory
+from learning_dynamics.seeds import generators
+
+WEIGHTS = np.array([1.0, 0.4])
+
+
+def moments_by_expm(weights, start, time):
+    """E|w_j|^2 of each row and E|a|^2, from the exponential of the whole second moment of (W, a).
+
+    The columns of W above a^T as one matrix M of d + 1 rows: dM = sum_j dB_j D_j A_j M, A_j swapping row j and the
+    last, so that E M M^T solves a linear equation.
+    """
+    size = len(weights) + 1
+    generator = np.zeros((size**2, size**2))
+    for number, weight in enumerate(weights):
+        swap = np.zeros((size, size))
+        swap[number, -1] = swap[-1, number] = weight
+        generator += np.kron(swap, swap)
+    moment = (expm(generator * time) @ np.diag([*start, 0.0]).ravel()).reshape(size, size)
+    return np.diag(moment)[:-1], moment[-1, -1]
+
+
+@pytest.mark.parametrize("time", [0.3, 1.0, 2.0])
+def test_second_moments(time):
+    start = np.array([0.5, 2.0])
+    rows, output = moments_by_expm(WEIGHTS, start, time)
+    assert theory.output_second_moment(WEIGHTS, start, np.array([time]))[0] == pytest.approx(output)
+    np.testing.assert_allclose(theory.row_growth(WEIGHTS, start, np.array([time]))[0], rows - start)
+
+
+def test_the_recursions_moment_is_the_mean_over_all_signs():
+    """Two-point noise has the moments of Gaussian noise, and few enough outcomes to try all."""
+    size, steps = 0.2, 3
+    start = np.diag(np.sqrt([0.5, 2.0]))
+    total = 0.0
+    for signs in itertools.product([-1, 1], repeat=2 * steps):
+        W, a = start.copy(), np.zeros(2)
+        for count in range(steps):
+            kick = np.sqrt(size) * WEIGHTS * np.array(signs[2 * count : 2 * count + 2])
+            W, a = W + np.outer(kick, a), a + W.T @ kick
+        total += a @ a
+    found = theory.euler_output_second_moment(WEIGHTS, np.array([0.5, 2.0]), size, steps)
+    assert found == pytest.approx(total / 4**steps)
+
+
+def test_a_noisy_step_is_torchs_gradient_at_noisy_labels():
+    data = regression.conditioned(samples=2, inputs=3, outputs=1, condition=2.0, seeds=1, seed=3)
+    rng = np.random.default_rng(0)
+    W1, W2 = rng.standard_normal((1, 3, 4)), rng.standard_normal((1, 4, 1))
+    noise = generators(5, "noise", 1)[0].standard_normal((256, 2, 1))
+    found = models.descend(
+        W1, W2, data["X"], data["Y"], step=0.03, steps=2, every=1, noise=0.7, rngs=generators(5, "noise", 1)
+    )
+    layers = [torch.tensor(layer[0], requires_grad=True) for layer in (W1, W2)]
+    X = torch.tensor(data["X"][0])
+    for count in range(2):
+        labels = torch.tensor(data["Y"][0] + 0.7 * noise[count])
+        gradient = torch.autograd.grad(0.5 * ((X @ layers[0] @ layers[1] - labels) ** 2).sum(), layers)
+        layers = [
+            (layer - 0.03 * slope).detach().requires_grad_() for layer, slope in zip(layers, gradient, strict=True)
+        ]
+        for recorded, layer in zip(found, layers, strict=True):
+            np.testing.assert_allclose(recorded[0, count + 1], layer.detach(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_what_a_run_records(noise):
+    data = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=3)
+    settings = {"width": 8, "gamma": 0.3, "step": 0.02, "steps": 40, "every": 10, "noise": noise}
+    trajectory = runs.label_noise_descent(data, **settings, seed=1)
+    trajectory.settings = settings
+    table = metrics.label_noise_descent(trajectory)
+    np.testing.assert_allclose(trajectory.time, [0.0, 0.2, 0.4, 0.6, 0.8])
+    for draw in range(2):
+        X, Y = data["X"][draw], data["Y"][draw]
+        W1, W2 = (trajectory.series[name][draw] for name in ("W1", "W2"))
+        np.testing.assert_allclose(W1[0] @ W1[0].T, 0.6 * np.eye(3), atol=1e-12)
+        if not noise:
+            rows = np.sqrt(0.6) * np.eye(3)
+            layers = [torch.tensor(layer, requires_grad=True) for layer in (rows, np.zeros((3, 1)))]
+            for count in range(41):
+                if count % 10 == 0:
+                    product = (layers[0] @ layers[1]).detach().numpy()
+                    np.testing.assert_allclose((W1 @ W2)[count // 10], product, atol=1e-12)
+                error = torch.tensor(X) @ layers[0] @ layers[1] - torch.tensor(Y)
+                gradient = torch.autograd.grad(0.5 * (error**2).sum(), layers)
+                layers = [(a - 0.02 * b).detach().requires_grad_() for a, b in zip(layers, gradient, strict=True)]
+        mine = table[table["seed"] == draw]
+        for at, time in enumerate(trajectory.time):
+            now = mine[mine["time"] == time].set_index(["quantity", "index"])["value"]
+            beta = W1[at] @ W2[at]
+            assert now["loss", 0] == pytest.approx(np.sum((X @ beta - Y) ** 2) / 2)
+            spectrum = np.sqrt(np.linalg.eigvalsh(W1[at] @ W1[at].T))[::-1]
+            np.testing.assert_allclose(now["sigma_w1"], spectrum, rtol=1e-9)
+            assert now["beta_norm", 0] == pytest.approx(np.linalg.norm(np.linalg.lstsq(X, Y, rcond=None)[0]))
+
+
+def test_means_over_paths_and_their_errors():
+    data = regression.conditioned(samples=2, inputs=3, outputs=1, condition=3.0, seeds=1, seed=3)
+    settings = {"gamma": 0.5, "step": 1e-3, "steps": 8, "every": 4, "noise": 300.0, "paths": 40}
+    trajectory = runs.label_noise_ensemble(data, **settings, seed=2)
+    trajectory.settings = settings
+    table = metrics.label_noise_ensemble(trajectory)
+    X, Y = data["X"][0], data["Y"][0]
+    np.testing.assert_allclose(sorted(table["time"].unique()), 0.09 * np.array([0, 4, 8]))
+    noise = generators(2, "label_noise.ensemble", 1)[0].standard_normal((9, 40, 2, 1))
+    # path by path: the recursion as appendix D writes it
+    vectors = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :2]
+    squares, rows, outside = np.zeros((3, 40)), np.zeros((3, 40, 2)), np.zeros((3, 40))
+    for path in range(40):
+        W, a = np.eye(3), np.zeros((3, 1))
+        for count in range(9):
+            if count % 4 == 0:
+                squares[count // 4, path] = np.sum(a**2)
+                rows[count // 4, path] = np.sum((vectors.T @ W) ** 2, axis=1)
+                across = (np.eye(3) - vectors @ vectors.T) @ (W - np.eye(3))
+                outside[count // 4, path] = np.linalg.norm(across) / np.linalg.norm(W)
+            error = Y + 300.0 * noise[count, path] - X @ W @ a
+            W, a = W + 1e-3 * X.T @ error @ a.T, a + 1e-3 * W.T @ X.T @ error
+
+    def column(quantity, name="value"):
+        return table[table["quantity"] == quantity].pivot(index="time", columns="index", values=name).to_numpy()
+
+    np.testing.assert_allclose(column("output_square")[:, 0], squares.mean(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(column("row_growth"), rows.mean(axis=1) - 1, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(column("output_square", "error")[:, 0], squares.std(axis=1, ddof=1) / 40**0.5, rtol=1e-9)
+    np.testing.assert_allclose(column("row_growth", "error"), rows.std(axis=1, ddof=1) / 40**0.5, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(column("outside")[:, 0], outside.max(axis=1), atol=1e-13)
+    weights = np.sqrt(np.linalg.eigvalsh(X @ X.T))[::-1]
+    even = np.full(2, np.sqrt((weights**2).mean()))
+    for at, time in enumerate((0.0, 0.36, 0.72)):
+        for suffix, size in (("", weights), ("_isotropic", even)):
+            grown, output = moments_by_expm(size, np.ones(2), time)
+            name = "predicted" if not suffix else "value"
+            assert column(f"output_square{suffix}", name)[at, 0] == pytest.approx(output, abs=1e-12)
+            np.testing.assert_allclose(column(f"row_growth{suffix}", name)[at], grown - 1, atol=1e-12)
+    # twice the second moment's matrix of one step, applied step by step
+    swaps = []
+    for number, weight in enumerate(weights):
+        swap = np.zeros((3, 3))
+        swap[number, -1] = swap[-1, number] = weight
+        swaps.append(swap)
+    moment = np.diag([1.0, 1.0, 0.0])
+    for count in range(9):
+        if count % 4 == 0:
+            assert column("euler")[count // 4, 0] == pytest.approx(moment[-1, -1], abs=1e-12)
+        moment = moment + 0.09 * sum(swap @ moment @ swap for swap in swaps)

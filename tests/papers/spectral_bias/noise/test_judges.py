@@ -1,0 +1,115 @@
+"""What the claims on the noise-driven process accept and refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
+
+
+def rate(quantity, index, inputs, value, half=0.01):
+    """Let a growth rate be measured as this, with an interval of this half-width."""
+    where = {"index": index, "inputs": inputs, "role": "exponents"}
+    ends = {"value": value, "lower": value - half, "upper": value + half}
+    return [put(quantity, number, column=column, **where) for column, number in ends.items()]
+
+
+def mean_of(quantity, role, value, half, at=None):
+    """Let the mean of a quantity over paths be measured as this, at one recorded time or at all."""
+
+    def alter(tables):
+        table = tables[role]
+        rows = (table["quantity"] == quantity) & (table["statistic"] == "mean")
+        if at is not None:
+            rows &= (table["time"] - at).abs() < 1e-6
+        assert rows.any()
+        for column, number in (("value", value), ("lower", value - half), ("upper", value + half)):
+            table.loc[rows, column] = number
+
+    return alter
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "corrected"),
+        (rate("exponent", 2, 8, -0.2), "not reproduced"),  # as printed, but for five dimensions, where it is open
+        (rate("exponent", 2, 2, 0.02), "contradicted"),
+        (rate("exponent", 2, 8, 0.009), "not reproduced"),  # open
+        (rate("exponent", 2, 3, -0.3), "contradicted"),  # falls from two dimensions to three
+        (rate("exponent", 2, 5, 0.5), "contradicted"),  # falls from five to eight
+        (rate("exponent", 1, 5, -0.02), "contradicted"),
+        (rate("exponent", 1, 3, 0.5), "contradicted"),  # not the rate derived
+        (rate("exponent", 1, 1, 0.02), "contradicted"),  # grows in one dimension
+        (rate("angle", 0, 3, 0.02), "contradicted"),
+        (rate("angle", 0, 8, 0.02), "contradicted"),
+    ],
+)
+def test_signs_of_the_exponents(alterations, verdict):
+    assert verdict_on("noise_low_rank", *alterations) == verdict
+
+
+def test_the_signs_that_are_told():
+    found = evaluation_on(
+        "noise_low_rank", *rate("exponent", 2, 2, -0.2), *rate("exponent", 2, 5, 0.001), *rate("exponent", 2, 8, 0.2)
+    ).facts
+    assert (found["decay"], found["grow"], found["open"]) == ("2 to 3", "8", "5")
+    assert (found["judged"], found["between"]) == ("2 to 3, 8", "5")
+
+
+MOMENTS = [
+    alteration
+    for role, inputs in (("plane", 2), ("five", 5))
+    for alteration in (
+        mean_of("hidden_norm", role, np.cosh(np.sqrt(inputs)), 0.01, 1.0),
+        mean_of("output_norm", role, np.sinh(np.sqrt(inputs)) / np.sqrt(inputs), 0.01, 1.0),
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        # the plane: intervals of 0.01 and 0.014 at two standard errors, twice as much at four, and the scheme's bias
+        ([mean_of("hidden_norm", "plane", np.cosh(np.sqrt(2)) + 0.03, 0.01, 1.0)], "reproduced"),
+        ([mean_of("hidden_norm", "plane", np.cosh(np.sqrt(2)) + 0.15, 0.01, 1.0)], "contradicted"),
+        ([mean_of("output_norm", "five", np.sinh(np.sqrt(5)) / np.sqrt(5) * 1.3, 0.01, 1.0)], "contradicted"),
+        ([mean_of("output_norm", "five", np.sinh(np.sqrt(5)) / np.sqrt(5), 9.0, 1.0)], "not reproduced"),
+    ],
+)
+def test_second_moments(alterations, verdict):
+    assert verdict_on("proposition_4_1_a", *MOMENTS, *alterations) == verdict
+
+
+GROWING = [
+    mean_of(f"{layer}_power_{power}", "five", value, 0.1, at)
+    for layer in ("hidden", "output")
+    for power in ("0.1", "0.5", "1")
+    for at, value in ((1.0, 2.0), (2.0, 3.0))
+]
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([mean_of("hidden_power_0.1", "five", 1.9, 0.1, 2.0)], "not reproduced"),
+        ([mean_of("output_power_1", "five", 1.0, 0.1, 2.0)], "contradicted"),
+        (rate("exponent", 1, 5, 0.5), "contradicted"),
+        (rate("exponent", 1, 5, -0.02), "contradicted"),
+        (rate("exponent", 1, 8, -0.02), "contradicted"),
+        (rate("exponent", 1, 5, 0.235, half=0.3), "not reproduced"),
+    ],
+)
+def test_every_moment_grows(alterations, verdict):
+    assert verdict_on("proposition_4_1_b", *GROWING, *alterations) == verdict
+
+
+def test_the_gap_in_the_proof():
+    root = 5**0.5
+    assert evaluation_on("proposition_4_1_b").facts["gap"] == pytest.approx(1 - 2 * 5 / (root + 1) ** 2)
+    # at this power the constant vanishes
+    gap = evaluation_on("proposition_4_1_b").facts["gap"]
+    assert root - (1 - gap) * (root + 1) ** 2 / (2 * root) == pytest.approx(0.0, abs=1e-12)

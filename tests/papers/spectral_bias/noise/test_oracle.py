@@ -1,0 +1,214 @@
+"""The noise-driven process against exponentials of its moments, special functions, and statistics made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.special import gamma as gamma_function
+from scipy.special import gammaincc, hyperu
+from scipy.stats import t as student
+
+from learning_dynamics.papers.spectral_bias.noise import metrics, models, rates, runs, theory
+from learning_dynamics.seeds import generators
+from learning_dynamics.trajectory import Trajectory
+
+
+def swaps(inputs):
+    """Matrices A_j that swap coordinate j and the last."""
+    found = []
+    for number in range(inputs):
+        swap = np.zeros((inputs + 1, inputs + 1))
+        swap[number, -1] = swap[-1, number] = 1.0
+        found.append(swap)
+    return found
+
+
+@pytest.mark.parametrize("inputs", [2, 3, 5])
+@pytest.mark.parametrize("time", [0.4, 1.5])
+def test_second_moments(inputs, time):
+    generator = sum(np.kron(swap, swap) for swap in swaps(inputs))
+    start = np.zeros((inputs + 1, inputs + 1))
+    start[0, 0] = 1.0  # one column: w = e_1, a = 0
+    moment = (expm(generator * time) @ start.ravel()).reshape(inputs + 1, inputs + 1)
+    hidden, output = theory.second_moments(inputs, np.array([time]))
+    assert hidden[0] == pytest.approx(np.trace(moment[:-1, :-1]))
+    assert output[0] == pytest.approx(moment[-1, -1])
+
+
+@pytest.mark.parametrize("inputs", [2, 3])
+@pytest.mark.parametrize("time", [0.4, 1.5])
+def test_the_commutators_second_moment(inputs, time):
+    """Of two columns x, y the tensor x x y y obeys a linear equation; e = w_ij a_k - w_ik a_j is quadratic in them."""
+    size = inputs + 1
+    each = [np.kron(np.eye(size), swap) + np.kron(swap, np.eye(size)) for swap in swaps(inputs)]
+    # the pair z = x (x) y: dz = sum_j (A_j (x) 1 + 1 (x) A_j) z dB_j + sum_j A_j (x) A_j z dt
+    drift = sum(np.kron(swap, swap) for swap in swaps(inputs))
+    identity = np.eye(size**2)
+    generator = np.kron(drift, identity) + np.kron(identity, drift) + sum(np.kron(one, one) for one in each)
+    start = np.zeros(size**2)
+    start[0 * size + 1] = 1.0  # x = e_1, y = e_2, both with a = 0
+    moment = expm(generator * time) @ np.kron(start, start)
+    moment = moment.reshape(size, size, size, size)
+    # the entry of row i: x_i y_last - y_i x_last, squared, by row on average
+    squares = [moment[i, -1, i, -1] - 2 * moment[i, -1, -1, i] + moment[-1, i, -1, i] for i in range(inputs)]
+    found = theory.commutator_second_moment(inputs, np.array([time]))
+    assert found[0] == pytest.approx(np.mean(squares))
+
+
+@pytest.mark.parametrize("inputs", [2, 3, 4, 7])
+def test_the_largest_exponent_by_special_functions(inputs):
+    p = 1
+    args = (inputs + 1) / 2, (inputs - 1) / 2
+    wanted = p * (inputs - 1 - p) / 4 * hyperu(p / 2 + 1, *args) / hyperu(p / 2, *args)
+    assert theory.largest_lyapunov_exponent(inputs) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_exponents_in_closed_form():
+    assert theory.largest_lyapunov_exponent(4) == pytest.approx(0.25)
+    assert theory.largest_lyapunov_exponent(1) == -0.5
+    assert theory.smallest_lyapunov_exponent(1) == -0.5
+    incomplete = gammaincc(1.5, 0.5) * gamma_function(1.5)
+    assert theory.commutator_mean_limit() == pytest.approx(2 / np.pi * np.exp(-0.5) * gamma_function(1.5) / incomplete)
+
+
+@pytest.mark.parametrize("inputs", [2, 4])
+def test_the_smallest_exponent_by_the_stationary_density_of_its_angle(inputs):
+    """dx = dB + (d-1)/2 (coth x - sinh x cosh x) dt: the density by integrating the drift, on a grid."""
+    x = np.linspace(1e-4, 4.0, 400_001)
+    drift = (inputs - 1) / 2 * (1 / np.tanh(x) - np.sinh(x) * np.cosh(x))
+    logarithm = 2 * np.concatenate([[0.0], np.cumsum((drift[1:] + drift[:-1]) / 2 * np.diff(x))])
+    density = np.exp(logarithm - logarithm.max())
+    mean = np.sum(density * (inputs + (inputs - 1) * np.sinh(x) ** 2) / 2) / density.sum()
+    assert theory.smallest_lyapunov_exponent(inputs) == pytest.approx(-mean, rel=1e-4)
+
+
+def test_the_schemes_moments_are_those_of_its_steps():
+    sizes = np.array([0.1, 0.3, 0.2])
+    moment = np.diag([1.0, 0.0, 0.0, 0.0])
+    hidden, output = theory.euler_second_moments(3, sizes)
+    for step, size in enumerate(sizes):
+        moment = moment + size * sum(swap @ moment @ swap for swap in swaps(3))
+        assert hidden[step] == pytest.approx(np.trace(moment[:-1, :-1]))
+        assert output[step] == pytest.approx(moment[-1, -1])
+
+
+def test_a_path_is_its_recursion():
+    sizes = np.array([0.1, 0.2, 0.05])
+    W, a, average = models.simulate(2, 3, sizes, np.array([0, 1, 3]), seed=7)
+    (rng,) = generators(7, "noise_process.paths", 1)
+    noise = [np.sqrt(size) * rng.standard_normal((2, 3)) for size in sizes]
+    for path in range(3):
+        hidden, output, mean = np.eye(2), np.zeros(2), np.zeros(2)
+        for count, size in enumerate(sizes, start=1):
+            kick = noise[count - 1][:, path]
+            mean = mean + size * (output - mean)
+            hidden, output = hidden + np.outer(kick, output), output + hidden.T @ kick
+            if count in (1, 3):
+                at = {1: 1, 3: 2}[count]
+                np.testing.assert_allclose(W[path, at], hidden)
+                np.testing.assert_allclose(a[path, at], output)
+                np.testing.assert_allclose(average[path, at], mean)
+
+
+def test_statistics_over_paths():
+    settings = {"inputs": 3, "paths": 2000, "horizon": 0.6, "points": 3, "step": 0.1, "schedule": "constant"}
+    trajectory = runs.noise_process(**settings, seed=1)
+    trajectory.settings = settings
+    table = metrics.noise_process(trajectory, powers=[0.5], quantiles=[0.5, 0.9])
+    W, a, average = models.simulate(3, 2000, np.full(6, 0.1), np.array([0, 3, 6]), seed=1)
+    entries = W[:, :, :, 0] * a[:, :, None, 1] - W[:, :, :, 1] * a[:, :, None, 0]
+    lengths = np.linalg.norm(W, axis=(2, 3))
+    wanted = {
+        "hidden_norm": lengths**2 / 3,
+        "output_norm": np.sum(a**2, axis=2) / 3,
+        "average_norm": np.sum(average**2, axis=2) / 3,
+        "commutator": np.abs(entries).mean(axis=2),
+        "commutator_squared": (entries**2).mean(axis=2),
+        "determinant": np.linalg.det(W),
+        "sigma_1": np.linalg.norm(W, 2, axis=(2, 3)),
+        "hidden_power_0.5": lengths**0.5,
+        "output_power_0.5": np.sum(a**2, axis=2) ** 0.25 + np.sum(average**2, axis=2) ** 0.25,
+    }
+    for quantity, values in wanted.items():
+        rows = table[table["quantity"] == quantity]
+        for at, time in enumerate(trajectory.time):
+            now = rows[rows["time"] == time].set_index("statistic")
+            found, sample = now.loc["mean"], values[:, at]
+            assert found["value"] == pytest.approx(sample.mean(), rel=1e-5, abs=1e-7)
+            half = 1.96 * sample.std(ddof=1) / 2000**0.5
+            assert found["upper"] - found["value"] == pytest.approx(half, rel=2e-3, abs=1e-6)
+            assert found["value"] - found["lower"] == pytest.approx(half, rel=2e-3, abs=1e-6)
+            heaviest = np.sort(np.abs(sample))[-2:].sum()
+            if heaviest:
+                assert found["heaviest"] == pytest.approx(heaviest / np.abs(sample).sum(), rel=1e-5)
+            for part in (0.5, 0.9):
+                assert now.loc[f"quantile {part}", "value"] == pytest.approx(np.quantile(sample, part), abs=0.05)
+            assert found["paths"] == 2000
+    above = table[(table["quantity"] == "sigma_1") & (table["statistic"] == "share above 1")]
+    np.testing.assert_allclose(above["value"], (wanted["sigma_1"] > 1).mean(axis=0), atol=1e-3)
+    means = table[table["statistic"] == "mean"].set_index(["quantity", "time"])["predicted"]
+    for time in trajectory.time:
+        assert means["determinant", time] == 1.0
+        assert means["hidden_norm", time] == pytest.approx(np.cosh(np.sqrt(3) * time))
+        assert np.isnan(means["commutator", time])
+
+
+def test_rates_are_means_over_paths_extrapolated_to_step_zero():
+    rng = np.random.default_rng(0)
+    growth = rng.standard_normal((20, 2, 3))
+    trajectory = Trajectory(np.array([1.0, 2.0]), {"growth_2": growth}, {"dimensions": np.array([2])})
+    trajectory.settings = {"weights": [1.0, 0.5]}
+    table = metrics.noise_exponents(trajectory)
+    at_zero = growth[:, 0] + (growth[:, 0] - growth[:, 1])
+    combined = {("exponent", index): at_zero[:, index - 1] for index in (1, 2, 3)}
+    combined |= {("commutator", 0): at_zero[:, 0] + at_zero[:, 1], ("angle", 0): at_zero[:, 1] - at_zero[:, 0]}
+    combined |= {("total", 0): at_zero.sum(axis=1)}
+    rows = table.set_index(["quantity", "index"])
+    for key, values in combined.items():
+        assert rows.loc[key, "value"] == pytest.approx(values.mean())
+        half = student.ppf(0.975, 19) * values.std(ddof=1) / 20**0.5
+        assert rows.loc[key, "upper"] == pytest.approx(values.mean() + half)
+        assert rows.loc[key, "lower"] == pytest.approx(values.mean() - half)
+    scheme = np.abs((growth[:, 1] - growth[:, 0]).mean(axis=0)).max()
+    assert rows.loc[("scheme", 0), "value"] == pytest.approx(scheme)
+    predicted = rows["predicted"]
+    # all three add up to -2, and the first vanishes
+    assert predicted["exponent", 1] == pytest.approx(0.0, abs=1e-10)
+    assert predicted["exponent", 2] + predicted["exponent", 3] == pytest.approx(-2.0)
+    assert predicted["commutator", 0] == pytest.approx(predicted["exponent", 2])
+    assert predicted["total", 0] == -2.0
+    trajectory.series = {"growth": growth}
+    weighted = metrics.weighted_noise_exponents(trajectory).set_index(["quantity", "index"])
+    assert weighted.loc[("exponent", 2), "value"] == pytest.approx(at_zero[:, 1].mean())
+    assert weighted.loc[("total", 0), "predicted"] == pytest.approx(-1.25)
+
+
+def test_weighted_rates_of_a_long_path_by_plain_steps():
+    """Euler's method with tiny steps and numpy's QR, on other noise: the same rates within their errors."""
+    weights, step, blocks, every = np.array([1.0, 0.5]), 0.005, 400, 40
+    rng, found = np.random.default_rng(3), []
+    frames, sums = np.repeat(np.eye(3)[None], 60, axis=0), np.zeros((60, 3))
+    for block in range(blocks):
+        for _ in range(every):
+            kick = np.sqrt(step) * weights * rng.standard_normal((60, 2))
+            top, last = frames[:, :2].copy(), frames[:, 2].copy()
+            frames[:, :2] += kick[:, :, None] * last[:, None]
+            frames[:, 2] += np.einsum("pj,pjc->pc", kick, top)
+        frames, upper = np.linalg.qr(frames)
+        if block >= 40:
+            sums += np.log(np.abs(np.diagonal(upper, axis1=1, axis2=2)))
+    found = sums / (step * every * (blocks - 40))
+    settings = {"weights": [1.0, 0.5], "paths": 60, "horizon": 60.0, "burn": 5.0, "step": 0.04}
+    growth = runs.weighted_noise_exponents(**settings, seed=2).series["growth"]
+    extrapolated = 2 * growth[:, 0] - growth[:, 1]
+    error = np.sqrt((found.var(axis=0) + extrapolated.var(axis=0)) / 60)
+    # Euler's rates are off by the order of its step times the squared rate of the last direction
+    assert (np.abs(found.mean(axis=0) - extrapolated.mean(axis=0)) < 4 * error + 2 * step).all()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"), [([], "none"), ([3], "3"), ([2, 3, 4], "2 to 4"), ([9, 2, 5, 6], "2, 5 to 6, 9")]
+)
+def test_numbers_as_a_person_writes_them(numbers, text):
+    assert rates.listed(numbers) == text

@@ -1,0 +1,112 @@
+"""What the claims on the proofs' steps accept and refuse: each bound met just inside, and missed by little."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, integrated, put, verdict_on
+
+# a thousand steps at 1e-12 each: errors up to 1e-9 are the integrator's
+EXACT = integrated(1000, 1e-12)
+FLOW, LIMIT = {"phase": "flow"}, {"phase": "limit"}
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        # draw 0 of the first run: an imbalance of 2, held against the largest of |Z1|^2
+        ([everywhere("scale", 4.0, **FLOW), put("imbalance", 2 + 3.9e-9, **FLOW)], "reproduced"),
+        ([everywhere("scale", 4.0, **FLOW), put("imbalance", 2 + 4.1e-9, **FLOW)], "contradicted"),
+        ([put("imbalance", times=1 + 1e-6, index=1, **FLOW)], "contradicted"),
+        ([everywhere("imbalance", 0.0, **FLOW)], "contradicted"),
+        ([everywhere("imbalance", times=0.5, **FLOW)], "contradicted"),
+        ([everywhere("scale", 1e12, **FLOW)], "not reproduced"),  # an error that hides the imbalance itself
+    ],
+)
+def test_lemma_3_2(alterations, verdict):
+    assert verdict_on("lemma_3_2", EXACT, *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([put("alpha_outside", 0.9e-8, **FLOW)], "reproduced"),
+        ([put("alpha_outside", 1.1e-8, **FLOW)], "contradicted"),
+        ([everywhere("alpha_outside", 0.7, **FLOW)], "contradicted"),
+        # as many samples as inputs span everything: no rival is left
+        ([everywhere("samples", 6.0)], "not reproduced"),
+        # directions at random would leave by a half; an error allowed that large says nothing
+        ([everywhere("condition", 1e6, **FLOW)], "not reproduced"),
+    ],
+)
+def test_lemma_c_3(alterations, verdict):
+    assert verdict_on("lemma_c_3", EXACT, everywhere("condition", 10.0, **FLOW), *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([put("curl", 0.9e-12, role="equal", **LIMIT)], "reproduced"),
+        ([put("curl", 1.1e-12, role="equal", **LIMIT)], "contradicted"),
+        ([put("curl", 1.1e-6, role="unequal", **LIMIT)], "reproduced"),
+        ([put("curl", 0.9e-6, role="unequal", **LIMIT)], "contradicted"),
+        ([put("imbalance", 0.9e-9, role="unequal", **FLOW)], "reproduced"),
+        ([put("imbalance", 1.1e-9, role="unequal", **FLOW)], "contradicted"),
+    ],
+)
+def test_lemma_c_4(alterations, verdict):
+    assert verdict_on("lemma_c_4", EXACT, *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "corrected"),
+        ([everywhere("residual_rate", 4.0)], "corrected"),
+        ([everywhere("residual_rate", 4.0), put("residual_rate", 4 * (1 - 2e-6))], "contradicted"),
+        ([everywhere("gradient_rate", 2.0)], "reproduced"),
+        ([everywhere("gradient_rate", 2.0), put("gradient_rate", 2 * (1 - 2e-6))], "corrected"),
+        ([everywhere("residual_rate", 8.0)], "not reproduced"),  # a residual twice as fast
+        ([everywhere("inverse_condition", 1.0)], "not reproduced"),  # the other eigenvalue
+    ],
+)
+def test_lemma_c_6(alterations, verdict):
+    assert verdict_on("lemma_c_6", *alterations) == verdict
+
+
+def test_lemma_c_6_counts_the_draws_on_which_the_gradient_grows():
+    calm = evaluation_on("lemma_c_6", everywhere("gradient_rate", 1.0), put("gradient_rate", -3.5))
+    assert (calm.facts["growing"], calm.facts["fastest"]) == (1, 3.5)
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([put("sigma_w1", times=1 + 0.8e-9, index=1, **FLOW)], "reproduced"),
+        ([put("sigma_w1", times=1 + 1.5e-9, index=1, **FLOW)], "contradicted"),
+        ([put("sigma_w1", times=1 + 1e-6, index=6, **FLOW)], "contradicted"),
+        ([put("sigma_w2", times=1 + 1e-6, index=2, **FLOW)], "contradicted"),
+        ([put("sigma_beta", times=1 + 1e-6, index=1, **FLOW)], "contradicted"),
+    ],
+)
+def test_lemma_c_10(alterations, verdict):
+    assert verdict_on("lemma_c_10", EXACT, *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        # the square root of 1e-9 is 3.2e-5
+        ([everywhere("sigma_w1", 1.0, index=1, **FLOW), put("sigma_w1", 3.1e-5, index=3, **FLOW)], "reproduced"),
+        ([everywhere("sigma_w1", 1.0, index=1, **FLOW), put("sigma_w1", 3.3e-5, index=3, **FLOW)], "contradicted"),
+        ([everywhere("sigma_w1", 0.0, index=3, **FLOW)], "not reproduced"),  # from layers that are not balanced too
+        ([everywhere("sigma_w1", 0.0, index=2, **FLOW)], "not reproduced"),  # rank one would do
+    ],
+)
+def test_balanced_start(alterations, verdict):
+    assert verdict_on("balanced_start", EXACT, *alterations) == verdict

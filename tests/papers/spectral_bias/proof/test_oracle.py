@@ -1,0 +1,80 @@
+"""The lemmas on trajectories that scipy's integrator made, of the network they speak of and of others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from learning_dynamics.claims import evaluate
+from learning_dynamics.datasets import regression
+from learning_dynamics.papers.spectral_bias.flow import metrics
+from learning_dynamics.papers.spectral_bias.proof import claims
+from learning_dynamics.trajectory import Trajectory
+
+GAMMA, TIMES = 0.3, np.linspace(0.0, 3.0, 7)
+DATA = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=2, seed=9)
+
+
+def table_of(first, second):
+    """Measure flows of both data sets from given layers; P is the first four hidden directions."""
+    series, limits = {"W1": [], "W2": []}, {"W1": [], "W2": []}
+    width = first.shape[1]
+    for X, Y in zip(DATA["X"], DATA["Y"], strict=True):
+
+        def slope(_time, state, X=X, Y=Y):
+            W, a = state[: 4 * width].reshape(4, width), state[4 * width :].reshape(width, 2)
+            error = X.T @ (Y - X @ W @ a)
+            return np.concatenate([(error @ a.T).ravel(), (W.T @ error).ravel()])
+
+        start = np.concatenate([first.ravel(), second.ravel()])
+        times = np.r_[TIMES, 150.0]
+        states = solve_ivp(slope, (0, 150.0), start, "RK45", t_eval=times, rtol=1e-11, atol=1e-14).y.T
+        for name, values in (("W1", states[:, : 4 * width].reshape(-1, 4, width)),
+                             ("W2", states[:, 4 * width :].reshape(-1, width, 2))):  # fmt: skip
+            series[name].append(values[:-1])
+            limits[name].append(values[-1])
+    constants = {
+        **DATA,
+        "P": np.repeat(np.eye(4, width)[None], 2, axis=0),
+        "limit_W1": np.stack(limits["W1"]),
+        "limit_W2": np.stack(limits["W2"]),
+        "limit_time": np.full(2, 150.0),
+        "steps": np.full(2, 10_000),
+    }
+    trajectory = Trajectory(TIMES, {name: np.stack(values) for name, values in series.items()}, constants)
+    trajectory.settings = {"gamma": GAMMA, "rtol": 1e-12}
+    table = metrics.linear_flow(trajectory, settled=1e-6, perturbations=3)
+    table.attrs["settings"] = trajectory.settings
+    return table
+
+
+def states_of(table):
+    lemmas = ("lemma_3_2", "lemma_c_3", "lemma_c_10")
+    found = {name: evaluate(getattr(claims, name), {"flows": [table]}, {}).verdict for name in lemmas}
+    return found | {"lemma_c_6": evaluate(claims.lemma_c_6, {"flows": [table]}, {}).corrected}
+
+
+ROWS = np.sqrt(2 * GAMMA) * np.eye(4, 5)
+
+
+def test_they_hold_on_the_network_that_they_speak_of():
+    found = states_of(table_of(ROWS, np.zeros((5, 2))))
+    corrected = found.pop("lemma_c_6")
+    assert set(found.values()) == {"reproduced"}
+    assert corrected is None or corrected.state == "holds"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "refused"),
+    [
+        (1.001 * ROWS, np.zeros((5, 2)), {"lemma_3_2", "lemma_c_10"}),
+        (ROWS, 0.01 * np.eye(5, 2), {"lemma_3_2", "lemma_c_10", "lemma_c_3"}),
+        (ROWS * np.array([[1.0], [1.1], [0.9], [1.0]]), np.zeros((5, 2)), {"lemma_3_2", "lemma_c_10"}),
+    ],
+    ids=["another scale", "a second layer that does not start at zero", "rows of unequal lengths"],
+)
+def test_they_are_refused_on_others(first, second, refused):
+    found = states_of(table_of(first, second))
+    del found["lemma_c_6"]
+    assert {name for name, verdict in found.items() if verdict == "contradicted"} == refused

@@ -1,0 +1,187 @@
+"""What the claims on ReLU students accept and refuse: shares of draws, counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.papers.spectral_bias.doctored import PAPER, evaluation_on, verdict_on
+from tests.support import claim_tables
+
+DRAWS = 200
+
+
+def by_seed(table, rows, values):
+    """Give the rows of each draw its value."""
+    table.loc[rows, "value"] = table.loc[rows, "seed"].map(dict(enumerate(values))).to_numpy(float)
+
+
+def ends(role, ranks, losses=None):
+    """Let draws end at these ranks, for all shares, and losses at these parts of their start."""
+
+    def alter(tables):
+        table = tables[role]
+        last, first = table["time"] == table["time"].max(), table["time"] == 0
+        by_seed(table, last & (table["quantity"] == "rank"), ranks)
+        table.loc[first & (table["quantity"] == "loss"), "value"] = 1.0
+        by_seed(table, last & (table["quantity"] == "loss"), losses or [0.0] * DRAWS)
+
+    return alter
+
+
+def mixed(**counts):
+    """Return ranks of all draws: so many of each."""
+    return [int(rank[1:]) for rank, count in counts.items() for _ in range(count)]
+
+
+ALL = {"r2": 200}
+
+
+# of 200 draws 114 is the least number whose Wilson interval lies above one half, 86 the largest below it;
+# 189 is the least above nine tenths, 11 the largest below one
+@pytest.mark.parametrize(
+    ("small", "large", "verdict"),
+    [
+        (mixed(r2=200), mixed(r4=200), "reproduced"),
+        (mixed(r2=114, r3=86), mixed(r4=200), "reproduced"),
+        (mixed(r2=113, r3=87), mixed(r4=200), "undecided"),
+        (mixed(r2=86, r3=114), mixed(r4=200), "not reproduced"),
+        (mixed(r1=86, r2=114), mixed(r4=200), "reproduced"),
+        (mixed(r1=87, r2=113), mixed(r4=200), "undecided"),
+        (mixed(r2=200), mixed(r3=189, r2=11), "reproduced"),
+        (mixed(r2=200), mixed(r3=188, r2=12), "undecided"),
+    ],
+)
+def test_the_rank_at_the_end(small, large, verdict):
+    assert verdict_on("relu_low_rank", ends("small", small), ends("large", large)) == verdict
+
+
+@pytest.mark.parametrize(("stuck", "verdict"), [(86, "reproduced"), (87, "undecided")])
+def test_draws_that_are_stuck_count_against(stuck, verdict):
+    losses = [0.9e-3] * (DRAWS - stuck) + [1.1e-3] * stuck
+    found = evaluation_on("relu_low_rank", ends("small", mixed(**ALL), losses), ends("large", mixed(r4=200)))
+    assert found.verdict == verdict
+    assert found.facts["stuck"] == stuck
+
+
+def test_the_shares_that_are_told():
+    ranks = ends("small", mixed(r1=20, r2=160, r3=20)), ends("large", mixed(r2=10, r3=190))
+    found = evaluation_on("relu_low_rank", *ranks).facts
+    told = [found[name] for name in ("value", "one", "two", "more", "large")]
+    assert told == pytest.approx([0.9, 0.1, 0.8, 0.1, 0.95])
+
+
+def cosines(role, low, count, quantity="teacher_cosine"):
+    """Let so many draws have both cosines at one, and the others a second one of `low`."""
+
+    def alter(tables):
+        for table in tables[role] if isinstance(tables[role], list) else [tables[role]]:
+            rows = table["quantity"] == quantity
+            table.loc[rows, "value"] = 1.0
+            table.loc[rows & (table["index"] == 2) & (table["seed"] >= count), "value"] = low
+
+    return alter
+
+
+ARRIVED = [ends("small", mixed(**ALL)), ends("large", mixed(**ALL))]
+
+
+@pytest.mark.parametrize(
+    ("small", "low", "large", "verdict"),
+    [
+        (114, 0.94, 11, "reproduced"),
+        (113, 0.94, 11, "undecided"),
+        (113, 0.96, 11, "reproduced"),
+        (86, 0.94, 11, "not reproduced"),
+        (114, 0.94, 12, "undecided"),
+        (114, 0.94, 200, "not reproduced"),
+    ],
+)
+def test_directions(small, low, large, verdict):
+    learnt = [cosines("small", low, small), cosines("large", 0.5, large), cosines("small", 0.0, 0, "chance_cosine")]
+    assert verdict_on("relu_teacher_directions", *ARRIVED, *learnt) == verdict
+
+
+def test_directions_are_counted_only_where_the_loss_has_fallen():
+    stuck = ends("small", mixed(**ALL), [0.9e-3] * 113 + [1.1e-3] * 87)
+    learnt = [cosines("small", 0.5, 200), cosines("large", 0.5, 0), cosines("small", 0.0, 0, "chance_cosine")]
+    assert verdict_on("relu_teacher_directions", *ARRIVED, stuck, *learnt) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("few", "more", "verdict"),
+    # of 20 draws 15 is the least number whose interval lies above one half
+    [(86, 15, "reproduced"), (86, 14, "undecided"), (87, 15, "undecided"), (86, 0, "not reproduced")],
+)
+def test_directions_with_more_samples(few, more, verdict):
+    arrived = [fallen("few"), fallen("more")]
+    learnt = [cosines("few", 0.94, few), cosines("more", 0.94, more)]
+    assert verdict_on("relu_directions_with_samples", *arrived, *learnt) == verdict
+
+
+def fallen(role):
+    """Let all losses have fallen."""
+
+    def alter(tables):
+        for table in tables[role] if isinstance(tables[role], list) else [tables[role]]:
+            table.loc[(table["quantity"] == "loss") & (table["time"] > 0), "value"] = 1e-9
+
+    return alter
+
+
+def plateaus(at_zero, ranks, scale=1e-7, late=0):
+    """Let so many draws start on a plateau, and the first ones meet a second at these ranks; some start late."""
+
+    def alter(tables):
+        table = tables["scales"]
+        mine = table["scale"] == scale
+        starts = mine & table["quantity"].isin(["plateau_start", "plateau_end"])
+        times = np.sort(table.loc[mine, "time"].unique())
+        when = times[len(times) // 2]
+        at = mine & (table["quantity"] == "rank") & (table["time"] == when) & (table["seed"] < len(ranks))
+        by_seed(table, at, ranks)
+        first = [times[1] if seed >= late else 0.5 * times[-1] for seed in range(at_zero)]
+        added = pd.DataFrame({"seed": [*range(at_zero), *range(len(ranks))], "value": first + [when] * len(ranks)})
+        added["index"] = [1] * at_zero + [2] * len(ranks)
+        added = added.assign(time=0.0, quantity="plateau_start", scale=scale)
+        new = pd.concat([table[~starts], added], ignore_index=True)
+        new.attrs = table.attrs
+        tables["scales"] = new
+
+    return alter
+
+
+@pytest.mark.parametrize(
+    ("alteration", "verdict"),
+    [
+        (plateaus(200, mixed(r1=114)), "reproduced"),
+        (plateaus(200, mixed(r1=113)), "undecided"),
+        (plateaus(200, mixed(r1=86, r2=87)), "not reproduced"),
+        (plateaus(189, mixed(r1=114)), "reproduced"),
+        (plateaus(188, mixed(r1=150)), "undecided"),
+        (plateaus(200, mixed(r1=130), late=11), "reproduced"),
+        (plateaus(200, mixed(r1=130), late=12), "undecided"),
+        # what happens at larger scales does not decide, unless it is the same there
+        (plateaus(200, mixed(r1=0), scale=1e-2), "reproduced"),
+        (plateaus(200, mixed(r1=114), scale=1e-2), "undecided"),
+    ],
+)
+def test_the_first_saddle(alteration, verdict):
+    assert verdict_on("relu_phase_one", plateaus(200, mixed(r1=114)), alteration) == verdict
+
+
+def test_what_is_told_of_plateaus():
+    large = plateaus(200, mixed(r1=20), scale=1e-2)
+    found = evaluation_on("relu_phase_one", plateaus(190, mixed(r1=120, r2=40)), large).facts
+    told = [found[name] for name in ("value", "smallest", "second", "zero", "conditional")]
+    assert told == pytest.approx([0.6, 1e-7, 0.8, 0.95, 0.75])
+    assert found["course"] == "10% at 1e-02, 60% at 1e-07"
+    assert found["turns"] == "from 1e-07 down"
+    none = evaluation_on("relu_phase_one", plateaus(190, mixed(r1=20)), large)
+    assert none.facts["turns"] == "at no scale tried"
+
+
+def test_there_are_as_many_draws_as_these_counts_suppose():
+    assert claim_tables(PAPER, "relu_phase_one")["scales"]["seed"].nunique() == DRAWS
+    assert claim_tables(PAPER, "relu_directions_with_samples")["more"][1]["seed"].nunique() == 20

@@ -1,0 +1,107 @@
+"""What the claims on vanishing scales accept and refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, put, verdict_on
+
+
+def powers(tables):
+    """Let every draw's time be that of a growth at the rate 1 / 2, from units in which all is one."""
+    table = tables["flow"]
+    for name, value in (("growth", 0.25), ("beta_norm", 1.0)):
+        table.loc[table["quantity"] == name, "value"] = value
+    rows = table["quantity"] == "time_to_loss"
+    table.loc[rows, "value"] = 50 + 2 * np.log(1 / table.loc[rows, "gamma"])
+    table.loc[rows, "predicted"] = 200 * table.loc[rows, "gamma"] ** -0.5
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([everywhere("growth", 0.2525)], "contradicted"),
+        ([everywhere("growth", 0.5)], "contradicted"),
+        ([put("time_to_loss", times=1.01, gamma=1e-16)], "contradicted"),
+        # what lies above the largest scale of the slope is left alone, but not the bound
+        ([put("time_to_loss", times=1.5, gamma=1e-2)], "reproduced"),
+        ([put("time_to_loss", 201.0, gamma=1.0)], "contradicted"),
+        ([put("time_to_loss", 199.0, gamma=1.0)], "reproduced"),
+    ],
+)
+def test_the_time_to_a_loss(alterations, verdict):
+    assert verdict_on("time_to_loss", powers, *alterations) == verdict
+
+
+def test_the_times_that_are_told():
+    found = evaluation_on("time_to_loss", powers)
+    # from the scale 1 to 1e-16
+    assert found.facts["times"] == pytest.approx((50 + 32 * np.log(10)) / 50)
+    assert found.facts["bounds"] == pytest.approx(1e8)
+    assert found.facts["worst"] < 1e-12
+
+
+def rich(tables):
+    """Let potentials, norms and parameters be those of one singular value of one, and a scale that vanishes."""
+    table = tables["flow"]
+    ones = {"nuclear_norm": 3.0, "frobenius_norm": 2.0, "smallest": 1.0, "other_interpolators": 0.1}
+    for name, value in (ones | {"distance_bound": 0.0, "parameters": 3.0}).items():
+        table.loc[table["quantity"] == name, "value"] = value
+    for name in ("potential", "printed_potential"):
+        rows = table["quantity"] == name
+        table.loc[rows, "value"] = 1.5 * np.log(1 / table.loc[rows, "gamma"])
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "corrected"),
+        # the slope's error is allowed ten times the largest scale, 1e-3
+        ([everywhere("potential", times=1 + 1.9e-3)], "corrected"),
+        ([everywhere("potential", times=1 + 2.1e-3)], "contradicted"),
+        ([everywhere("printed_potential", times=1 - 2.1e-3)], "contradicted"),
+        ([everywhere("potential", times=2.0), everywhere("printed_potential", times=2.0)], "reproduced"),
+        # six inputs, a scale of 1e-8, a norm of 3: 2e-8 of it
+        ([put("parameters", 3 * (1 + 1.9e-8), gamma=1e-8)], "corrected"),
+        ([put("parameters", 3 * (1 - 2.1e-8), gamma=1e-8)], "contradicted"),
+        ([put("parameters", 3 * (1 + 1e-6), gamma=1e-8), put("distance_bound", 1e-7, gamma=1e-8)], "corrected"),
+        ([put("other_interpolators", 0.0, gamma=1e-8)], "corrected"),
+        ([put("other_interpolators", -1.1e-6, gamma=1e-8)], "contradicted"),
+        ([everywhere("frobenius_norm", 3.0)], "not reproduced"),
+    ],
+)
+def test_the_rich_limit(alterations, verdict):
+    assert verdict_on("nuclear_norm_limit", rich, *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([put("across", times=1.01, gamma=1e-16)], "contradicted"),
+        ([put("across", times=1.5, gamma=1.0)], "reproduced"),
+        ([put("along", times=-1.0, gamma=1e-12, index=1)], "contradicted"),
+        ([put("sigma_w1", times=1 + 1e-3, gamma=1.0, index=2)], "contradicted"),
+        ([put("sigma_w1", times=1 + 1e-3, gamma=1.0, index=1)], "contradicted"),
+        ([put("sigma_w1", times=1.1, gamma=1.0, index=3)], "reproduced"),
+        ([everywhere("beta_norm", times=1.01)], "contradicted"),
+    ],
+)
+def test_columns_align(alterations, verdict):
+    assert verdict_on("column_alignment", *alterations) == verdict
+
+
+def test_columns_that_keep_the_share_they_start_with_are_told_apart():
+    # draws in which both shares are the same leave nothing to tell
+    tables = {}
+    evaluation_on("column_alignment", tables.update)
+    table = tables["flow"]
+    shares = table.loc[table["quantity"] == "along", "predicted"].to_numpy()
+
+    def alike(given):
+        rows = given["flow"]["quantity"] == "start"
+        given["flow"].loc[rows, "value"] = shares
+
+    assert verdict_on("column_alignment", alike) == "not reproduced"

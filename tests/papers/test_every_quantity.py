@@ -1,0 +1,41 @@
+"""Every quantity that a claim reads, as measured at smoke scale: the numbers that are written down."""
+
+from __future__ import annotations
+
+import functools
+
+import pandas as pd
+import pytest
+
+from tests.papers.written import agree, members_of, quantity_rows, read_quantities
+from tests.support import PAPERS, made, smoke
+
+MEMBERS = [(paper, member) for paper in PAPERS for member in members_of(paper)]
+written = functools.cache(read_quantities)
+
+
+@pytest.mark.parametrize(("paper", "member"), MEMBERS)
+def test_its_quantities_are_those_written_down(paper, member):
+    known = written().loc[(paper, member)] if (paper, member) in written().index.droplevel([2, 3]) else None
+    assert known is not None, "tests/papers/quantities.csv says nothing of it; make verdicts, and read the diff"
+    rows = quantity_rows(paper, member, pd.read_parquet(made(smoke(paper), paper, member)))
+    wrong = []
+    for row in rows:
+        place = (row["quantity"], row["column"])
+        if place not in known.index:
+            wrong.append(f"{place} is not written down")
+            continue
+        old = known.loc[place]
+        if (row["rows"], row["finite"]) != (old["rows"], old["finite"]):
+            wrong.append(f"{place}: {row['finite']} of {row['rows']} rows, written {old['finite']} of {old['rows']}")
+        wrong += [
+            f"{place}: {number} {row[number]:.8g}, written {old[number]:.8g} ± {old[number + '_tolerance']:.1g}"
+            for number in ("size", "mix")
+            if not agree(row[number], old[number], old[number + "_tolerance"])
+        ]
+    measured = {(row["quantity"], row["column"]) for row in rows}
+    assert wrong + [f"{place} is not measured any more" for place in known.index if place not in measured] == []
+
+
+def test_nothing_is_written_down_of_runs_that_no_claim_reads():
+    assert set(written().index.droplevel([2, 3])) <= set(MEMBERS)

@@ -1,0 +1,66 @@
+"""What is written down tells right from wrong, on any machine."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.papers.written import agree, claim_differences, quantity_rows, tolerance
+
+ENTRY = {
+    "verdict": "reproduced",
+    "printed": [{"state": "holds", "measured": 2.0, "tolerance": 1e-6, "draws": [3, 3, 0, 0]}],
+    "rivals": {"twice as much": "contradicted"},
+}
+
+
+def altered(**changes):
+    entry = copy.deepcopy(ENTRY)
+    entry["printed"][0] |= {key: value for key, value in changes.items() if key in entry["printed"][0]}
+    return entry | {key: value for key, value in changes.items() if key in entry}
+
+
+def test_a_claim_agrees_with_itself_and_within_its_tolerance():
+    assert claim_differences(ENTRY, ENTRY) == []
+    assert claim_differences(altered(measured=2.0 + 5e-7), ENTRY) == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"verdict": "contradicted"},
+        {"rivals": {"twice as much": "reproduced"}},
+        {"rivals": {}},
+        {"printed": []},
+        {"state": "undecided"},
+        {"measured": 2.00001},
+        {"measured": np.nan},
+        {"draws": [3, 2, 1, 0]},
+    ],
+)
+def test_a_difference_is_told(changed):
+    assert len(claim_differences(altered(**changed), ENTRY)) == 1
+
+
+def test_a_tolerance_covers_other_machines_and_rounding():
+    assert tolerance([1.0, 1.0, 1.0]) == 1e-6
+    assert tolerance([1.0, 1.01]) == pytest.approx(0.1)
+    assert tolerance([0.0, 0.0]) == 1e-13
+    assert not agree(np.inf, 1.0, 1e9)
+    assert agree(np.inf, np.inf, 0.0)
+
+
+def test_sums_notice_factors_orders_and_missing_rows():
+    table = pd.DataFrame({"quantity": "loss", "value": [1.0, 2.0, 4.0], "predicted": [1.0, 2.0, np.nan]})
+
+    def sums(value, predicted=(1.0, 2.0, np.nan)):
+        return quantity_rows("toy", "descent", table.assign(value=value, predicted=predicted))
+
+    right = quantity_rows("toy", "descent", table)
+    assert sums([1.0, 2.0, 4.0]) == right
+    for wrong in ([2.0, 4.0, 8.0], [4.0, 2.0, 1.0], [-1.0, -2.0, -4.0], [1.0, 2.0, np.nan]):
+        assert sums(wrong) != right
+    assert sums([1.0, 2.0, 4.0], predicted=(2.0, 1.0, np.nan)) != right

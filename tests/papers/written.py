@@ -1,0 +1,310 @@
+"""What every claim says at smoke scale, and every quantity measured for it, as numbers that can be written down.
+
+``make verdicts`` writes ``verdicts.yaml`` and ``quantities.csv`` anew, and tests compare with them. Everything is
+computed on several machines: this one as it is, and as processors with narrower vectors would add and multiply.
+A number's tolerance is ten times the largest difference between these, and at least `ROUNDING` of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from learning_dynamics.claims import Evaluation
+from learning_dynamics.pipeline.sweeps import sweep_members
+from tests.support import PAPERS, SHARED, claim_tables, evaluation, made, smoke
+
+VERDICTS = Path(__file__).with_name("verdicts.yaml")
+QUANTITIES = Path(__file__).with_name("quantities.csv")
+# relative: numbers pass through integrators and eigenvalues that amplify rounding, here by 1e9 at the most
+ROUNDING = 1e-6
+# absolute: residuals of exact identities are rounding themselves; a wrong formula leaves more than this
+NOISE = 1e-13
+SAFETY = 10.0
+# how further machines compute: which instructions OpenBLAS, NumPy, torch and numba may use, and how many threads
+NARROW = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
+MACHINES: dict[str, dict[str, str]] = {
+    "as it is": {},
+    "AVX2": {
+        "OPENBLAS_CORETYPE": "Haswell",
+        "NPY_DISABLE_CPU_FEATURES": NARROW,
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "OMP_NUM_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "2",
+    },
+    "AVX": {
+        "OPENBLAS_CORETYPE": "Sandybridge",
+        "NPY_DISABLE_CPU_FEATURES": f"AVX2 FMA3 {NARROW}",
+        "ATEN_CPU_CAPABILITY": "default",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "NUMBA_CPU_NAME": "generic",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    },
+}
+
+
+def claim_entry(found: Evaluation) -> dict[str, Any]:
+    """Return what is written down of a claim: its verdict, the parts of its judgements, its rivals."""
+    entry: dict[str, Any] = {"verdict": found.verdict}
+    for name, judgement in (("printed", found.judgement), ("corrected", found.corrected)):
+        if judgement is not None:
+            checks = (judgement.headline, *judgement.parts)
+            entry[name] = [
+                {"state": check.state, "measured": float(check.value), "draws": _counts(check)} for check in checks
+            ]
+    if found.rivals:
+        entry["rivals"] = dict(found.rivals)
+    return entry
+
+
+def _counts(check: Any) -> list[int]:
+    return [check.draws, check.draws_for, check.draws_against, check.draws_undecided]
+
+
+def quantity_rows(paper: str, member: str, table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return two sums over each quantity of a run's table, and over its predictions.
+
+    The size is the root of the mean square. The mix weights rows by numbers without order, so that rows exchanged
+    are noticed; both leave out what is not finite, which is counted.
+    """
+    found = []
+    for quantity, column, values in _numbers(table):
+        finite = np.isfinite(values)
+        if column == "predicted" and not finite.any():
+            continue
+        weights = np.cos(2.399963 * np.arange(len(values)))[finite]
+        kept = values[finite]
+        found.append(
+            {
+                "paper": paper,
+                "run": member,
+                "quantity": quantity,
+                "column": column,
+                "rows": len(values),
+                "finite": int(finite.sum()),
+                "size": float(np.sqrt(np.mean(kept**2))) if kept.size else 0.0,
+                "mix": float(np.mean(weights * kept)) if kept.size else 0.0,
+            }
+        )
+    return found
+
+
+def _numbers(table: pd.DataFrame) -> Iterable[tuple[str, str, np.ndarray]]:
+    """Return quantity, column and numbers; a table that names no quantities has one in each of its columns."""
+    if "quantity" not in table:
+        for column in table.select_dtypes("number"):
+            yield str(column), "value", table[column].to_numpy(dtype=float)
+        return
+    for quantity, rows in table.groupby("quantity", sort=True):
+        for column in ("value", "predicted"):
+            if column in rows:
+                yield str(quantity), column, rows[column].to_numpy(dtype=float)
+
+
+def members_of(paper: str) -> list[str]:
+    """Return the runs of a paper at smoke scale that its claims read, members of sweeps by themselves."""
+    whose = smoke(paper)
+    names: dict[str, None] = {}
+    for claim in whose.about(paper)["claims"]:
+        for given in whose.claim(paper, claim)["runs"].values():
+            for spec in given if isinstance(given, list) else [given]:
+                names |= dict.fromkeys(member for member, _ in sweep_members(spec["name"], spec["sweep"]))
+    return list(names)
+
+
+def computed(papers: Iterable[str]) -> dict[str, Any]:
+    """Return all claims and all quantities of papers, computed here."""
+    claims, quantities = {}, []
+    for paper in papers:
+        for name in smoke(paper).about(paper)["claims"]:
+            claims[f"{paper}.{name}"] = claim_entry(evaluation(paper, name, claim_tables(paper, name)))
+        for member in members_of(paper):
+            quantities += quantity_rows(paper, member, pd.read_parquet(made(smoke(paper), paper, member)))
+    return {"claims": claims, "quantities": quantities}
+
+
+def tolerance(values: Iterable[float]) -> float:
+    """Return by how much a number may differ from the first, which further machines gave as the others."""
+    first, *others = (float(value) for value in values)
+    if not math.isfinite(first):
+        return 0.0
+    moved = max((abs(other - first) for other in others if math.isfinite(other)), default=0.0)
+    return max(ROUNDING * abs(first), SAFETY * moved, NOISE)
+
+
+def agree(here: float, written: float, allowed: float) -> bool:
+    """Return whether a number is the one written down; what is not finite must be the same."""
+    if not math.isfinite(written) or not math.isfinite(here):
+        return here == written or (math.isnan(here) and math.isnan(written))
+    return abs(here - written) <= allowed
+
+
+def claim_differences(here: Mapping[str, Any], written: Mapping[str, Any]) -> list[str]:
+    """Return in what a claim differs from what is written down of it."""
+    wrong = []
+    if here["verdict"] != written["verdict"]:
+        wrong.append(f"verdict {here['verdict']}, written {written['verdict']}")
+    if here.get("rivals", {}) != written.get("rivals", {}):
+        wrong.append(f"rivals {here.get('rivals', {})}, written {written.get('rivals', {})}")
+    for name in ("printed", "corrected"):
+        parts, known = here.get(name, []), written.get(name, [])
+        if len(parts) != len(known):
+            wrong.append(f"{name}: {len(parts)} parts, written {len(known)}")
+            continue
+        for place, (part, old) in enumerate(zip(parts, known, strict=True)):
+            label = f"{name}, part {place}"
+            if part["state"] != old["state"]:
+                wrong.append(f"{label}: {part['state']}, written {old['state']}")
+            if part["draws"] != old["draws"]:
+                wrong.append(f"{label}: draws {part['draws']}, written {old['draws']}")
+            if not agree(part["measured"], old["measured"], old["tolerance"]):
+                wrong.append(f"{label}: {part['measured']!r}, written {old['measured']!r} ± {old['tolerance']:.1g}")
+    return wrong
+
+
+def read_verdicts() -> dict[str, Any]:
+    """Return what is written down of every claim, by its id."""
+    return yaml.load(VERDICTS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) or {}
+
+
+def read_quantities() -> pd.DataFrame:
+    """Return what is written down of every quantity, indexed by paper, run, quantity and column."""
+    return pd.read_csv(QUANTITIES, keep_default_na=False).set_index(["paper", "run", "quantity", "column"])
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def _rounded(number: float, allowed: float) -> float:
+    """Return a number in as many digits as its tolerance leaves it, so that a machine's rounding changes no line."""
+    if not math.isfinite(number) or number == 0:
+        return number
+    digits = max(2, min(8, 1 + math.ceil(math.log10(abs(number) / allowed)) if allowed < abs(number) else 2))
+    return float(f"{number:.{digits}g}")
+
+
+def _claims_together(machines: list[dict[str, Any]]) -> dict[str, Any]:
+    together = {}
+    for name, first in machines[0].items():
+        for other in machines[1:]:
+            if _words(other[name]) != _words(first):
+                print(f"{name}: depends on the machine: {_words(first)} here, {_words(other[name])}", file=sys.stderr)
+        for judged in ("printed", "corrected"):
+            for place, part in enumerate(first.get(judged, [])):
+                values = [part["measured"]]
+                values += [one[name][judged][place]["measured"] for one in machines[1:] if judged in one[name]]
+                part["tolerance"] = float(f"{tolerance(values):.1g}")
+                part["measured"] = _rounded(part["measured"], part["tolerance"])
+        together[name] = first
+    return together
+
+
+def _words(entry: Mapping[str, Any]) -> Any:
+    states = [[part["state"] for part in entry.get(name, [])] for name in ("printed", "corrected")]
+    return entry["verdict"], states, entry.get("rivals", {})
+
+
+def _as_yaml(claims: Mapping[str, Any]) -> str:
+    lines = [
+        "# What every claim says at smoke scale: its verdict, each part's state and number, each rival's verdict.",
+        "# draws: all, for, against, undecided. Written by `make verdicts`; read its diff before you commit it.",
+    ]
+    for name, entry in claims.items():
+        lines.append(f"{name}:")
+        lines.append(f"  verdict: {entry['verdict']}")
+        for judged in ("printed", "corrected"):
+            if judged in entry:
+                lines.append(f"  {judged}:")
+                lines += [f"  - {_flow(part)}" for part in entry[judged]]
+        if "rivals" in entry:
+            lines.append("  rivals:")
+            lines += [f"    {json.dumps(rival, ensure_ascii=False)}: {got}" for rival, got in entry["rivals"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _flow(part: Mapping[str, Any]) -> str:
+    number = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
+    measured = number.get(str(part["measured"]), _float(part["measured"]))
+    return (
+        f"{{state: {part['state']}, measured: {measured}, tolerance: {_float(part['tolerance'])}, "
+        f"draws: {part['draws']}}}"
+    )
+
+
+def _float(value: float) -> str:
+    """Return a number as YAML 1.1 reads it: an exponent needs a point before it."""
+    text = repr(float(value))
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}" if e else text
+
+
+def _quantities_together(machines: list[list[dict[str, Any]]]) -> pd.DataFrame:
+    key = ["paper", "run", "quantity", "column"]
+    first, *others = (pd.DataFrame(rows).set_index(key) for rows in machines)
+    for number in ("size", "mix"):
+        allowed = [
+            tolerance([value, *(other[number].get(place, math.nan) for other in others)])
+            for place, value in first[number].items()
+        ]
+        first[f"{number}_tolerance"] = [float(f"{each:.1g}") for each in allowed]
+        first[number] = [
+            _rounded(value, each) for value, each in zip(first[number], first[f"{number}_tolerance"], strict=True)
+        ]
+    return first[["rows", "finite", "size", "size_tolerance", "mix", "mix_tolerance"]].reset_index()
+
+
+def _elsewhere(papers: list[str], variables: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a fresh process computes under environment variables."""
+    with tempfile.TemporaryDirectory(prefix="learning-dynamics-verdicts-") as folder:
+        out = Path(folder, "computed.json")
+        environment = {**os.environ, **variables, SHARED: folder, "NUMBA_CACHE_DIR": str(Path(folder, "numba"))}
+        subprocess.run(
+            [sys.executable, "-m", "tests.papers.written", "--dump", str(out), "--papers", *papers],
+            env=environment,
+            check=True,
+        )
+        return json.loads(out.read_text(encoding="utf-8"))
+
+
+def main() -> None:
+    """Write the files anew, for all papers or for some."""
+    parser = argparse.ArgumentParser(prog="python -m tests.papers.written", description=main.__doc__)
+    parser.add_argument("--papers", nargs="*", default=PAPERS, choices=PAPERS)
+    parser.add_argument("--dump", type=Path, help="write what this process computes as JSON, and nothing else")
+    given = parser.parse_args()
+    papers = given.papers or PAPERS
+    if given.dump:
+        given.dump.write_text(json.dumps(computed(papers)), encoding="utf-8")
+        return
+    with ThreadPoolExecutor(2) as two:
+        machines = list(two.map(lambda variables: _elsewhere(papers, variables), MACHINES.values()))
+    claims = read_verdicts() if VERDICTS.exists() else {}
+    claims |= _claims_together([machine["claims"] for machine in machines])
+    configured = [f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).about(paper)["claims"]]
+    VERDICTS.write_text(_as_yaml({name: claims[name] for name in configured if name in claims}), encoding="utf-8")
+    quantities = _quantities_together([machine["quantities"] for machine in machines])
+    if QUANTITIES.exists() and set(papers) != set(PAPERS):
+        known = pd.read_csv(QUANTITIES, keep_default_na=False)
+        quantities = pd.concat([known[~known["paper"].isin(papers)], quantities])
+    order = quantities["paper"].map(PAPERS.index)
+    quantities = quantities.iloc[np.argsort(order.to_numpy(), kind="stable")]
+    QUANTITIES.write_text(quantities.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
