@@ -213,8 +213,11 @@ def grown(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
     return table
 
 
-@pytest.mark.parametrize(("depth", "p", "power"), [(1, 3.0, 2.0), (2, 2.0, 2.0), (2, 3.0, 1.0), (2, 6.0, 1.0),
-                                                   (3, 2.2, 2.0), (3, 6.0, 1.0), (4, 3.0, 1.5), (4, 5.0, 1.0)])  # fmt: skip
+POWERS_BY_HAND = [(1, 3.0, 2.0), (2, 2.0, 2.0), (2, 3.0, 1.0), (2, 6.0, 1.0), (3, 2.2, 2.0), (3, 6.0, 1.0),
+                  (4, 3.0, 1.5), (4, 5.0, 1.0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("depth", "p", "power"), POWERS_BY_HAND)
 def test_the_power_is_that_of_flows_time_times_curvature(depth, p, power):
     """By hand: time to grow from 1/kappa to one, and the largest curvature times preconditioner on the way."""
     assert power_of_stiffness(p, depth) == pytest.approx(power)
@@ -283,5 +286,5 @@ def test_a_speed_up_that_grows_at_every_exponent_is_enough():
     assert existence({2.2: 1.9, 4.0: 1.0}) == "reproduced"
     assert existence({2.2: 2.1, 4.0: 1.0}) == "not reproduced"
     assert existence({2.2: 1.9, 4.0: 2.1}) == "not reproduced"
-    assert existence({2.2: 1.99, 4.0: 1.0}) == "not reproduced", "starts on either side"
-    assert existence({2.2: 1.9, 4.0: 1.0}, at_two=1.5) == "not reproduced", "so would it be at p = 2"
+    assert existence({2.2: 1.99, 4.0: 1.0}) == "undecided", "starts on either side"
+    assert existence({2.2: 1.9, 4.0: 1.0}, at_two=1.5) == "undecided", "so would it be at p = 2"

@@ -168,7 +168,8 @@ def made_up(exponents, slope=RATE, draws=9, wobble=0.0):
         power = exponents[depth] + wobble * (draw - (draws - 1) / 2)
         smaller = (slope if depth == 1 and exponents[1] else 0.3) * larger**power
         rows += [pd.DataFrame({"depth": depth, "seed": draw, "time": np.arange(121.0), "quantity": "sigma",
-                               "index": index, "value": values}) for index, values in ((1, larger), (2, smaller))]  # fmt: skip
+                               "index": index, "value": values})
+                 for index, values in ((1, larger), (2, smaller))]  # fmt: skip
     table = pd.concat(rows, ignore_index=True)
     table.attrs["settings"] = {"measurement": [2.0, 2.0 * RATE]}
     return table
