@@ -79,3 +79,16 @@ ONES = [everywhere("beta", 1.0), everywhere("beta", 1.0, column="predicted")]
 )
 def test_theorem_3_2_b(alterations, verdict):
     assert verdict_on("theorem_3_2_b", *EXACT, *alterations) == verdict
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        ([put("loss", 0.49), put("loss", 1.0, column="predicted")], "reproduced"),
+        ([put("loss", 0.51), put("loss", 1.0, column="predicted")], "contradicted"),
+        ([everywhere("loss", 1e-9)], "undecided"),  # a bound ten times as sharp would do
+    ],
+)
+def test_lemma_c_8(alterations, verdict):
+    assert verdict_on("lemma_c_8", *EXACT, *alterations) == verdict

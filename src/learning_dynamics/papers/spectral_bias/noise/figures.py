@@ -50,7 +50,7 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
 
     Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a`; solid: the first row, dashed: the second. A
     norm dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the almost sure rate
-    {rate:.3f} (black dashes, slope only), but not in the mean over paths, as `ensemble` shows.
+    {rate:.3f} (black dots, slope only), but not in the mean over paths, as `ensemble` shows.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     end = paths["time"].max()
@@ -60,10 +60,10 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
             rows = select(paths, "commutator_norm", seed=seed, index=index)
             curve(axis, rows[rows["value"] > 0], colour, style, lw=1.1)
     rate = float(select(exponents, "commutator", inputs=2)["value"].iloc[0])
-    axis.plot([0, end], [1.0, np.exp(rate * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
+    axis.plot([0, end], [1.0, np.exp(rate * end)], ":", color=COLOURS["black"], lw=1.6, zorder=3)
     axis.set(yscale="log", xlabel="time $t$", ylabel=r"commutator norm $|[w_i, a]|$", xlim=(0, end))
     handles = [line(f"run {seed + 1}", colour) for seed, colour in zip(seeds, PATHS, strict=False)]
-    handles += [line("row 1"), line("row 2", style="--")]
+    handles += [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
     figure.legend(handles=handles, loc="outside right center")
     return Drawn(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
 
@@ -75,9 +75,9 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     thousandth of the paths holds more than {reliable:.0%} of it, for it is no estimate any more. (a) Second moments,
     $d = 2$ (dots) and $d = 5$ (crosses), against the exact ones (dashes). (b) The size $|e|$ of the commutator's
     entry, $d = 2$: its mean tends to a constant, {limit:.3f}, computed exactly (dashes), where the paper has 0; its
-    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (c) $d = 2$: the sine of the
+    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (d) $d = 2$: the sine of the
     angle between a row of $W$ and $a$ closes on typical paths; $\det W$ is a martingale whose mean is 1 (line) while
-    its median falls. (d) Means of powers of $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)). (e) Means of the
+    its median falls. (e) Means of powers of $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)). (c) Means of the
     commutator's length $|c|$, $c = w_1 a_2 - w_2 a_1$ of two columns, in 2, 3 and 5 dimensions, on their exact courses
     (dashes), which grow in the end at the rates {growing}. (f) Their medians, with the slopes of the almost sure rates
     $\lambda_1 + \lambda_2$ (dashes): below zero, zero, and above.
@@ -122,17 +122,18 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         along = float(theory.lyapunov_exponents(inputs)[:2].sum())
         slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
         typical.plot(late["time"], slope, "--", color=COLOURS["black"], lw=0.9)
-        typical.annotate(f"$d = {inputs}$", (middle["time"].iloc[-1], middle["value"].iloc[-1]), (-2, 5),
-                         textcoords="offset points", ha="right", fontsize=8)  # fmt: skip
+        typical.annotate(f"$d = {inputs}$", (middle["time"].iloc[-1], middle["value"].iloc[-1]), (3, 0),
+                         textcoords="offset points", va="center", fontsize=8)  # fmt: skip
     titles = (
-        *("(a) second moments", "(b) $|e|$, $d = 2$", "(e) mean of $|c|$"),
-        *(r"(c) angle, $\det W$, $d = 2$", "(d) $d = 5$", "(f) median of $|c|$"),
+        *("(a) second moments", "(b) $|e|$, $d = 2$", "(c) mean of $|c|$"),
+        *(r"(d) angle, $\det W$, $d = 2$", "(e) powers, $d = 5$", "(f) median of $|c|$"),
     )
     labels = (r"$E|w_i|^2$, $E a_i^2$", "$|e|$", "$E|c|$", "sine, determinant", r"mean of $|W|^p$", "$|c|$")
     for axis, title, label in zip(axes.flat, titles, labels, strict=True):
         axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
         axis.set_xlim(0, (five if axis in (powers, lengths) else plane)["time"].max())
     lengths.set_ylim(0.4, 10)
+    typical.set_xlim(0, 1.3 * plane["time"].max())
     moments.set_ylim(0.3, None)
     handles = [
         marks(r"$E|w_i|^2$", "blue", "o"),
