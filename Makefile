@@ -8,12 +8,15 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # for figures and replicate: PAPERS="spectral_bias deep_linear" for some papers, SEEDS=5 for more seeds
 PAPERS ?=
 SEEDS ?= 3
+# for mutants: from which they are drawn, and how many a topic
+SEED ?= 1
+EACH ?= 12
 comma := ,
 space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate bench test verdicts lint docs clean
+.PHONY: help figures publish replicate bench mutants test verdicts lint docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +47,14 @@ $(VENV)/.bench: $(INSTALLED) pyproject.toml constraints.txt
 bench: $(VENV)/.bench  ## the same work by us and by what one would use instead: results/bench.csv
 	$(VENV)/bin/python -m bench
 
+$(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --editable '.[mutation]'
+	@touch $@
+
+mutants: $(VENV)/.mutation  ## how many planted errors the tests notice: SEED=2 for others, PAPERS=... for some papers
+	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)
+
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2
 
@@ -70,5 +81,5 @@ docs: $(VENV)/.docs  ## the reference of settings and library: site/index.html
 publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
 	python -m learning_dynamics publish
 
-clean:  ## remove what was generated: results, figures, site, Snakemake's records (not .venv)
-	rm -rf results figures site .snakemake
+clean:  ## remove what was generated: results, figures, site, Snakemake's records, trials of mutants (not .venv)
+	rm -rf results figures site .snakemake .cache

@@ -3,22 +3,27 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
 
+from snakemake.utils import min_version
+
+min_version("9.27")
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import hold_folder, take_lease
-from learning_dynamics.pipeline.cluster import (
-    check_nothing_left_behind,
-    outlast_the_controller,
-    submissions_do_their_own_work,
-)
+from learning_dynamics.pipeline.cluster import check_nothing_left_behind
 from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.freshness import check_clock, expected_outputs, make_again_what_is_outdated
+from learning_dynamics.pipeline.freshness import (
+    check_clock,
+    expected_outputs,
+    make_again_what_is_outdated,
+    settle_times,
+)
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import REQUESTS
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
@@ -30,11 +35,6 @@ try:
     project.outputs if workflow.is_main_process else None  # reads all science: a mistake in it is one line, now
 except ProjectError as error:
     sys.exit(f"error: {error}")
-
-
-if workflow.is_main_process:
-    outlast_the_controller()
-    submissions_do_their_own_work()
 
 
 # jobs run the code beside this Snakefile, which is the code whose digests they carry, in this environment; the path is
@@ -60,13 +60,14 @@ onstart:
             sys.exit(f"error: {error}")
 
 
-wildcard_constraints:
-    results=r"results(/[a-z0-9_]+)*",
-    paper="[a-z][a-z0-9_]*",
-    name=r"[a-z][A-Za-z0-9_.+-]*",
-
-
 include: "workflow/rules/common.smk"
+
+
+# what is not of this configuration is no paper and no folder of its results
+wildcard_constraints:
+    results="|".join(map(re.escape, [RESULTS, *REPLICATES])),
+    paper="|".join(project.papers),
+    name=r"[a-z][A-Za-z0-9_.+-]*",
 
 
 if workflow.is_main_process:
@@ -77,6 +78,9 @@ if workflow.is_main_process:
         check_clock(EXPECTED)
     except ProjectError as error:
         sys.exit(f"error: {error}")
+    settle_times(project, EXPECTED, RESULTS, FIGURES)
+    for folder in REPLICATES:
+        settle_times(project_of(folder), EXPECTED, folder)
     make_again_what_is_outdated(
         EXPECTED, lambda targets: check_targets(targets, EXPECTED, [RESULTS, FIGURES, *REPLICATES], project.papers)
     )

@@ -22,7 +22,7 @@ from learning_dynamics.claims import (
     every_draw,
     share_of_draws,
 )
-from learning_dynamics.evidence import Estimate, mean, median, optimum
+from learning_dynamics.evidence import Estimate, distinct, mean, median, optimum
 
 HOLDS = every_draw("error", 0.1, at_most=1.0)
 FAILS = every_draw("error", 2.0, at_most=1.0)
@@ -56,6 +56,47 @@ def test_the_worst_draw_is_shown_with_its_margin():
     assert every_draw("x", [-3.0, -1.0, -2.0], at_most=0.0).value == -1.0
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
+
+
+def test_the_largest_is_told_where_it_is_of_another_draw():
+    assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval == (
+        "nearest its bound of 3 draws; the largest is 40"
+    )
+    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval == (
+        "nearest its bound of 2 draws; the least is 1"
+    )
+    assert every_draw("x", [1.0, 2.0], at_most=3.0).interval == "nearest its bound of 2 draws"
+
+
+ODD = np.array([1.234567, 1.3456789, np.pi])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "different"),
+    [
+        (ODD, 3),
+        (ODD[[0, 1, 0]] * (1 + 1e-11 * np.arange(3)), 2),
+        (ODD[[0, 0, 0]], 1),
+        ([2.0, 2.0, 2.0], 3),  # ranks
+        ([0.25, 0.25, np.nan], 3),
+        ([2.3e-16, 2.3e-16], 2),  # rounding
+        (1e-6 * ODD[[0, 1, 0]], 2),
+        (np.stack([ODD, ODD * (1 + 1e-10)]), 1),
+        (np.stack([ODD, ODD * np.array([1, 1, 1 + 1e-6])]), 2),
+        (np.stack([ODD, -ODD]), 2),
+    ],
+)
+def test_draws_that_agree_to_rounding_are_one(numbers, different):
+    assert distinct(numbers) == different
+
+
+def test_what_repeats_is_told():
+    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("; 2 of the numbers differ")
+    assert mean(ODD[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
+    # errors of what repeats differ by rounding; a constant that is predicted may repeat
+    repeated = ODD[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))
+    assert "1 of the numbers differ" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
+    assert "differ" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
 
 
 def test_draws_that_a_run_could_not_decide_are_undecided_whatever_their_value():

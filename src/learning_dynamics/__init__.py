@@ -1,8 +1,9 @@
 """Reproductions of papers on gradient-descent dynamics, each claim checked against what was measured.
 
 In a notebook: ``import learning_dynamics as ld``, then ``ld.claims()``, ``ld.table(paper, run)``,
-``ld.figure(paper, name)``, ``ld.trajectory(paper, run)``, ``ld.simulate(paper, run, **settings)`` and
-``ld.measure(paper, run, trajectory)``; see `learning_dynamics.pipeline.api`.
+``ld.figure(paper, name)``, ``ld.trajectory(paper, run)``, ``ld.simulate(paper, run, **settings)``,
+``ld.measure(paper, run, trajectory)`` and ``ld.judge(paper, claim, {role: trajectory})``; see
+`learning_dynamics.pipeline.api`.
 """
 
 import sys
@@ -11,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["claims", "figure", "figures", "measure", "papers", "runs", "simulate", "table", "trajectory"]
+__all__ = ["claims", "figure", "figures", "judge", "measure", "papers", "runs", "simulate", "table", "trajectory"]
 
 
 def __getattr__(name: str) -> Any:

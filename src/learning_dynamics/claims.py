@@ -12,11 +12,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from learning_dynamics.evidence import Estimate, Optimum, share
+from learning_dynamics.evidence import Estimate, Optimum, distinct, share
 
 State = Literal["holds", "fails", "undecided"]
 Origin = Literal["paper", "ours"]
+Speaks = Literal["", "all draws", "most draws", "an average", "some setting"]
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
+
+
+NEAREST = "nearest its bound"  # how an interval's words begin where every draw has its own
 
 
 class Untested(Exception):  # noqa: N818 - it is an answer, not an error
@@ -91,8 +95,12 @@ def every_draw(
     undecided: Any = None,
     left_out: Mapping[str, int] | None = None,
     predicted: float = np.nan,
+    different: int | None = None,
 ) -> Check:
-    """Check that a quantity stays within its bound on every draw; the worst draw is shown.
+    """Check that a quantity stays within its bound on every draw; the draw nearest its bound, or beyond it, is shown.
+
+    Where bounds differ from draw to draw another may have the largest value (the least, under a bound from below):
+    it is told beside it. So are numbers that repeat from draw to draw.
 
     Parameters
     ----------
@@ -108,6 +116,8 @@ def every_draw(
         Draws that cannot be judged (an integration that did not get through).
     left_out : mapping from reason to count, optional
         Draws that the claim does not speak of.
+    different : int, optional
+        How many of the draws differ, where the values do not tell (errors of what repeats differ by rounding).
 
     Raises
     ------
@@ -127,18 +137,18 @@ def every_draw(
     good = np.where(open_, False, measured <= bound if upper else measured >= bound)
     against = int((~good & ~open_).sum())
     state: State = "fails" if against else "undecided" if open_.any() else "holds"
-    worst = _worst(measured, bound, open_, upper)
+    nearest = _nearest_its_bound(measured, bound, open_, upper)
     shown = measured if not open_.all() else np.full(measured.shape, np.nan)
     sign = "<=" if upper else ">="
     return Check(
         name,
         state,
-        float(shown[worst]),
-        f"{sign} {bound[worst]:.4g} on every draw" + (f" ({because})" if because else ""),
-        interval=f"worst of {measured.size} draws" if measured.size > 1 else "one number",
-        margin=_factor(float(bound[worst]), float(shown[worst]), upper),
+        float(shown[nearest]),
+        f"{sign} {bound[nearest]:.4g} on every draw" + (f" ({because})" if because else ""),
+        interval=_of_draws(shown, nearest, upper, distinct(measured) if different is None else different),
+        margin=_factor(float(bound[nearest]), float(shown[nearest]), upper),
         # a bound is no prediction, whoever passes it as one
-        predicted=predicted if predicted != bound[worst] or predicted == 0 else np.nan,
+        predicted=predicted if predicted != bound[nearest] or predicted == 0 else np.nan,
         draws=measured.size,
         draws_for=int(good.sum()),
         draws_against=against,
@@ -173,6 +183,8 @@ def equal_on_every_draw(
     resolution : float
         Smallest error that must be visible for the check to mean anything: a larger tolerance leaves it undecided.
     """
+    # of what is predicted to be the same on every draw, numbers may agree
+    by_draw = np.ndim(predicted) >= np.ndim(measured) and len(np.atleast_1d(predicted)) > 1
     measured, predicted = np.broadcast_arrays(np.asarray(measured, dtype=float), np.asarray(predicted, dtype=float))
     measured, predicted = np.atleast_1d(measured), np.atleast_1d(predicted)
     draws = len(measured)
@@ -183,7 +195,14 @@ def equal_on_every_draw(
     # an error in units of nothing finite says nothing
     errors = np.where(np.isfinite(unit), errors / np.where(np.isfinite(unit) & (unit > 0), unit, 1.0), np.nan)
     check = every_draw(
-        name, errors, at_most=tolerance, because=because, undecided=undecided, left_out=left_out, predicted=0.0
+        name,
+        errors,
+        at_most=tolerance,
+        because=because,
+        undecided=undecided,
+        left_out=left_out,
+        predicted=0.0,
+        different=distinct(measured) if by_draw else draws,
     )
     allowed = float(np.max(tolerance))
     if check.state == "holds" and allowed > resolution:
@@ -346,7 +365,19 @@ def _check(
     return check.but_undecided(f"{found.missing} of {found.draws} draws gave no number") if found.missing else check
 
 
-def _worst(measured: np.ndarray, bound: np.ndarray, open_: np.ndarray, upper: bool) -> int:
+def _of_draws(values: np.ndarray, nearest: int, upper: bool, different: int) -> str:
+    """Return which of the draws is shown; the one that lies farthest out, if it is another; how many draws differ."""
+    if values.size == 1:
+        return "one number"
+    words = f"{NEAREST} of {values.size} draws"
+    if np.isfinite(values).any():
+        outermost = np.nanmax(values) if upper else np.nanmin(values)
+        if outermost != values[nearest]:
+            words += f"; the {'largest' if upper else 'least'} is {outermost:.4g}"
+    return words + (f"; {different} of the numbers differ" if different < values.size else "")
+
+
+def _nearest_its_bound(measured: np.ndarray, bound: np.ndarray, open_: np.ndarray, upper: bool) -> int:
     """Return the draw nearest its bound by the factor that is left, or beyond it; without such factors, by distance."""
     factors = np.array([_factor(*pair, upper) for pair in zip(bound, measured, strict=True)])
     inside = ~open_ & (measured <= bound if upper else measured >= bound)
@@ -432,10 +463,17 @@ class About:
     origin: Origin
     empirical: bool
     correction: str
+    speaks_of: Speaks
 
 
 def claim(
-    reference: str, *, scope: str, origin: Origin = "paper", empirical: bool = False, correction: str = ""
+    reference: str,
+    *,
+    scope: str,
+    origin: Origin = "paper",
+    empirical: bool = False,
+    correction: str = "",
+    speaks_of: Speaks = "",
 ) -> Callable:
     """Mark a function of a topic's claims as a claim.
 
@@ -455,6 +493,9 @@ def claim(
         never corrected or contradicted.
     correction : str
         What holds instead, for claims that fail as printed.
+    speaks_of : str, optional
+        Of which draws the statement speaks: all draws, most draws, an average, or some setting ("can happen"). By
+        default what its headline checks: every draw, a share of them, an estimate.
 
     Raises
     ------
@@ -467,7 +508,7 @@ def claim(
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
     def mark(function: Callable[..., Finding]) -> Callable[..., Finding]:
-        function.claim = About(reference, scope, origin, empirical, correction)  # type: ignore[attr-defined]
+        function.claim = About(reference, scope, origin, empirical, correction, speaks_of)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -484,6 +525,7 @@ class Evaluation:
     refuses: float = np.nan
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    speaks_of: str = ""
 
     @property
     def standing(self) -> Judgement | None:
@@ -533,7 +575,14 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
     if verdict in ("reproduced", "corrected"):
         refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
-    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts)
+    speaks_of = about.speaks_of or _checked_of(printed.headline)
+    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts, speaks_of)
+
+
+def _checked_of(check: Check) -> str:
+    """Return of which draws a check speaks; nothing where there is one number alone."""
+    beginnings = {NEAREST: "all draws", "share": "most draws", "mean": "an average", "median": "an average"}
+    return next((of for begins, of in beginnings.items() if check.interval.startswith(begins)), "")
 
 
 def _open_because(judgement: Judgement) -> str:
@@ -560,7 +609,7 @@ def _of_all_members(judgement: Judgement, members: int) -> Judgement:
     """Return a judgement that says so where fewer draws are judged than there are, and no reason is given."""
 
     def told(check: Check) -> Check:
-        by_draw = check.interval.startswith(("worst of", "share", "mean", "median"))
+        by_draw = check.interval.startswith((NEAREST, "share", "mean", "median"))
         if check.left_out or not by_draw or not 1 < check.draws < members:
             return check
         return replace(check, left_out=f"{check.draws} judged of an ensemble of {members}: no reason given")

@@ -14,10 +14,16 @@ class DivergenceError(ProjectError, ArithmeticError):
     """A simulation left the finite numbers, or could not be carried to its end."""
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def shortened(value: object) -> str:
+    """Return a value as it would be written, on one line, cut where it grows long."""
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**40 else "a number of many digits"
+    return text if len(text) <= 80 else text[:80] + "..."
+
+
+def near(name: object, known: Iterable[object]) -> str:
     """Return the end of an error message: the nearest known name, or all of them."""
-    known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=1)
+    known = sorted(map(str, known))
+    close = difflib.get_close_matches(str(name), known, n=1)
     if close:
         return f"; did you mean `{close[0]}`?"
     return f"; known are: {', '.join(known)}" if known else "; none are known here"

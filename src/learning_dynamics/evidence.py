@@ -10,6 +10,8 @@ import numpy as np
 import scipy
 
 LEVEL = 0.95
+REPEATED = 1e-9  # relative difference below which two draws are one
+ROUNDING = 1e-12  # a size below which errors are those of rounding
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,35 @@ class Estimate:
         return Estimate(-self.value, -self.upper, -self.lower, self.draws, self.how, self.missing)
 
 
+def distinct(values: Sequence[float] | np.ndarray) -> int:
+    """Return how many numbers differ, of one or several for each draw: those that agree to nine digits count once.
+
+    Numbers of at most four digits (counts, ranks, a cosine of one) and rounding errors may agree by themselves: they
+    count each, as does a draw without a number.
+
+    Parameters
+    ----------
+    values : array_like, shape (draws, ...)
+    """
+    numbers = np.atleast_1d(np.asarray(values, dtype=float))
+    numbers = numbers.reshape(len(numbers), numbers[0].size if len(numbers) else 0)
+    rows = numbers[np.isfinite(numbers).all(axis=1)]
+    sizes = np.maximum(np.abs(rows), ROUNDING)
+    digits = 10.0 ** (3 - np.floor(np.log10(sizes)))
+    telling = (np.abs(rows * digits - np.round(rows * digits)) > REPEATED * sizes * digits) & (sizes > ROUNDING)
+    rows = rows[telling.any(axis=1)]
+    # one number for each draw, in which two that differ in any entry differ
+    weights = np.sqrt(np.arange(2, 2 + numbers.shape[1]))
+    sums, sizes = rows @ weights, np.abs(rows) @ weights
+    order = np.argsort(sums)
+    return len(numbers) - int((np.diff(sums[order]) <= REPEATED * sizes[order][1:]).sum())
+
+
+def _with_repeats(how: str, values: np.ndarray) -> str:
+    different = distinct(values)
+    return how if different == len(values) else f"{how}; {different} of the {len(values)} numbers differ"
+
+
 def mean(values: Sequence[float] | np.ndarray) -> Estimate:
     """Mean over draws, interval by Student's t; without width information (one draw) the interval is infinite."""
     values = np.asarray(values, dtype=float)
@@ -52,7 +83,11 @@ def mean(values: Sequence[float] | np.ndarray) -> Estimate:
         return Estimate(value, -np.inf, np.inf, len(values), "mean (t)", missing)
     half = scipy.stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return Estimate(
-        float(values.mean()), float(values.mean() - half), float(values.mean() + half), len(values), "mean (t)"
+        float(values.mean()),
+        float(values.mean() - half),
+        float(values.mean() + half),
+        len(values),
+        _with_repeats("mean (t)", values),
     )
 
 
@@ -72,7 +107,8 @@ def median(values: Sequence[float] | np.ndarray) -> Estimate:
         rank -= 1
     lower, upper = (ordered[rank - 1], ordered[count - rank]) if rank else (-np.inf, np.inf)
     value = float(np.median(ordered)) if count else np.nan
-    return Estimate(value, float(lower), float(upper), count, "median (order statistics)")
+    how = _with_repeats("median (order statistics)", ordered)
+    return Estimate(value, float(lower), float(upper), count, how)
 
 
 def share(successes: int, trials: int) -> Estimate:

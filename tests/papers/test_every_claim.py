@@ -9,10 +9,17 @@ import pytest
 from learning_dynamics.claims import VERDICTS, Evaluation
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.stages.claims import refuse_what_cannot_move
 from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.templates import fields, fill, typed_results
 from tests.papers.written import claim_differences, claim_entry, read_verdicts
 from tests.support import PAPERS, claim_tables, evaluation, smoke
+from tests.support import project as configured
+
+
+@functools.cache
+def shipped():
+    return configured()
 
 
 def named(section):
@@ -95,6 +102,24 @@ def test_it_is_judged_under_every_variant_of_our_choices(paper, name):
         assert setting in spec["settings"]
         for value in values:
             assert evaluation(paper, name, tables, **{setting: value}).verdict in VERDICTS
+
+
+@pytest.mark.parametrize(
+    ("paper", "check", "name"),
+    [
+        pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
+        for paper in PAPERS
+        for check, block in shipped().about(paper).get("sensitivity", {}).items()
+        for name in block["claims"]
+    ],
+)
+def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
+    run = shipped().about(paper)["sensitivity"][check]["run"]
+    spec = smoke(paper).claim(paper, name)
+    function = paper_function(paper, "claims", spec["kind"])
+    refuse_what_cannot_move(
+        check, name, function, claim_tables(paper, name), spec["settings"], run, evaluated(paper, name)
+    )
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -66,6 +66,21 @@ again = ld.simulate(paper, "descent")
 assert ld.measure(paper, "descent", again).equals(table)
 few = ld.simulate(paper, "descent", seeds=2)
 assert few.members == 2 and few.settings["seeds"] == 2
+own = ld.judge(paper, "decay")
+row = ld.claims().set_index("claim").loc["toy.decay"]
+assert (own.verdict, own.headline.value, own.reason) == (row["verdict"], row["measured"], row["reason"])
+assert own.rivals == {"a decay twice as fast": "contradicted"} and own.speaks_of == "all draws"
+assert "toy.decay (section 1): reproduced, of all draws" in repr(own) and "rival: a decay twice" in repr(own)
+assert ld.judge(paper, "decay", {"run": few}).headline.draws == 2
+coarse = ld.measure(paper, "descent", few)
+coarse["value"] += coarse["time"] / 10
+assert ld.judge(paper, "decay", {"run": coarse}).verdict == "contradicted"
+# data and start are drawn alike; the data stay where they are asked to
+first, other = (ld.simulate(paper, "slow", seed=seed).series["x"][0, 0] for seed in (2023, 7))
+kept = ld.simulate(paper, "slow", data={"seed": 2023}).series["x"][0, 0]
+assert first == kept != other
+nine = {role: ld.simulate(paper, role, samples=9) for role in ("slow", "fast")}
+assert ld.judge(paper, "geometric", nine).headline.draws == 9
 """,
     )
     assert said.split() == ["3.5", "every_draw"]
@@ -79,6 +94,13 @@ assert few.members == 2 and few.settings["seeds"] == 2
         ("ld.figure('toy', 'decai')", "no figure `decai`; did you mean `decay`?"),
         ("ld.simulate('toy', 'descent', sedes=2)", "no setting `sedes`; did you mean `seeds`?"),
         ("ld.simulate('toy', 'descent', seeds=0)", "toy descent.seeds: must be 1 or more"),
+        ("ld.simulate('toy', 'slow', samples=0)", "toy starts.samples: must be 1 or more"),
+        ("ld.simulate('toy', 'slow', data={'sample': 1})", "unknown setting of `normal`; did you mean `samples`?"),
+        ("ld.simulate('toy', 'descent', data='starts')", "toy descent: takes no data set"),
+        ("ld.judge('toy', 'decai')", "no claim `decai`; did you mean `decay`?"),
+        ("ld.judge('toy', 'decay', {'rum': 1})", "no role `rum`; did you mean `run`?"),
+        ("ld.judge('toy', 'decay', {'run': ld.table('toy', 'descent')[['time']]})", "lacks the columns seed, quantity"),
+        ("ld.judge('toy', 'geometric', rounding=-1.0)", "toy geometric.rounding: must be above 0"),
     ],
 )
 def test_a_mistake_is_named_with_its_mend(built, asked, mend):

@@ -319,6 +319,23 @@ def limited(workspace: Workspace, limit: str, *targets: str) -> subprocess.Compl
     )
 
 
+@fault("results and figures are copied without their times", "nothing is made again")
+def test_times_of_copies_do_not_matter(workspace):
+    draw = random.Random(2023)
+    outputs = [path for top in ("results", "figures") for path in (workspace.folder / top).rglob("*") if path.is_file()]
+    for path in outputs:
+        os.utime(path, (time.time() - draw.uniform(0, 1e6),) * 2)
+    assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
+
+
+@fault("Snakemake is told to look at times alone (`--rerun-triggers mtime`), and a setting was edited",
+       "what it made is made again")  # fmt: skip
+def test_nothing_stale_is_served_whatever_snakemake_looks_at(workspace):
+    workspace.configure("runs", "fast", "rate", value=0.03)
+    planned = workspace.would_run("--rerun-triggers", "mtime", "--")
+    assert {"results/toy/runs/fast.npz", "results/toy/metrics/fast.parquet", "results/toy/claims.parquet"} <= planned
+
+
 @fault("the disk is full (files can grow to 2 kB)", LINE)
 def test_a_full_disk_is_said_and_leaves_no_half_file(clean, built):
     clean.configure("data", "starts", "samples", value=2000)

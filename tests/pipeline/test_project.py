@@ -188,7 +188,7 @@ def test_a_sweep_over_what_is_measured_takes_the_trajectory_of_the_run_that_it_i
 
 def test_what_a_sensitivity_check_measures_otherwise_is_not_run_again(configured):
     check = {"run": "slow", "setting": "every", "values": [2], "claims": ["geometric"]}
-    found = configured("sensitivity", [check | {"provenance": {"every": {"chosen": "coarser"}}}])
+    found = configured("sensitivity", {"coarser": check | {"provenance": {"every": {"chosen": "coarser"}}}})
     assert found.trajectory("toy", "slow--every-2") == "slow"
 
 
@@ -197,7 +197,7 @@ def test_what_a_sensitivity_check_measures_otherwise_is_not_run_again(configured
 
 def test_a_sensitivity_check_has_members_that_claims_need(configured):
     found = configured()
-    (check,) = found.claims("toy")["sensitivity"]
+    (check,) = found.claims("toy")["sensitivity"].values()
     assert [member["name"] for member in check["members"]] == ["slow--steps-20"]
     assert "slow--steps-20" in found.claims_runs("toy")
     assert "slow--steps-20" not in found.figure_runs("toy", "growth")
@@ -206,17 +206,17 @@ def test_a_sensitivity_check_has_members_that_claims_need(configured):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("run", "slwo", "sensitivity.0.run: no run `slwo`; did you mean `slow`"),
+        ("run", "slwo", "sensitivity.slow_steps.run: no run `slwo`; did you mean `slow`"),
         ("run", "descent", "claim `geometric` does not use run `descent`"),
         ("setting", "stpes", "runs.slow.stpes: unknown setting"),
         ("values", [0], "runs.slow.steps: must be 1 or more"),
-        ("values", [], "sensitivity.0.values"),
-        ("values", [40], "sensitivity.0.values: 40 is the run's own; give others"),
-        ("claims", ["geometry"], "sensitivity.0.claims: no claim `geometry`"),
+        ("values", [], "sensitivity.slow_steps.values"),
+        ("values", [40], "sensitivity.slow_steps.values: 40 is the run's own; give others"),
+        ("claims", ["geometry"], "sensitivity.slow_steps.claims: no claim `geometry`"),
     ],
 )
 def test_a_sensitivity_check_that_means_nothing_is_refused(configured, key, value, message):
-    assert message in refused(configured, f"sensitivity.0.{key}", value)
+    assert message in refused(configured, f"sensitivity.slow_steps.{key}", value)
 
 
 # -- variants ----------------------------------------------------------------------------------------------------------

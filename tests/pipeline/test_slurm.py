@@ -36,7 +36,7 @@ CONFIG = f"workflow/config/{PAPER}.yaml"
 TRAINED = f"results/{PAPER}/runs/{RUN}.npz"
 PROFILE = (
     *("--profile", "profiles/slurm", "--latency-wait", "10"),
-    *("--slurm-init-seconds-before-status-checks", "2"),
+    *("--slurm-patient-init-seconds-before-status-checks", "2"),
 )
 # put at the end of the checkouts' run stage, so that a run can be met before its end, and made to eat memory
 HOLDING = """
@@ -273,7 +273,7 @@ def past_its_time(checkout: Checkout) -> None:
     checkout.configure(RUN, resources={"runtime": 1})
     # looks fall at 22, 54 and 96 s; Slurm ends the job between 60 and 90 s
     checkout.hold()
-    started = checkout.submit(TRAINED, "--slurm-init-seconds-before-status-checks", "22")
+    started = checkout.submit(TRAINED, "--slurm-patient-init-seconds-before-status-checks", "22")
     # Slurm tells a job to end before it counts it as over its time: one that obeys at once has failed
     over = ("TIMEOUT", "FAILED")
     until(lambda: checkout.states()[:1] in ([each] for each in over), "the end of the job's time")
@@ -377,7 +377,7 @@ def failed_sibling(checkout: Checkout) -> None:
 def crashed_controller(checkout: Checkout) -> None:
     # with one look at the queue at a time, a single one that fails would be enough to lose the job
     with slurm.running() as checkout.cluster:
-        started = checkout.submit_and_hold(TRAINED, "--slurm-status-attempts", "1")
+        started = checkout.submit_and_hold(TRAINED, "--slurm-patient-status-attempts", "1")
         time.sleep(10)  # the controller saves its state within 5 s of a change; a crash loses what is younger
         checkout.cluster.stop_controller(crash=True)
         until(lambda: "does not answer" in checkout.screen(started), "a look at the queue that fails")

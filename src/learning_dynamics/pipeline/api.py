@@ -11,29 +11,32 @@ Nothing here runs Snakemake: what is not there is an error that says what to run
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from learning_dynamics.claims import About, Check, Evaluation
 from learning_dynamics.errors import ProjectError, near
-from learning_dynamics.pipeline import published
+from learning_dynamics.pipeline import in_process, maths, published
 from learning_dynamics.pipeline.arrays import load_trajectory
 from learning_dynamics.pipeline.config import PAPERS, ROOT, load
 from learning_dynamics.pipeline.freshness import outdated_verdicts
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.stages.functions import data_function, paper_function
-from learning_dynamics.pipeline.stages.run import check_finite
+from learning_dynamics.pipeline.records import COLUMNS, plain_facts
+from learning_dynamics.pipeline.stages.claims import judged
+from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.stages.tables import load_table, load_tables
 from learning_dynamics.pipeline.tables import read_table
-from learning_dynamics.plotting import Drawn, style
+from learning_dynamics.pipeline.templates import fill
+from learning_dynamics.plotting import LOOKS, Drawn, style
 from learning_dynamics.trajectory import Trajectory
 
 SCALE = "LEARNING_DYNAMICS_SCALE"
@@ -98,7 +101,7 @@ def claims(paper: str | None = None) -> pd.DataFrame:
         _block(paper)
     project, wanted = _project(), [paper] if paper else papers()
     files = {name: _results() / name / "claims.parquet" for name in wanted}
-    own = {name: read_table(file) for name, file in files.items() if file.is_file()}
+    own = {name: read_table(file, declared=COLUMNS) for name, file in files.items() if file.is_file()}
     if own:
         found = pd.concat(own.values(), ignore_index=True)
         outdated = [outdated_verdicts(project, name, _results()) for name in own]
@@ -135,12 +138,13 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
         As `table`; also for a setting that the figure does not have.
     """
     _known(name, figures(paper), "figure", paper)
+    _known(look, list(LOOKS), "look", f"{paper} {name}")
     spec = _project().figure(paper, name)
     _project()._signature(paper, "figure", spec["kind"], name).check(spec["settings"] | settings, f"{paper} {name}")
     import matplotlib.pyplot as plt
 
     draw = paper_function(paper, "figures", spec["kind"])
-    with style(look):
+    with drawn_alike(), style(look):
         drawn = Drawn.of(
             draw(**load_tables(_results() / paper / "metrics", spec["runs"]), **spec["settings"] | settings)
         )
@@ -148,7 +152,14 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
     return drawn.figure
 
 
-def simulate(paper: str, run: str, **settings: Any) -> Trajectory:
+def simulate(
+    paper: str,
+    run: str,
+    *,
+    data: str | Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    **settings: Any,
+) -> Trajectory | dict[str, Trajectory]:
     """Run a simulation of a paper here and now, with any of its settings changed; nothing is written.
 
     >>> few = simulate("spectral_bias", "small_scale", gamma=1.0, seeds=2)  # doctest: +SKIP
@@ -157,8 +168,18 @@ def simulate(paper: str, run: str, **settings: Any) -> Trajectory:
     ----------
     paper, run : str
         As in the configuration.
+    data : str or mapping, optional
+        Another data set of the paper, or settings of the run's own data set alone: with ``seed=7,
+        data={"seed": 2023}`` the data stay and the start is drawn anew.
+    seed : int, optional
+        From which data and start are drawn alike.
     **settings
         Settings of the run, or of its data set, over those of the configuration.
+
+    Returns
+    -------
+    Trajectory
+        Of a sweep, one for each member, by the member's name.
 
     Raises
     ------
@@ -169,46 +190,191 @@ def simulate(paper: str, run: str, **settings: Any) -> Trajectory:
     """
     project = _project()
     _block(paper)
-    _known(run, project.runs(paper), "run", paper)
-    spec = project.run(paper, run)
-    signature = project._signature(paper, "run", spec["kind"], run)
-    own = {key: value for key, value in settings.items() if key in signature.settings}
-    signature.check(spec["settings"] | own, f"{paper} {run}")
-    function = paper_function(paper, "runs", spec["kind"])
-    arguments: dict[str, Any] = {}
-    data, rest = project.run_data(paper, run), {key: settings[key] for key in settings.keys() - own.keys()}
-    if data is not None:
-        source = project.data(paper, data)
-        function_of_data = data_function(paper, source["source"])
-        known = set(inspect.signature(function_of_data).parameters)
-        for key in rest:
-            _known(key, sorted(known | signature.settings), "setting", f"{paper} {run}")
-        arguments["data"] = function_of_data(**source["settings"] | rest)
-    elif rest:
-        _known(next(iter(rest)), sorted(signature.settings), "setting", f"{paper} {run}")
-    with tempfile.TemporaryDirectory() as folder:
-        if "resume" in inspect.signature(function).parameters:
-            arguments["resume"] = Path(folder)
-        found: Trajectory = function(**arguments, **spec["settings"] | own)
-    check_finite(run, found, spec["settings"] | own)
-    found.settings = {"kind": spec["kind"], **spec["settings"], **own}
-    return found
+    _known(run, [*runs(paper), *project.runs(paper)], "run", paper)
+    if seed is not None:
+        settings["seed"] = seed
+    found = {}
+    for member, differing in project.members(paper, run):
+        for key in settings:
+            if key in differing:
+                raise ProjectError(f"{paper} {run}.{key}: is swept; name one of its members: {member}")
+        found[member] = _simulated(project, paper, member, data, settings)
+    return found if run in project.sweeps(paper) else found[run]
 
 
-def measure(paper: str, run: str, of: Trajectory, **settings: Any) -> pd.DataFrame:
+def _simulated(
+    project: Project, paper: str, run: str, data: str | Mapping[str, Any] | None, settings: Mapping[str, Any]
+) -> Trajectory:
+    takes = project.takes("run", paper, run)
+    own = {key: value for key, value in settings.items() if key in takes}
+    name = project.run_data(paper, run)
+    if name is None and data is not None:
+        raise ProjectError(f"{paper} {run}: takes no data set")
+    name = data if isinstance(data, str) else name
+    known = project.takes("data", paper, name) if name is not None else set()
+    for key in settings:
+        _known(key, sorted(known | takes), "setting", f"{paper} {run}")
+    arrays = None
+    if name is not None:
+        of_data = {key: value for key, value in settings.items() if key not in takes}
+        if "seed" in settings and "seed" in known:
+            of_data["seed"] = settings["seed"]
+        if isinstance(data, Mapping):
+            of_data |= data
+        arrays = in_process.make_data(paper, name, project.data(paper, name, **of_data))
+    return in_process.simulate(paper, run, project.run(paper, run, **own), arrays)
+
+
+def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **settings: Any) -> pd.DataFrame:
     """Measure a trajectory as the metrics of a run do, with any settings of measuring changed; nothing is written.
+
+    Of a sweep, as `simulate` returns it, the members are one table.
 
     >>> measure("spectral_bias", "small_scale", few)  # doctest: +SKIP
     """
     project = _project()
     _block(paper)
-    _known(run, project.runs(paper), "run", paper)
-    spec = project.measure(paper, run)
-    chosen = spec["settings"] | settings
-    project._signature(paper, "metrics", spec["kind"], run).check(chosen, f"{paper} {run}")
-    found = paper_function(paper, "metrics", spec["kind"])(of, **chosen)
-    found.attrs["settings"] = {**of.settings, **chosen}
-    return found
+    _known(run, [*runs(paper), *project.runs(paper)], "run", paper)
+    if isinstance(of, Trajectory):
+        member = project.members(paper, run)[0][0]
+        table = in_process.measure(paper, member, project.measure(paper, member, **settings), of)
+        table.attrs["run"] = run
+        return table
+    members = []
+    for member, differing in project.members(paper, run):
+        _known(member, list(of), "trajectory", f"{paper} {run}")
+        spec = project.measure(paper, member, **settings)
+        members.append((differing, in_process.measure(paper, member, spec, of[member])))
+    return in_process.joined(run, project.described(paper, run)["sweep"], members)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a claim's card on the page shows.
+
+    Attributes
+    ----------
+    paper, claim, reference, statement, scope, explanation : str
+    verdict : str
+    speaks_of : str
+        All draws, most draws, an average, some setting: of what the claim speaks.
+    reason : str
+        Why the verdict is not `reproduced`.
+    headline : Check or None
+        Of the prediction that stands: the correction's where it is what holds.
+    parts : tuple of Check
+        What else must hold.
+    rivals : mapping from str to str
+        Wrong predictions, and the verdict that each would get.
+    refuses : float
+        Smallest relative error of the prediction that would have been refused.
+    evaluation : Evaluation
+        Everything that stands behind it.
+    """
+
+    paper: str
+    claim: str
+    reference: str
+    statement: str
+    scope: str
+    explanation: str
+    verdict: str
+    speaks_of: str
+    reason: str
+    headline: Check | None
+    parts: tuple[Check, ...]
+    rivals: Mapping[str, str]
+    refuses: float
+    evaluation: Evaluation = field(repr=False)
+
+    def __repr__(self) -> str:
+        of = f", of {self.speaks_of}" if self.speaks_of else ""
+        lines = [f"{self.paper}.{self.claim} ({self.reference}): {self.verdict}{of}", self.statement]
+        lines += [f"why: {self.reason}"] if self.reason else []
+        lines += [str(check) for check in (self.headline, *self.parts) if check is not None]
+        lines += [f"rival: {rival}: {verdict}" for rival, verdict in self.rivals.items()]
+        lines += [f"refuses: a prediction off by a fraction of {self.refuses:.2g}"] if self.refuses > 0 else []
+        return "\n  ".join(map(maths.plain, lines))
+
+
+def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = None, **settings: Any) -> Judged:
+    """Judge a claim on any tables or trajectories of the right kind, as its card on the page does.
+
+    >>> judge("spectral_bias", "corollary_3_1", {"flows": [few]})  # doctest: +SKIP
+
+    Parameters
+    ----------
+    paper, claim : str
+        As in the configuration.
+    tables_by_role : mapping, optional
+        By the claim's roles a table of metrics, a trajectory (of a sweep all of its members, as `simulate` returns
+        them), or a list of such; roles that are not given, or all of them, are those of the run that lies here.
+    **settings
+        The claim's own settings, over those of the configuration.
+
+    Raises
+    ------
+    ProjectError
+        If there is no such claim, role or setting, what is given is of another kind, or a run's metrics are not there.
+    """
+    project = _project()
+    _known(claim, list(_block(paper).get("claims", {})), "claim", paper)
+    spec = project.claim(paper, claim, **settings)
+    given = tables_by_role or {}
+    for role in given:
+        _known(role, list(spec["runs"]), "role", f"{paper} {claim}")
+    own = {role: runs for role, runs in spec["runs"].items() if role not in given}
+    tables = load_tables(_results() / paper / "metrics", own)
+    for role, one in given.items():
+        tables[role] = _as_role(paper, f"{claim}, role `{role}`", spec["runs"][role], one)
+    function = paper_function(paper, "claims", spec["kind"])
+    found = judged(claim, function, {role: tables[role] for role in spec["runs"]}, spec["settings"])
+    about: About = function.claim
+    facts = plain_facts(found.facts)
+    return Judged(
+        paper,
+        claim,
+        about.reference,
+        project.statement(paper, claim),
+        about.scope,
+        fill(project.explanation(paper, claim), facts) if facts else "",
+        found.verdict,
+        found.speaks_of,
+        found.reason,
+        found.standing.headline if found.standing else None,
+        found.standing.parts if found.standing else (),
+        found.rivals,
+        found.refuses,
+        found,
+    )
+
+
+def _as_role(paper: str, where: str, role: Any, given: Any) -> Any:
+    """Return what is given for a role as tables: a list where the role holds a list of runs."""
+    several = isinstance(given, list | tuple)
+    if several and not isinstance(role, list):
+        raise ProjectError(f"{paper} {where}: holds one run, not a list")
+    if isinstance(role, list):
+        given = given if several else [given]
+        # what is given beyond the configured runs is of the kind of the last
+        runs = [*role, *[role[-1]] * (len(given) - len(role))]
+        return [_as_table(paper, where, run["name"], one) for run, one in zip(runs, given, strict=False)]
+    return _as_table(paper, where, role["name"], given)
+
+
+def _as_table(paper: str, where: str, run: str, given: Any) -> pd.DataFrame:
+    table = given if isinstance(given, pd.DataFrame) else measure(paper, run, given)
+    project = _project()
+    member = project.members(paper, run)[0][0]
+    declared = paper_function(paper, "metrics", project.measure(paper, member)["kind"]).columns
+    missing = [column.name for column in declared if column.name not in table]
+    if missing or "settings" not in table.attrs:
+        lacks = f"the columns {', '.join(missing)}" if missing else "the settings that it was made with"
+        raise ProjectError(
+            f"{paper} {where}: the table lacks {lacks}; make it with ld.measure({paper!r}, {run!r}, trajectory)"
+        )
+    table.attrs.setdefault("run", run)
+    return table
 
 
 def _results() -> Path:

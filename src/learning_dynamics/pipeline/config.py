@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import jsonschema
 import yaml
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, near, shortened
+from learning_dynamics.pipeline.plain_yaml import check_plain, read_yaml
 
 Block = dict[str, Any]
 Key = tuple[str, ...]
@@ -92,6 +93,7 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
         block = read_yaml(file)
         _check(block, "overlay", str(file))
         merge(top, block, str(file), where)
+    check_plain(dict(given or {}), COMMAND_LINE)
     extra = {key: value for key, value in (given or {}).items() if top.get(key) != value}
     _check(extra, "overlay", COMMAND_LINE)
     merge(top, extra, COMMAND_LINE, where)
@@ -102,6 +104,11 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
         top.get("replications", 0),
         tuple(paper for paper in top.get("replicated", []) if paper in top["papers"]),
     )
+    for paper in top.get("replicated", []):
+        # fewer papers may be chosen than are replicated
+        if paper not in top["papers"] and not (root / PAPERS / f"{paper}.yaml").is_file():
+            given_in = where.get(("replicated",), "config.yaml")
+            raise ProjectError(f"{given_in}: replicated: no paper `{paper}`{near(paper, top['papers'])}")
     for paper in top["papers"]:
         _load_paper(found, paper, top, where, root)
     for paper in top.get("changes", {}):
@@ -191,60 +198,19 @@ def merge(
                 first.setdefault(here, file)
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML in which a key that stands twice is an error, not a value silently dropped."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        merged = [pair for pair in node.value if pair[0].tag == "tag:yaml.org,2002:merge"]
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            if (key_node, _) in merged:
-                continue
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be text", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key `{key}` stands twice in one block", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def read_yaml(file: Path) -> Block:
-    """Read a YAML file that holds a mapping.
-
-    Raises
-    ------
-    ProjectError
-        If it is missing, no text, no YAML, holds a key twice, or is no mapping: file, line and what is wrong.
-    """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ProjectError(f"{file}: no such file") from None
-    except UnicodeDecodeError:
-        raise ProjectError(f"{file}: is not text in UTF-8; save it so") from None
-    except OSError as error:
-        raise ProjectError(f"{file}: cannot be read ({error.strerror})") from None
-    try:
-        block = yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ProjectError(f"{file}{line}: {error.problem}; mend the YAML") from None
-    except yaml.YAMLError as error:
-        raise ProjectError(f"{file}: {' '.join(str(error).split())}; mend the YAML") from None
-    if block is None:
-        raise ProjectError(f"{file}: is empty")
-    if not isinstance(block, dict):
-        raise ProjectError(f"{file}: must be a mapping of keys to values")
-    return block
+# 1.0 is no whole number: whoever counts to it fails
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
 
 
 @functools.cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
     schema = yaml.safe_load((SCHEMAS / "config.schema.yaml").read_text(encoding="utf-8"))
-    return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{name}"})
+    return _Validator({**schema, "$ref": f"#/$defs/{name}"})
 
 
 def _check(block: Mapping[str, Any], name: str, file: str) -> None:
@@ -268,12 +234,16 @@ def _mend(error: jsonschema.ValidationError) -> str:
         missing = next(key for key in error.validator_value if key not in error.instance)
         return f"`{missing}` is missing; add it"
     if error.validator == "type":
-        return f"must be of type {error.validator_value} (is {error.instance!r})"
+        return f"must be of type {error.validator_value} (is {shortened(error.instance)})"
     if error.validator == "enum":
-        return f"must be one of {', '.join(map(str, error.validator_value))} (is {error.instance!r})"
+        return f"must be one of {', '.join(map(str, error.validator_value))} (is {shortened(error.instance)})"
     if error.validator == "pattern":
-        return f"`{error.instance}` must match {error.validator_value}"
-    return error.message
+        return f"`{shortened(error.instance)}` must match {error.validator_value}"
+    if error.validator == "maximum":
+        return f"must be {error.validator_value} or less (is {shortened(error.instance)})"
+    if error.validator == "maxLength":
+        return f"`{shortened(error.instance)}` has more than {error.validator_value} characters"
+    return " ".join(error.message.split())[:300]
 
 
 def leaves(block: Mapping[str, Any], path: Key = ()) -> Iterator[Key]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,16 @@ from PIL import ExifTags, Image
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.provenance import KEY
 from learning_dynamics.pipeline.seals import verified
+
+
+@contextmanager
+def drawn_alike() -> Iterator[None]:
+    """Draw with matplotlib's own defaults, whatever a matplotlibrc in the folder or at home says."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        yield
 
 
 def read_record(path: Path) -> dict[str, Any]:

@@ -17,14 +17,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, near, shortened
 from learning_dynamics.pipeline.sources import parsed
 
 LARGEST_COUNT = 10**10  # steps of the longest descent; nothing of this size is ever held in memory
 VOCABULARY: dict[str, Any] = {
     "Count": Annotated[int, Field(ge=1, le=LARGEST_COUNT)],
     "Natural": Annotated[int, Field(ge=0, le=LARGEST_COUNT)],
-    "Seed": Annotated[int, Field(ge=0)],
+    "Seed": Annotated[int, Field(ge=0, le=2**63 - 1)],
     "Real": Annotated[float, Field(allow_inf_nan=False)],
     "Positive": Annotated[float, Field(gt=0, allow_inf_nan=False)],
     "NonNegative": Annotated[float, Field(ge=0, allow_inf_nan=False)],
@@ -92,6 +92,8 @@ class Signature:
         """Raise `ProjectError` that names the key and the mend unless `settings` fit."""
         if self.fault:
             raise ProjectError(self.fault)
+        # of numpy's numbers those of Python
+        settings = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in settings.items()}
         for key in settings:
             if key not in self.settings:
                 raise ProjectError(f"{where}.{key}: unknown setting of `{self.name}`{near(key, self.settings)}")
@@ -101,7 +103,7 @@ class Signature:
             first = error.errors()[0]
             key = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("constrained", "list[")))
             mend = MENDS.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
-            given = "" if first["type"] == "missing" else f" (is {first['input']!r})"
+            given = "" if first["type"] == "missing" else f" (is {shortened(first['input'])})"
             raise ProjectError(f"{where}.{key}: {mend}{given}") from None
 
     def check_roles(self, runs: Mapping[str, Any], where: str) -> None:

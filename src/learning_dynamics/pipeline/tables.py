@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +56,20 @@ def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, .
         pq.write_table(arrow.replace_schema_metadata(schema.metadata), partial, compression="zstd")
 
 
-def read_table(path: str | Path, fingerprint: str | None = None) -> pd.DataFrame:
+def read_table(
+    path: str | Path, fingerprint: str | None = None, declared: Sequence[Column] | None = None
+) -> pd.DataFrame:
     """Read a table written by `write_table`; ``attrs["settings"]`` holds the settings it was made with.
 
     Raises
     ------
     ProjectError
-        If the file is missing, not as it was written, not one of ours, or not the one of this fingerprint.
+        If the file is missing, not as it was written, not one of ours, not the one of this fingerprint, or has not the
+        columns declared.
     """
     arrow, record = read_arrow(path)
+    if declared is not None and arrow.column_names != [column.name for column in declared]:
+        raise ProjectError(f"{path}: has other columns than are looked for here; name another, or run snakemake again")
     table = arrow.to_pandas()
     made = read_settings(path, record)
     check_made_from(path, made, fingerprint)

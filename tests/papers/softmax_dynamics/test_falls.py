@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning_dynamics.papers.softmax_dynamics.falls import falls_within, learned_at, swings, windows
+from learning_dynamics.papers.softmax_dynamics.falls import (
+    Windows,
+    falls_by_window,
+    falls_within,
+    learned_at,
+    swings,
+    three_phases,
+    troughs,
+    windows,
+)
+
+START = np.array([0])
 
 
 @pytest.mark.parametrize(
@@ -48,7 +59,7 @@ def test_falls_after_a_rise_are_among_the_swings(series):
     whole = (np.array([0]), np.array([series.shape[1] - 1]))
     found = swings(series, 0.5, 30)[0]
     later = -found[1:][found[1:] < 0]  # the first swing follows no rise
-    assert falls_within(series, 0.5, whole)[0] == pytest.approx(later.max(initial=0.0))
+    assert falls_within(series, 0.5, whole, START)[0] == pytest.approx(later.max(initial=0.0))
 
 
 @pytest.mark.parametrize(
@@ -58,18 +69,18 @@ def test_falls_after_a_rise_are_among_the_swings(series):
 def test_only_what_of_a_fall_lies_in_the_window_counts(window, depth):
     series = np.array([[2.0, 1.0, 1.5, 1.9, 1.5, 1.2]])
     bounds = tuple(np.array([place]) for place in window)
-    assert falls_within(series, 0.1, bounds)[0] == pytest.approx(depth)
+    assert falls_within(series, 0.1, bounds, START)[0] == pytest.approx(depth)
 
 
 def test_the_first_fall_is_no_compression_however_deep():
     series = np.array([[2.0, 1.0, 1.0]])
-    assert falls_within(series, 0.1, (np.array([0]), np.array([2])))[0] == 0
+    assert falls_within(series, 0.1, (np.array([0]), np.array([2])), START)[0] == 0
 
 
 def test_a_series_that_is_not_finite_is_undecided():
     series = np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 1.0]])
     whole = (np.zeros(2, int), np.full(2, 2))
-    np.testing.assert_array_equal(falls_within(series, 0.1, whole), [np.nan, 1.0])
+    np.testing.assert_array_equal(falls_within(series, 0.1, whole, np.zeros(2, int)), [np.nan, 1.0])
     np.testing.assert_array_equal(swings(series, 0.1, 2), [[np.nan, np.nan], [1.0, -1.0]])
 
 
@@ -89,3 +100,50 @@ def test_windows_follow_the_rarest_classes_and_the_order_of_learning():
     found = windows(probabilities, np.array([[4, 1, 1]]), 0.3, 0.9)
     assert [int(bound[0]) for bound in found.rare] == [1, 5]
     assert [int(bound[0]) for bound in found.learning] == [1, 5]
+
+
+def windows_of(first: int, rare: tuple[int, int], last: int) -> Windows:
+    begin, end = (np.array([place]) for place in rare)
+    return Windows((begin, end), (np.array([first]), np.array([last])))
+
+
+@pytest.mark.parametrize(
+    ("series", "until", "place"),
+    [([2.0, 1.0, 1.5, 0.5], 2, 1), ([2.0, 1.0, 1.5, 0.5], 3, 3), ([1.0, 2.0], 1, 0), ([np.nan, 1.0], 1, 1)],
+)
+def test_the_trough_is_the_lowest_place_until_the_first_class_is_learned(series, until, place):
+    assert troughs(np.array([series]), np.array([until]))[0] == place
+
+
+# a rise from a random start, the warm-up, then growth; or, after that, a fall
+@pytest.mark.parametrize(
+    ("series", "first", "fall"),
+    [
+        ([1.2, 1.8, 1.0, 1.5, 2.0], 2, 0.0),  # what rises and falls before the trough is the warm-up
+        ([1.2, 1.8, 1.0, 1.5, 2.0], 1, 0.8),  # a fall after the first class is learned is none of the warm-up's
+        ([1.2, 1.8, 1.0, 2.0, 1.7], 2, 0.3),
+        ([1.8, 1.0, 2.0, 1.7, 1.9], 1, 0.3),
+        ([1.0, 2.0, 1.5], 0, 0.5),
+    ],
+)
+def test_only_falls_since_the_trough_count(series, first, fall):
+    found = falls_by_window(np.array([series]), 0.1, windows_of(first, (0, 4), 4))
+    assert found["fall"][0] == pytest.approx(fall)
+
+
+@pytest.mark.parametrize(
+    ("series", "first", "rare", "shown"),
+    [
+        ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), True),
+        ([1.8, 1.0, 2.0, 1.95, 1.95], 1, (2, 4), False),  # the last fall is a sliver
+        ([1.04, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), False),  # no warm-up
+        ([1.8, 1.0, 1.04, 0.7, 0.7], 1, (2, 4), False),  # no growth
+        ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (3, 4), False),  # the rank falls before the rare classes are learned
+        ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (1, 2), False),
+        ([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True),
+    ],
+)
+def test_three_phases_follow_one_another(series, first, rare, shown):
+    found = three_phases(np.array([series]), 0.1, windows_of(first, rare, 4))
+    assert found[0] == shown
+    assert np.isnan(three_phases(np.array([[*series[:-1], np.nan]]), 0.1, windows_of(first, rare, 4)))[0]

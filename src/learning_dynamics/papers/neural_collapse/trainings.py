@@ -15,6 +15,10 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.tidy import Table, remembered, select, settings_of
 
 Draws = np.ndarray  # one number for each training: those of the first table, then of the second, ...
+FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
+NEEDS_FIVE = (
+    "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: snakemake --configfile workflow/config/full.yaml"
+)
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 
 

@@ -51,9 +51,12 @@ def shapes(table: Table, measure: str, threshold: float, **where: Any) -> np.nda
     return np.array([None if np.isnan(row).any() else word for word, row in zip(words, swings, strict=True)], object)
 
 
-def monotone(words: np.ndarray) -> np.ndarray:
-    """Return of which courses nothing falls after a rise: they grow monotonically after at most one fall."""
-    return np.array([word is not None and "RF" not in word for word in words])
+def monotone(table: Table, measure: str, threshold: float, **where: Any) -> np.ndarray:
+    """Return of which members nothing falls after a rise once the warm-up has reached its trough; nan fails.
+
+    What the rank does before that is the warm-up itself: a rise from a random start and a fall belong to it.
+    """
+    return values(table, "fall", 0, measure, threshold, **where) < threshold
 
 
 def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:

@@ -104,19 +104,34 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
     return Windows((np.maximum(begins, 0), ends), (first, last))
 
 
-def falls_within(series: np.ndarray, threshold: float, window: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
+    """Return where each series is lowest up to a place, shape (members,): the end of the warm-up, which is no fall.
+
+    Parameters
+    ----------
+    series : ndarray, shape (members, times)
+    until : ndarray of int, shape (members,)
+        Where the first class is learned.
+    """
+    known = np.where(np.isfinite(series), series, np.inf)
+    return np.argmin(np.where(np.arange(series.shape[1]) <= until[:, None], known, np.inf), axis=1)
+
+
+def falls_within(
+    series: np.ndarray, threshold: float, window: tuple[np.ndarray, np.ndarray], since: np.ndarray
+) -> np.ndarray:
     """Return the deepest fall of each series inside its window, shape (members,); nan where it is not finite.
 
-    Only falls of at least `threshold` count that follow a rise of at least `threshold`: the first fall of a series
-    that starts with one is its warm-up. Of a fall that begins before the window or ends after it, the part
-    inside counts.
+    Only falls of at least `threshold` count that follow a rise of at least `threshold`, and only from the place `since`
+    on, the warm-up's trough: what rises and falls before is the warm-up. Of a fall that begins before the window or
+    ends after it, the part inside counts.
     """
     deepest = np.zeros(len(series))
     for member, values in enumerate(series):
         if not np.isfinite(values).all():
             deepest[member] = np.nan
             continue
-        turning = turning_points(values, threshold)
+        turning = [since[member] + place for place in turning_points(values[since[member] :], threshold)]
         for top, bottom in itertools.pairwise(turning[1:]):
             if values[bottom] < values[top]:
                 start, end = max(top, window[0][member]), min(bottom, window[1][member])
@@ -126,10 +141,24 @@ def falls_within(series: np.ndarray, threshold: float, window: tuple[np.ndarray,
 
 
 def falls_by_window(series: np.ndarray, threshold: float, found: Windows) -> dict[str, np.ndarray]:
-    """Return the deepest falls after a rise, at any time and in the two windows."""
-    whole = (np.zeros(len(series), dtype=int), np.full(len(series), series.shape[1] - 1))
+    """Return the deepest falls after a rise since the warm-up's trough, at any time and in the two windows."""
+    since = troughs(series, found.learning[0])
+    whole = (since, np.full(len(series), series.shape[1] - 1))
     places = {"fall": whole, "fall_rare": found.rare, "fall_learning": found.learning}
-    return {name: falls_within(series, threshold, window) for name, window in places.items()}
+    return {name: falls_within(series, threshold, window, since) for name, window in places.items()}
+
+
+def three_phases(series: np.ndarray, threshold: float, found: Windows) -> np.ndarray:
+    """Return which series show a warm-up, a growth and a compression, in this order, shape (members,); nan undecided.
+
+    The warm-up is a fall to the trough, the growth a rise from it, the compression a fall after that, as far as it
+    comes while the rarest classes are learned; each is at least `threshold` deep.
+    """
+    since = troughs(series, found.learning[0])
+    before = np.where(np.arange(series.shape[1]) <= since[:, None], series, -np.inf).max(axis=1)
+    warm = before - series[np.arange(len(series)), since] >= threshold
+    fallen = falls_within(series, threshold, found.rare, since)
+    return np.where(np.isnan(fallen), np.nan, warm & (fallen >= threshold))
 
 
 def _first(holds: np.ndarray, *, any_class: bool) -> np.ndarray:

@@ -45,11 +45,20 @@ def summed_loss(features: np.ndarray, classifier: np.ndarray, labels: np.ndarray
 
 
 def derivatives(
-    features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, loss: Loss
+    features: np.ndarray,
+    classifier: np.ndarray,
+    labels: np.ndarray,
+    loss: Loss,
+    copies: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return df/dt and dW/dt of gradient flow with learning rate one (eq. 12)."""
+    """Return df/dt and dW/dt of gradient flow with learning rate one (eq. 12).
+
+    With `copies`, shape (..., rows), each row of f stands for so many examples that coincide. They have the same
+    gradient and stay together, so that the classifier sees their row so many times.
+    """
     A = residual(features, classifier, labels, loss)
-    return -A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(features, -1, -2) @ A
+    seen = A if copies is None else copies[..., None] * A
+    return -A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(features, -1, -2) @ seen
 
 
 def pack(features: np.ndarray, classifier: np.ndarray) -> np.ndarray:
@@ -68,19 +77,22 @@ def unpack(states: np.ndarray, examples: int, dimension: int, classes: int) -> t
     )
 
 
-def vector_field(labels: np.ndarray, dimension: int, loss: Loss) -> Field:
+def vector_field(labels: np.ndarray, dimension: int, loss: Loss, copies: np.ndarray | None = None) -> Field:
     """Return gradient flow on packed states: (states, which members they belong to) to derivatives.
 
     Parameters
     ----------
     labels : ndarray, shape (members, examples, classes)
         One-hot.
+    copies : ndarray, shape (members, examples), optional
+        As in `derivatives`.
     """
     _, examples, classes = labels.shape
 
     def field(states: np.ndarray, members: np.ndarray) -> np.ndarray:
         features, classifier = unpack(states, examples, dimension, classes)
-        return pack(*derivatives(features, classifier, labels[members], loss))
+        times = None if copies is None else copies[members]
+        return pack(*derivatives(features, classifier, labels[members], loss, times))
 
     return field
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +16,41 @@ RANKS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "rankme": lambda f: rankme(f, centred=False),
     "effective_rank": lambda f: effective_rank(singular_values(f)),
 }
+# of what a rank is taken, and how the names of its measures begin
+POPULATIONS: Mapping[str, str] = {"examples": "", "classes": "class_"}
+
+
+def population(f: np.ndarray, labels: np.ndarray, name: str) -> np.ndarray:
+    """Return the rows that a rank is taken over: all examples, or the mean of each class, every class counting once.
+
+    An example of the toy is a context: its inputs are orthonormal. Where all examples of a class share one context,
+    the class means are the contexts, each counted once.
+
+    Parameters
+    ----------
+    f : ndarray, shape (members, times, examples, d)
+    labels : ndarray, shape (members, examples, classes)
+        One-hot.
+    name : str
+        examples or classes.
+
+    Returns
+    -------
+    ndarray, shape (members, times, rows, d)
+    """
+    if name == "examples":
+        return f
+    shares = np.swapaxes(labels / labels.sum(axis=1, keepdims=True), -1, -2)
+    return shares[:, None] @ f
+
+
+def ranks_of(f: np.ndarray, labels: np.ndarray, populations: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return every rank of every population, each of shape (members, times), by the name of its measure."""
+    return {
+        f"{POPULATIONS[name]}{measure}": rank(population(f, labels, name))
+        for name in populations
+        for measure, rank in RANKS.items()
+    }
 
 
 def sorted_svd(matrices: np.ndarray) -> SVD:

@@ -49,6 +49,7 @@ def flow(
     *,
     rtol: float,
     atol: float,
+    copies: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return packed states along gradient flow, shape (members, times, size); nan for members that do not get through.
 
@@ -56,7 +57,7 @@ def flow(
     depend on the batch.
     """
     try:
-        return ensemble.flow(model.vector_field(labels, dimension, loss), initial, times, rtol=rtol, atol=atol)
+        return ensemble.flow(model.vector_field(labels, dimension, loss, copies), initial, times, rtol=rtol, atol=atol)
     except DivergenceError:
         if len(initial) == 1:
             states = np.full((1, len(times), initial.shape[1]), np.nan)
@@ -65,7 +66,19 @@ def flow(
         half = len(initial) // 2
         parts = [slice(None, half), slice(half, None)]
         return np.concatenate(
-            [flow(labels[part], initial[part], dimension, loss, times, rtol=rtol, atol=atol) for part in parts]
+            [
+                flow(
+                    labels[part],
+                    initial[part],
+                    dimension,
+                    loss,
+                    times,
+                    rtol=rtol,
+                    atol=atol,
+                    copies=None if copies is None else copies[part],
+                )
+                for part in parts
+            ]
         )
 
 

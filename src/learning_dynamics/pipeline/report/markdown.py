@@ -31,7 +31,7 @@ def of_all(papers: Sequence[Paper], folder: Path, replicated: bool) -> str:
         " The table: [claims.csv](claims.csv). Compare a run of your own: `python -m learning_dynamics compare`.",
     ]
     for paper in papers:
-        lines.append(f"## {paper.title}")
+        lines.append(f"## {_prose(paper.title)}")
         lines.append(_prose(paper.summary))
         if paper.telling:
             lines.append(_image(paper.telling))
@@ -68,7 +68,7 @@ def in_short(papers: Sequence[Paper], folder: str) -> str:
 
 def of_paper(paper: Paper, folder: Path) -> str:
     """Return a paper's page: its figures and claims by topic."""
-    lines = [f"# {paper.title}", paper.citation, f"{_counts(paper.counts)}. [All papers](README.md)"]
+    lines = [f"# {_prose(paper.title)}", _prose(paper.citation), f"{_counts(paper.counts)}. [All papers](README.md)"]
     if paper.notation:
         lines.append("> **Model and notation.** " + _prose(paper.notation))
     for topic in paper.topics:
@@ -91,7 +91,8 @@ def of_paper(paper: Paper, folder: Path) -> str:
 def _claim(claim: Row, folder: Path) -> str:
     held = claim["standing"]
     lines = [
-        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**: {_prose(claim['reference'])}, `{claim['claim']}` "
+        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**{_speaks_of(claim)}: {_prose(claim['reference'])}, "
+        f"`{claim['claim']}` "
         f"([code]({_code(claim['code'], folder)})). {_prose(claim['statement'])}"
     ]
     if claim["correction"]:
@@ -112,6 +113,10 @@ def _claim(claim: Row, folder: Path) -> str:
         word = "Would have refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
         lines.append(f"{word}: {rivals}{refuses}.")
     return "\n  ".join(f"{line}  " for line in lines).rstrip()
+
+
+def _speaks_of(claim: Row) -> str:
+    return f", of {claim['speaks_of']}" if claim["speaks_of"] else ""
 
 
 def _otherwise(claim: Row, folder: Path) -> str:
@@ -163,7 +168,9 @@ def _prose(text: str) -> str:
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         pieces = MATHS.split(" ".join(paragraph.split()))
-        pieces[::2] = [re.sub(r"(?<![`\w])([*_<>])|([*<>])", r"\\\g<0>", maths.words(piece)) for piece in pieces[::2]]
+        # also what would make a link of brackets
+        marks = r"(?<![`\w])([*_<>])|([*<>])|\](?=\()"
+        pieces[::2] = [re.sub(marks, r"\\\g<0>", maths.words(piece)) for piece in pieces[::2]]
         paragraphs.append("".join(pieces))
     return "\n\n".join(paragraphs)
 

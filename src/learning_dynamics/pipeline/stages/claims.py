@@ -6,9 +6,11 @@ import itertools
 import json
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from learning_dynamics.claims import Evaluation, evaluate
@@ -58,9 +60,10 @@ def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, finge
             }
         )
         rows["parts"] += [head | part for part in records.part_rows(found)]
-        for check in spec["sensitivity"]:
+        for label, check in spec["sensitivity"].items():
             if name in check["claims"]:
-                rows["sensitivity"] += [head | row for row in _replaced(name, function, tables, block, check, metrics)]
+                refuse_what_cannot_move(label, name, function, tables, block["settings"], check["run"], found)
+                rows["sensitivity"] += [head | row for row in _varied(name, function, tables, block, check, metrics)]
     for name, declared in TABLES.items():
         table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
         write_table(out / f"{name}.parquet", table, declared, provenance("claims", paper, name, spec, made))
@@ -118,7 +121,53 @@ def _variants(name: str, function: Any, tables: Any, block: Mapping[str, Any], o
         }
 
 
-def _replaced(
+def refuse_what_cannot_move(
+    check: str,
+    name: str,
+    function: Any,
+    tables: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    run: str,
+    ours: Evaluation,
+) -> None:
+    """Refuse a sensitivity check whose varied run the claim's headline does not read.
+
+    Raises
+    ------
+    ProjectError
+        If the headline stays as it is when every number of that run is taken away.
+    """
+
+    def emptied(table: pd.DataFrame) -> pd.DataFrame:
+        if table.attrs["run"] != run:
+            return table
+        # its own copy: what was read from a table is remembered by the table
+        taken = {column: np.nan for column in ("value", "predicted") if column in table}
+        return table.copy().assign(**taken)
+
+    every = [one for given in tables.values() for one in (given if isinstance(given, list) else [given])]
+    if {table.attrs["run"] for table in every} == {run} or not ours.standing or np.isnan(ours.standing.headline.value):
+        return  # there is no other run to read, or nothing was read
+    try:
+        without = judged(name, function, _each_table(tables, emptied), settings)
+    except ProjectError:
+        return  # it cannot do without
+    if without.standing and str(ours.standing.headline) == str(without.standing.headline):
+        raise ProjectError(
+            f"sensitivity.{check}: the headline of claim `{name}` does not read run `{run}`, so that its number cannot "
+            "move; name a claim whose headline does"
+        )
+
+
+def _each_table(tables: Mapping[str, Any], change: Any) -> dict[str, Any]:
+    """Return tables by role, each changed."""
+    return {
+        role: [change(one) for one in given] if isinstance(given, list) else change(given)
+        for role, given in tables.items()
+    }
+
+
+def _varied(
     name: str,
     function: Any,
     tables: Mapping[str, Any],
@@ -128,14 +177,7 @@ def _replaced(
 ) -> Any:
     for member in check["members"]:
         other = load_table(metrics, member)
-        changed = {
-            role: [other if one.attrs["run"] == check["run"] else one for one in given]
-            if isinstance(given, list)
-            else other
-            if given.attrs["run"] == check["run"]
-            else given
-            for role, given in tables.items()
-        }
+        changed = _each_table(tables, partial(_in_place_of, check["run"], other))
         found = judged(name, function, changed, block["settings"])
         yield {
             "run": check["run"],
@@ -144,6 +186,10 @@ def _replaced(
             "measured": found.standing.headline.value if found.standing else float("nan"),
             "verdict": found.verdict,
         }
+
+
+def _in_place_of(run: str, other: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    return other if table.attrs["run"] == run else table
 
 
 def _runs(roles: Mapping[str, Any]) -> list[str]:

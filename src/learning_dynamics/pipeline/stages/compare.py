@@ -8,6 +8,7 @@ from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import published
+from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.stages.verdicts import number, of_other_versions
 from learning_dynamics.pipeline.tables import read_provenance, read_table
 
@@ -21,7 +22,7 @@ def execute(claims: Path) -> int:
         raise ProjectError(
             f"{published.FOLDER / published.CLAIMS}: no published results; write them with: make publish"
         )
-    both = published.compared(read_table(claims), known)
+    both = published.compared(read_table(claims, declared=COLUMNS), known)
     for outdated in of_other_versions(claims, read_provenance(claims)):
         print(f"outdated: {outdated}")
     cells = [

@@ -12,6 +12,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.seals import sealing
@@ -49,7 +50,7 @@ def execute(
     made = fingerprint_here("figure", paper, spec["kind"], spec, None, fingerprint)
     tables = load_tables(metrics, spec["runs"])
     record = provenance("figure", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
-    with style(look):
+    with drawn_alike(), style(look):
         with told(f"figure {name}", spec["settings"]):
             drawn = Drawn.of(draw(**tables, **spec["settings"]))
         legible_ticks(sized(drawn.figure, look))

@@ -21,6 +21,7 @@ from matplotlib.ticker import NullLocator
 
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.config import folders, load
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.tables import load_table
@@ -83,7 +84,7 @@ def execute(
     found = reduced(rows, axes, at, above)
     label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
     pdf = out or figures / paper / f"{name}--{quantity}.pdf"
-    with style():
+    with drawn_alike(), style():
         figure = heat_map(found, x, y, label, None if above is None else (0.0, 1.0)) if y else lines(found, x, label)
         legible_ticks(figure)
         figure.suptitle(", ".join([quantity, *(_told(key, value) for key, value in chosen.items())]), fontsize=8)

@@ -17,6 +17,7 @@ import numpy as np
 from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.provenance import KEY, provenance
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.seals import sealing
@@ -54,7 +55,7 @@ def execute(
     made = fingerprint_here("motion", paper, spec["kind"], spec, None, fingerprint)
     tables = load_tables(metrics, spec["runs"])
     record = provenance("motion", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
-    with style():
+    with drawn_alike(), style():
         with told(f"motion {name}", spec["settings"]):
             motion: Motion = move(**tables, **spec["settings"])
             frames = rendered(motion)

@@ -8,18 +8,14 @@ from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.config import PAPERS, ROOT
+from learning_dynamics.pipeline.project import RULES
 
-# names of rules, which a paper's own target may not have
-TARGETS = (
-    "all", "data", "run", "metrics", "figure", "motion", "claims", "page", "verdicts", "replicate", "replication",
-    "learning_rates", "accuracies", "throughput",
-)  # fmt: skip
 SKELETON = Path(__file__).parent.parent / "skeleton"
 
 
 def execute(paper: str, root: Path = ROOT) -> None:
     """Write the skeleton of a paper into the project's folders and say what to do next."""
-    if not re.fullmatch("[a-z][a-z0-9_]*", paper) or keyword.iskeyword(paper) or paper in TARGETS:
+    if not re.fullmatch("[a-z][a-z0-9_]*", paper) or keyword.iskeyword(paper) or paper in RULES or len(paper) > 40:
         raise ProjectError(
             f"`{paper}`: a paper's name is of small letters, digits and underscores, and no word of Python or Snakefile"
         )

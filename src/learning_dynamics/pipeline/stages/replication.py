@@ -15,8 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from learning_dynamics.claims import VERDICTS
+from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
+from learning_dynamics.pipeline.records import COLUMNS as CLAIMS
 from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import read_table, write_table
@@ -37,7 +39,7 @@ def execute(folders: Mapping[str, str], papers: Sequence[str], out: Path, markdo
     """Read the claims of every seed; write table, Markdown and figure."""
     found = pd.concat(
         [
-            read_table(Path(folder, paper, "claims.parquet")).assign(seed=int(seed))
+            read_table(Path(folder, paper, "claims.parquet"), declared=CLAIMS).assign(seed=int(seed))
             for seed, folder in folders.items()
             for paper in papers
         ],
@@ -46,7 +48,7 @@ def execute(folders: Mapping[str, str], papers: Sequence[str], out: Path, markdo
     write_table(out, found, COLUMNS, provenance("replication", "all", "replication", {"seeds": list(folders)}))
     with sealing(markdown) as partial:
         partial.write_text(describe(found), encoding="utf-8")
-    with style():
+    with drawn_alike(), style():
         figure = matrix(found)
         with sealing(pdf) as partial:
             figure.savefig(partial, format="pdf", metadata={"CreationDate": None})

@@ -40,7 +40,11 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
 def found_in(project: Project, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
     """Return every paper's tables of claims, parts, variants and sensitivity."""
     return {
-        paper: {name: read_table(results / paper / f"{name}.parquet") for name in TABLES} for paper in project.papers
+        paper: {
+            name: read_table(results / paper / f"{name}.parquet", declared=declared)
+            for name, declared in TABLES.items()
+        }
+        for paper in project.papers
     }
 
 

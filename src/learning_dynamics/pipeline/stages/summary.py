@@ -11,7 +11,7 @@ from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.config import folders, load
 from learning_dynamics.pipeline.freshness import fault, outdated_verdicts
 from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.records import as_expected
+from learning_dynamics.pipeline.records import COLUMNS, as_expected
 from learning_dynamics.pipeline.stages.verdicts import complaint, describe, differing
 from learning_dynamics.pipeline.tables import read_table
 
@@ -28,7 +28,7 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
     for paper, block in configuration.papers.items():
         file = results / paper / "claims.parquet"
         if file.is_file():
-            tables.append(read_table(file))
+            tables.append(read_table(file, declared=COLUMNS))
             outdated += filter(None, [outdated_verdicts(project, paper, results)])
         else:
             missing.append(f"{paper}: its claims were not judged")

@@ -13,10 +13,11 @@ import yaml
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.project import MOST_MEMBERS, Project
 from learning_dynamics.pipeline.signatures import signatures
 from learning_dynamics.pipeline.sources import module_path, part_module
 
+HEAD = "# written by: python -m learning_dynamics sweep\n"
 GRAMMAR = "write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log"
 
 
@@ -36,7 +37,11 @@ def execute(
         If there is no such run or setting, or a value is none that the setting may take.
     """
     kinds = kinds_of_settings(Project(load(files, {"papers": [paper]})), paper, name)
-    sweep = dict(axis(text, kinds) for text in vary)
+    axes_given = [axis(text, kinds) for text in vary]
+    sweep = dict(axes_given)
+    for setting, _ in axes_given:
+        if sum(setting == other for other, _ in axes_given) > 1:
+            raise ProjectError(f"--vary: `{setting}` is varied twice; give all its values at once: {setting}=1,2,3")
     swept = called or f"{name}_sweep"
     changes = {paper: {"runs": {swept: {"like": name, "sweep": sweep}}}}
     try:
@@ -57,8 +62,10 @@ def execute(
         print("\n".join(f"# {line}" for line in how.splitlines()))
         print(text, end="")
         return
+    if out.is_file() and not out.read_bytes().startswith(HEAD.encode()):
+        raise ProjectError(f"{out}: is there, and was not written by this command; delete it, or name another")
     with replacing(out) as partial:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(HEAD + text, encoding="utf-8")
     print(f"{out}: {how}")
 
 
@@ -121,6 +128,8 @@ def _range(text: str, parts: list[str], numbers: type) -> list[Any]:
     try:
         first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
         logarithmic = {3: False, 4: parts[-1] == "log"}[len(parts)]
+        if count > MOST_MEMBERS:
+            raise ProjectError(f"`{text}`: {count} values; ask for at most {MOST_MEMBERS}")
         if count < 2 or (len(parts) == 4 and not logarithmic) or not math.isfinite(first + last):
             raise ValueError
         shares = [index / (count - 1) for index in range(count)]

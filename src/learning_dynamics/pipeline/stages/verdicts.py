@@ -16,7 +16,7 @@ from learning_dynamics.pipeline import maths, published
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.freshness import fault, outdated_verdicts
 from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.records import as_expected
+from learning_dynamics.pipeline.records import COLUMNS, as_expected
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import read_provenance, read_table
 
@@ -27,7 +27,7 @@ DEFAULT = Path("results")  # where the claims of the default scale lie, the one 
 
 def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> int:
     """Print or write the table; return 1 if a verdict is not the expected one."""
-    table = read_table(claims)
+    table = read_table(claims, declared=COLUMNS)
     made = read_provenance(claims)
     text = describe(table)
     if claims.parent == DEFAULT:

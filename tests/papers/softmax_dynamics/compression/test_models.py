@@ -54,12 +54,12 @@ def by_hand(start, optimiser: Optimiser, inputs: np.ndarray) -> tuple[np.ndarray
 @pytest.mark.parametrize("correlations", [(0.0, 0.0), (0.4, 0.0), (0.1, 0.5)])
 def test_training_takes_the_steps_of_its_optimiser(start, optimiser, correlations):
     inputs = inputs_of(COUNTS, *correlations)
-    gram, total, probabilities = train(inputs, COUNTS, *start, optimiser, RECORDS, 1)
+    gram, sums, probabilities = train(inputs, COUNTS, *start, optimiser, RECORDS, 1)
     f, W = by_hand(start, optimiser, inputs)
     p = toy.softmax(f @ W)[np.arange(6), LABELS.argmax(axis=1)]
     # twenty steps of a dozen operations each
     np.testing.assert_allclose(gram[-1], f.T @ f, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(total[-1], f.sum(axis=0), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(sums[-1].sum(axis=0), f.sum(axis=0), rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(probabilities[-1], [p[:3].mean(), p[3:5].mean(), p[5]], rtol=1e-11)
 
 

@@ -29,18 +29,30 @@ def early():
     return pd.DataFrame(rows).assign(sigma=1e-3, departure=1e-6)
 
 
-def test_dropped_terms_of_another_order_in_the_number_of_classes_are_refused(starts, early):
-    found = evaluate(claims.equation_21, {"starts": starts, "early": early}, {"dropped": 0.1})
+@pytest.fixture(scope="module")
+def repeated(early):
+    return early.assign(growth=0.99 * early["largest"], fastest=0.99 * early["largest"])
+
+
+def test_dropped_terms_of_another_order_in_the_number_of_classes_are_refused(starts, early, repeated):
+    found = evaluate(claims.equation_21, {"starts": starts, "early": early, "repeated": repeated}, {"dropped": 0.1})
     assert found.verdict == "corrected"
     slower = starts.assign(gain_many_classes=starts["gain"] * (1 + starts["classes"] ** -0.1 / 10))
-    assert evaluate(claims.equation_21, {"starts": slower, "early": early}, {"dropped": 0.1}).verdict == "contradicted"
+    assert (
+        evaluate(claims.equation_21, {"starts": slower, "early": early, "repeated": repeated}, {"dropped": 0.1}).verdict
+        == "contradicted"
+    )
 
 
-def test_one_start_that_grows_faster_than_the_root_of_the_largest_class_refuses_the_correction(starts, early):
-    found = evaluate(claims.theorem_b_3_dominant_class, {"starts": starts, "early": early}, {"many": 100.0})
+def test_one_start_that_grows_faster_than_the_root_of_the_largest_class_refuses_the_correction(starts, early, repeated):
+    found = evaluate(
+        claims.theorem_b_3_dominant_class, {"starts": starts, "early": early, "repeated": repeated}, {"many": 100.0}
+    )
     assert found.verdict == "corrected"
     faster = starts.copy()
     place = faster.index[faster["classes"] == 4][0]
     faster.loc[place, "rate"] = 1.1 * np.sqrt(faster.loc[place, "largest"]) * faster.loc[place, "sigma"]
-    found = evaluate(claims.theorem_b_3_dominant_class, {"starts": faster, "early": early}, {"many": 100.0})
+    found = evaluate(
+        claims.theorem_b_3_dominant_class, {"starts": faster, "early": early, "repeated": repeated}, {"many": 100.0}
+    )
     assert found.verdict == "contradicted"

@@ -12,6 +12,7 @@ from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
+    DRAW,
     ROUNDING,
     by_size,
     decades_back,
@@ -136,10 +137,11 @@ def lemma_1(features: Table, flows: Table) -> Finding:
 
 
 @claim(
-    "Proposition 2, Lemma 5",
+    "Propositions 2 and 4 together, Lemma 5",
     scope=FLOWS + "; speeds on fresh draws",
-    correction="The closed form holds for Riemannian gradient flow, whose tangent map is the orthogonal projection "
-    r"$Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$. Under the map that Proposition 4 prints, "
+    correction="Equation 5 says that the gradient is projected, not how. Read as the orthogonal projection, "
+    r"$Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map "
+    "of Proposition 4 is not that projection. Read as the map that Proposition 4 prints, "
     r"$\dot\omega = \omega / (CN(C + \omega^2))$, and therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
 )
 def proposition_2(features: Table, flows: Table) -> Finding:
@@ -473,12 +475,22 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
         return trace / said
 
     def on_network(table: Table) -> np.ndarray:
+        """Return the trace over the sum at the last epoch; nan where the covariance lacks rank."""
         last = table["epoch"].max()
-        omega = by_draw(select(table, epoch=last), "snr")
-        classes = omega.shape[1] + 1
-        return classes * by_seed(table, "nc1").iloc[-1].to_numpy() / theory.trace_bound(omega, classes)
+        counts, rank, nc1 = (by_seed(table, name).loc[last] for name in ("classes", "rank", "nc1"))
+        full = rank == by_seed(table, "features").loc[last]
+        found = []
+        for seed in nc1.index:
+            omega = select(table, "snr", epoch=last, seed=seed)["value"].to_numpy()
+            trace = counts[seed] * nc1[seed]
+            found.append(trace / theory.trace_bound(omega, counts[seed]) if full[seed] else np.nan)
+        return np.array(found)
 
     raw, networks = signed(features), over_trainings(trainings, on_network)
+    lacking = np.isnan(networks)
+    # the statement speaks of covariances of full rank; where no network has one, there is nothing to judge
+    if not lacking.all():
+        networks = networks[~lacking]
 
     def judge(said: tuple[bool, bool]) -> Judgement:
         factor, bound = said
@@ -498,7 +510,8 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
             checks += [
                 every_draw("raw features: trace over the sum", raw * scale, at_least=1 - ROUNDING, because=because),
                 every_draw("trained networks: trace over the sum", networks, at_least=1 - 1e-6,
-                           because=because + " of float32 features"),
+                           because=because + " of float32 features",
+                           left_out={"their covariance lacks rank": int(lacking.sum())}),
                 every_draw("raw features: largest trace over the sum", [raw.max()], at_least=1.01,
                            because="equality is not general"),
             ]  # fmt: skip
@@ -516,6 +529,47 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
 
 @claim(
+    "Appendix D.6, end of the derivation of NC1",
+    scope="class means of renormalised Gaussian features of three sizes, large noise in a direction that leans a "
+    "little towards them",
+    correction=r"$\|\Sigma_B^\dagger\Sigma_W\|_F \le \sqrt{\kappa(\Sigma_W)}\,\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$ "
+    r"with the condition number $\kappa$: the product tends to zero with its trace where $\kappa$ stays bounded, as on "
+    r"the renormalised features, where it is one.",
+)
+def trace_and_product(features: Table) -> Finding:
+    r"""Where all eigenvalues of $\Sigma_B^\dagger\Sigma_W$, and so its trace, tend to zero, the matrix itself does.
+
+    A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
+    small. Noise of variance $1/d$ in a direction that leans by $d$ towards the class means gives a trace of order $d$
+    and a product whose norm stays at {norm:.2g} or more. To see the bound, write the product as $\Sigma_W^{-1/2}S
+    \Sigma_W^{1/2}$ with $S = \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive, whose norm is
+    at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in
+    which class means do not differ.
+    """
+    trace, norm, condition = (
+        by_draw(features, name, draw=DRAW) for name in ("product_trace", "product_norm", "condition")
+    )
+
+    def judge(power: float) -> Judgement:
+        slope = np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1])) / np.log(
+            condition[:, -1] / condition[:, 0]
+        )
+        return Judgement(
+            every_draw("norm of the product over its trace, smallest lean", norm[:, -1] / trace[:, -1],
+                       at_most=condition[:, -1] ** power * (1 + 1e-9), because="the bound, to rounding"),
+            equal_on_every_draw("exponent in the condition number with which that ratio grows", slope, power,
+                                tolerance=0.01, relative_to=1.0,
+                                because="next order: the largest lean, a hundredth"),
+        )  # fmt: skip
+
+    rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
+    return Finding(
+        judge, printed=0.0, corrected=0.5, rivals=rivals, facts={"norm": float(norm.min())},
+        reason="the norm stays while the trace vanishes",
+    )  # fmt: skip
+
+
+@claim(
     "Section 3, footnote 12",
     scope="networks of three families, every recorded epoch; at the default scale small ones, on 8 x 8 digits",
     empirical=True,
@@ -529,13 +583,9 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
     """
     count = at_the_end(trainings, "features")
     lowest = over_trainings(trainings, lambda table: by_seed(table, "rank").min(skipna=False))
-    means = over_trainings(
-        trainings,
-        lambda table: by_draw(table, "snr", draw=["seed", "epoch"]).shape[1] * np.ones(table["seed"].nunique()),
-    )
 
     def judge(said: str) -> Judgement:
-        expected = {"full": count, "one fewer": count - 1, "collapsed": means}[said]
+        expected = {"full": count, "one fewer": count - 1, "collapsed": at_the_end(trainings, "classes") - 1}[said]
         return Judgement(equal_on_every_draw(
             "lowest rank of $\\Sigma_W$ over the number of features", lowest / count, expected / count, tolerance=0.0,
             relative_to=1.0, because="a rank is a whole number",

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures import collapse
+from learning_dynamics.papers.neural_collapse.central_path import converses, identities, limits, tangents, theory
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
-from learning_dynamics.papers.neural_collapse.central_path import identities, limits, tangents, theory
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.settings import NonNegative
 from learning_dynamics.tidy import SEED, Column, columns, joined, rows
@@ -44,7 +44,8 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.Da
     ``image``, ``idempotence``, ``tangent_moved``, ``asymmetry`` of each tangent map (Proposition 4);
     ``remainder`` of renormalised steps (Lemma 2, index: `tangents.STEPS`); ``slope``, ``slope--lemma_3``,
     ``slope--without_shrinking`` (Lemma 3); ``adjoint_gradient``, ``printed_gradient``, ``gradient_normal`` (Lemma 4);
-    ``speed``, d omega_j / dt by central differences.
+    ``speed``, d omega_j / dt by central differences. Quantities of features with other deviations from the same class
+    means: those of `converses.small_terms` and `converses.leaning_noise`.
     """
     tables = []
     for size in trajectory.settings["sizes"]:
@@ -134,6 +135,8 @@ def _free(drawn: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -
         "omega": omega,
         **manifold,
         **tangents.adjoint_gaps(X, classes),
+        **converses.small_terms(X, classes),
+        **converses.leaning_noise(X, classes),
         "slope": slopes["measured"],
         "slope--lemma_3": slopes["lemma_3"],
         "slope--without_shrinking": slopes["without_shrinking"],

@@ -16,6 +16,8 @@ import numpy as np
 from learning_dynamics.claims import Check, Finding, Judgement, Untested, claim, every_draw, share_of_draws
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
+    FIVE,
+    NEEDS_FIVE,
     at_first_epoch,
     at_the_drop,
     at_the_end,
@@ -234,10 +236,7 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
     """
     known = [table for table in trainings if table["data"].iloc[0] in FIVE]
     if len({table["data"].iloc[0] for table in known}) < len(FIVE):
-        raise Untested(
-            "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: "
-            "snakemake --configfile workflow/config/full.yaml"
-        )
+        raise Untested(NEEDS_FIVE)
     usual, left_out = ordinary(known)
 
     def judge(state: str) -> Judgement:
@@ -261,6 +260,3 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
         return Judgement(*checks)
 
     return Finding(judge, printed="end", rivals=RIVALS)
-
-
-FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")

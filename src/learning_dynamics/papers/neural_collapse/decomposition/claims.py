@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +10,9 @@ import pandas as pd
 
 from learning_dynamics import evidence
 from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.neural_collapse.draws import ROUNDING, largest
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
+from learning_dynamics.papers.neural_collapse.draws import DRAW, ROUNDING, by_size, largest
 from learning_dynamics.papers.neural_collapse.trainings import (
     at_the_end,
     by_seed,
@@ -21,7 +23,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     zero_error_epochs,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Table, by_draw, settings_of
 
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
@@ -86,6 +88,95 @@ def equation_6(features: Table) -> Finding:
     """
     alterations = {"within": "$\\Sigma_W$ in the place of $\\Sigma_T$", "bias": "a bias of $1/C$ alone"}
     return _gap(features, "classifier and bias less least-squares solution, relative", "equation_6", alterations)
+
+
+@claim(
+    "Section 2, Appendix C.2 (first term)",
+    scope="renormalised Gaussian features of three sizes; deviations within classes scaled by 0.001 to 1000, class "
+    "means kept; no weight decay",
+    correction=r"$L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes where $\Sigma_W \to 0$ and where "
+    r"$\Sigma_W \to \infty$: each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. "
+    r"Smaller variability lowers it where $\omega_j^2 > C$ alone.",
+)
+def nc1_term_and_variability(features: Table) -> Finding:
+    r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and tends to
+    zero only if $\Sigma_W$ does.
+
+    Where deviations drown the signal the least-squares classifier gives up: its weights shrink faster than the
+    deviations grow, and so does their part of the loss. What is left of the loss is then in $L_{NC2/3}$. Deviations
+    a thousand times as large leave {drowned:.1g} of $L_{NC1}$ (median over draws).
+    """
+
+    def judge(law: Callable[[np.ndarray, int], np.ndarray]) -> Judgement:
+        against = []
+        for (C, *_, values), (*_, omega) in zip(
+            by_size(features, "scattered_nc1"), by_size(features, "omega"), strict=True
+        ):
+            said = law(omega / np.array(SCATTERS)[:, None], C)
+            against.append((np.sign(np.diff(values[:, 0])) != np.sign(np.diff(said))).sum(axis=1))
+        return Judgement(equal_on_every_draw(
+            "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
+            np.concatenate(against), 0.0, tolerance=0.0, relative_to=1.0, because="a number of steps",
+        ))  # fmt: skip
+
+    values = np.concatenate([values[:, 0] for *_, values in by_size(features, "scattered_nc1")])
+    return Finding(
+        judge, printed=lambda omega, C: np.sum(omega**-2.0, axis=-1), corrected=theory.spectral_variability_loss,
+        rivals={
+            "smaller wherever deviations are larger": lambda omega, C: np.sum(omega**2.0, axis=-1),
+            "largest at $\\omega = 1$": lambda omega, C: theory.spectral_variability_loss(omega, 1),
+            "largest at $\\omega = C$": lambda omega, C: theory.spectral_variability_loss(omega, C**2),
+        },
+        facts={"drowned": float(np.median(values[:, -1] / values[:, len(SCATTERS) // 2]))},
+        reason="beyond $\\omega^2 = C$ larger deviations make the term smaller",
+    )  # fmt: skip
+
+
+@claim(
+    "Section 2, Appendix C.2 (second term)",
+    scope="renormalised Gaussian features of three sizes, their deviations within classes divided by 1000; no weight "
+    "decay",
+    correction=r"$L_{NC2/3} \to 0$ as $\Sigma_W \to 0$ for any class means of rank $C-1$. Where $\Sigma_W$ is a "
+    r"multiple of the identity the classifier then tends to $\bar M^\dagger$, which is a simplex frame, and a multiple "
+    r"of $\bar M^\top$, only where $\bar M$ is a simplex frame already.",
+)
+def nc23_term_and_simplex(features: Table) -> Finding:
+    r"""$L_{NC2/3}$ is a semi-metric of the distance from NC2 and NC3: where it is small, class means and classifiers
+    are nearly the same simplex frame.
+
+    It measures how well classifiers tell class means apart, which they do perfectly for any class means of full rank
+    once noise is small. NC2 and NC3 imply that it vanishes; the converse is what its name says, and fails: of
+    $\|W\bar M - \Phi\|/\|\Phi\|$ at most {term:.1g} is left, and class means are {means:.2g}, classifiers
+    {classifiers:.2g} away from the nearest frame (relative, of the Gram matrix; medians over draws). A flow that
+    minimises the term on renormalised features does make singular values equal, as `corollary_1_equality` has it for
+    the whole loss: the dynamics, not the term's smallness, gives the simplex.
+    """
+    names = ("frame_means", "frame_classifiers", "duality")
+    left = by_draw(features, "scattered_nc23", draw=DRAW)[:, 0]
+    found = {name: by_draw(features, name, draw=DRAW)[:, 0] for name in (*names, "frame_inverse", "duality_inverse")}
+
+    def judge(said: tuple[np.ndarray | float, ...]) -> Judgement:
+        kinds = ("class means from a simplex frame", "classifiers from a simplex frame", "classifiers from class means")
+        # a distance that is of a lower power than the square root of another would hardly be called its measure
+        return Judgement(*(
+            equal_on_every_draw(
+                f"distance of {kind}", found[name], value, tolerance=np.sqrt(left), relative_to=1.0, resolution=0.1,
+                because="the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
+            )
+            for kind, name, value in zip(kinds, names, said, strict=True)
+        ))  # fmt: skip
+
+    facts = {"term": left.max(), "means": np.median(found[names[0]]), "classifiers": np.median(found[names[1]])}
+    return Finding(
+        judge, printed=(0.0, 0.0, 0.0), corrected=(found["frame_means"], found["frame_inverse"],
+                                                   found["duality_inverse"]),
+        rivals={
+            "classifiers in proportion to class means": (found["frame_means"], found["frame_means"], 0.0),
+            "classifiers that are a simplex frame": (found["frame_means"], 0.0, found["duality_inverse"]),
+        },
+        facts={name: float(value) for name, value in facts.items()},
+        reason="the term is small where neither class means nor classifiers are near a simplex frame",
+    )  # fmt: skip
 
 
 @claim("Theorems 1 and 2, Figure 2", scope=SMALL + ", every recorded epoch of every training", origin="ours")

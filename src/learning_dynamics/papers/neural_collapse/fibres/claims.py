@@ -98,7 +98,9 @@ def projection_self_adjoint(features: Table) -> Finding:
     alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more), and the equation that
     Lemma 4 arrives at is gradient flow without any projection, which leaves the manifold: at least {normal:.2g} of the
     gradient is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5 and
-    Proposition 2 come out right for that one: see `proposition_2`.
+    Proposition 2 come out right for that one. Equation 5 says "projects" and no more: read as the orthogonal
+    projection, Proposition 2 stands and the formula of Proposition 4 is to be replaced; read as that formula, it is
+    Proposition 2 that falls. `proposition_2` has both.
     """
 
     def judge(flow: str) -> Judgement:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import scipy
 
 from learning_dynamics import evidence
-from learning_dynamics.claims import Check, Finding, Judgement, at_least, at_most, claim
+from learning_dynamics.claims import Check, Finding, Judgement, Untested, at_least, at_most, claim
 from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
+    FIVE,
+    NEEDS_FIVE,
     at_first_epoch,
     at_the_end,
     not_without_error,
@@ -18,8 +21,8 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     paired,
     when_errors_end,
 )
-from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, settings_of
 
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 
@@ -74,6 +77,37 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Literal["mean",
 
 
 test_collapse_slower.__test__ = False  # a claim, not a test
+
+
+@claim("Figure 12", scope="MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, three networks each, MSE", empirical=True)
+def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Fraction) -> Finding:
+    r"""On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
+
+    The paper names no measure of difficulty; here it is the test error of the same network at the same epoch.
+    Judged is Spearman's rank correlation of both over the five data sets, one for each network family, in the mean.
+    """
+    known = [table for table in trainings if table["data"].iloc[0] in FIVE]
+    if len({table["data"].iloc[0] for table in known}) < len(FIVE):
+        raise Untested(NEEDS_FIVE)
+    by_network: dict[str, list[tuple[float, ...]]] = {}
+    for table in known:
+        ends = tuple(at_the_end([table], quantity, "test").mean() for quantity in ("nc1", "error"))
+        by_network.setdefault(settings_of(table)["network"], []).append(ends)
+
+    def judge(told: str) -> Judgement:
+        found = []
+        for rows in by_network.values():
+            test, error = np.array(rows).T
+            found.append(scipy.stats.spearmanr(test, error).statistic * (-1 if told == "reversed" else 1))
+        return Judgement(at_least(
+            "rank correlation of NC1 on test images and test error over data sets", evidence.mean(found), correlation,
+            because="roughly monotonic: 95 % interval over networks",
+        ))  # fmt: skip
+
+    return Finding(judge, printed="test", rivals={"smaller on harder data sets": "reversed"})
+
+
+test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 
 
 @claim("Appendix A.8", scope=SMALL + ", MSE", empirical=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, share_of_draws
-from learning_dynamics.evidence import difference, share
-from learning_dynamics.papers.softmax_dynamics.compression.selections import FULL_BATCH, map_draws
+from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     END,
     FIRST,
@@ -19,12 +17,10 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     START,
     TREATED,
     members,
-    shapes,
-    share_difference,
     values,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, ascending
+from learning_dynamics.tidy import Table
 
 
 @claim("Figure 4, compression-seeking", scope=TREATED, empirical=True)
@@ -41,13 +37,13 @@ def compression(
 
     Of a fall after a rise the part that lies in that time counts, if it is as deep as a fall must be. There is one in
     {value:.1%} of the draws, and at no scale in more than {highest:.0%} (scale {at:g}); if the faintest part is counted
-    as well, in {any:.1%}. The whole course of the three phases, a fall, a rise and another fall, is that of
-    {phases:.1%}. The rank rises meanwhile in {rising:.0%}, by {net:+.2f} in the median draw.
+    as well, in {any:.1%}. All three phases follow one another in {phases:.1%}. The rank rises meanwhile in
+    {rising:.0%}, by {net:+.2f} in the median draw. Counted are all examples; over the means of classes, and at larger
+    skews, three phases are there: a claim of its own.
     """
     fallen = values(grid, within, 0, measure, threshold, skewed=True)
     net = values(grid, "net", 0, measure, skewed=True)
     scale = members(grid, skewed=True)["scale"].to_numpy()
-    found = shapes(grid, measure, threshold, skewed=True)
 
     def judge(direction: str) -> Judgement:
         shown = fallen >= threshold if direction == "falls" else net >= threshold
@@ -67,7 +63,7 @@ def compression(
         "highest": by_scale[at],
         "at": at,
         "any": float(np.mean(fallen > 0)),
-        "phases": float(np.mean([word is not None and word.startswith("FRF") for word in found])),
+        "phases": float(np.mean(values(grid, "phases", 0, measure, threshold, skewed=True) == 1)),
         "rising": float(np.mean(net >= threshold)),
         "net": float(np.nanmedian(net)),
     }
@@ -140,200 +136,73 @@ def ratio_falls(grid: Table, *, typical: Fraction) -> Finding:
 
 
 @claim(
-    "Section 3.3, necessity",
-    scope="8 examples, V = 4, cross-entropy, gradient flow from four scales; equal classes (d = 2), d = 3",
-    empirical=True,
-)
-def skew_and_bottleneck_are_necessary(
-    grid: Table,
-    no_bottleneck: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    within: Literal["fall", "fall_rare", "fall_learning"],
-    rare: Fraction,
-) -> Finding:
-    """Skewed classes and a bottleneck are both necessary for compression: where one of them is lacking, the rank does
-    not fall while classes are learned.
-
-    The paper says it of all three phases; tested here is the third. Of equal classes none is rare, so that all draws,
-    with both and without one, are judged over the time in which classes after the first are learned, and by one rule:
-    of a fall after a rise, the part in that time must be as deep as a fall. There is one in {treated:.1%} of the draws
-    with both, in {equal:.1%} of those with equal classes and in {wide:.1%} of those with three dimensions. The share
-    with both exceeds these by {equal_difference:+.1%} ({equal_least:+.1%} to {equal_most:+.1%}) and
-    {wide_difference:+.1%} ({wide_least:+.1%} to {wide_most:+.1%}). Where a fall is rare with both as well, its absence
-    without one would not have shown that both are needed.
-    """
-    ascending("dimension", grid=grid, no_bottleneck=no_bottleneck)
-    fallen = {
-        "treated": values(grid, within, 0, measure, threshold, skewed=True),
-        "equal": values(grid, within, 0, measure, threshold, skewed=False),
-        "wide": values(no_bottleneck, within, 0, measure, threshold, skewed=True),
-    }
-
-    def judge(controls: Mapping[str, str]) -> Judgement:
-        return Judgement(
-            *(
-                share_of_draws(
-                    f"draws whose rank, after a rise, falls while classes are learned, {name}",
-                    fallen[control] >= threshold,
-                    at_most=rare,
-                    undecided=np.isnan(fallen[control]),
-                    because="necessary means never without; one draw in twenty is let pass",
-                )
-                for control, name in controls.items()
-            )
-        )
-
-    facts = {name: float(np.mean(shown >= threshold)) for name, shown in fallen.items()}
-    for control in ("equal", "wide"):
-        difference = share_difference(fallen["treated"] >= threshold, fallen[control] >= threshold)
-        facts |= {
-            f"{control}_difference": difference.value,
-            f"{control}_least": difference.lower,
-            f"{control}_most": difference.upper,
-        }
-    printed = {"wide": "without a bottleneck", "equal": "without skew"}
-    rivals = {"the treated case as its own control": {"treated": "with both"}}
-    return Finding(judge, printed, rivals, facts=facts)
-
-
-@claim(
-    "Figure 4, the search",
-    scope="skewed classes of 8 examples, V = 4, d = 2, Gaussian starts; full batches, every optimiser of the map",
+    "Figure 4, under AdamW",
+    scope="32, 8, 4 and 1 examples in V = 4 classes, d = 2; equal classes; d = 3; Adam with decoupled decay, full "
+    "batches",
     origin="ours",
     empirical=True,
 )
-def full_batches_do_not_compress(
-    variants: Table,
+def adamw_compresses(
+    decays: Table,
     *,
     measure: Literal["rankme_centred", "rankme"],
     threshold: Positive,
-    within: Literal["fall", "fall_rare", "fall_learning"],
+    decay: Positive,
     typical: Fraction,
 ) -> Finding:
-    """With full batches the rank falls while rare classes are learned in fewer than half of the draws, however the
-    training is varied: by plain descent, larger steps, momentum, weight decay, Adam, or with correlated inputs.
+    """Under Adam with strong decoupled weight decay the rank over all examples falls while the rarest class is learned,
+    in most draws with skew and a bottleneck, and not in most without one of them, or without decay.
 
-    Each variant is judged by itself. By plain gradient descent it falls in {value:.0%} of the draws; most often under
-    {most} at {amount:g}, in {share:.0%} ({share_low:.0%} to {share_high:.0%}), where the fall has a median depth of
-    {depth:.2g}. With inputs correlated between all examples it does in up to {shared:.0%}, within classes in
-    {by_class:.0%}. Draws that diverge count as falls in each part; {diverged} do, no more than {most_diverged} under
-    one variant.
+    At decay {decay:g} it falls in {value:.0%} of the draws with both, in {equal:.0%} with equal classes, in {wide:.0%}
+    in three dimensions, and without decay in {none:.0%}; over the means of classes in {classes:.0%}. The falls are
+    late and shallow: {depth:.2f} in the median of those that fall, while from before the rarest class is learned to
+    after it the rank rises by {net:.2f}. In {learned:.0%} of the draws all classes pass the upper bound of learning.
     """
-    rows = map_draws(variants, within, measure, threshold, control="treated")
-    full = rows[rows["variant"].isin(FULL_BATCH)]
-    shares = {}
-    for key, cell in full.groupby(["variant", "amount"]):
-        shares[key] = share(int((cell["value"] >= threshold).sum()), len(cell))
-    top = max(shares, key=lambda key: shares[key].value)
-    deep = full[(full["variant"] == top[0]) & (full["amount"] == top[1]) & (full["value"] >= threshold)]["value"]
+    controls = {
+        "equal": ("equal classes", "equal", decay),
+        "wide": ("three dimensions", "wide", decay),
+        "none": ("no decay", "treated", 0.0),
+    }
 
-    def judge(kept: Sequence[str]) -> Judgement:
-        cells = rows[rows["variant"].isin(kept)].groupby(["variant", "amount"], sort=False)["value"]
+    def depths(case: str, amount: float, name: str = measure) -> np.ndarray:
+        rows = map_draws(decays, "fall_rare", name, threshold, control=case)
+        return rows[np.isclose(rows["amount"], amount)]["value"].to_numpy()
+
+    def judge(reading: tuple[float, str]) -> Judgement:
+        amount, name = reading
+        treated = depths("treated", amount, name)
         return Judgement(
+            share_of_draws(
+                "draws whose rank, after a rise, falls while the rarest class is learned",
+                treated >= threshold,
+                at_least=typical,
+                undecided=np.isnan(treated),
+                because=MORE,
+            ),
             *(
                 share_of_draws(
-                    f"treated draws whose rank, after a rise, falls while rare classes are learned: {name} {size:g}",
-                    cell >= threshold,
+                    f"the same with {what}",
+                    depths(case, size) >= threshold,
                     at_most=typical,
-                    undecided=np.isnan(cell),
-                    because=MORE,
+                    undecided=np.isnan(depths(case, size)),
+                    because="what is needed for a fall is missing",
                 )
-                for (name, size), cell in cells
-            )
-        )
-
-    def most_under(variant: str) -> float:
-        return max(found.value for key, found in shares.items() if key[0] == variant)
-
-    facts = {
-        "most": top[0],
-        "amount": top[1],
-        "share": shares[top].value,
-        "share_low": shares[top].lower,
-        "share_high": shares[top].upper,
-        "depth": float(deep.median()) if len(deep) else 0.0,
-        "diverged": int(full["value"].isna().sum()),
-        "most_diverged": int(full["value"].isna().groupby([full["variant"], full["amount"]]).sum().max()),
-        "shared": most_under("inputs shared"),
-        "by_class": most_under("inputs by class"),
-    }
-    return Finding(judge, FULL_BATCH, {"minibatches in their place": ("minibatch",)}, facts=facts)
-
-
-@claim(
-    "Figure 4, the search",
-    scope="skewed and equal classes of 8 examples, d = 2 and d = V = 4, Gaussian starts, one example at a time",
-    origin="ours",
-    empirical=True,
-)
-def noise_compresses(
-    variants: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme"],
-    threshold: Positive,
-    typical: Fraction,
-) -> Finding:
-    """Trained on one example at a time the rank does fall while rare classes are learned, in most draws, and more often
-    than in equally long times before and after; it falls without skew and without a bottleneck as well.
-
-    It falls in {value:.0%} of the treated draws, by {depth:.2f} in the median one, in {equal:.0%} of those with equal
-    classes and in {wide:.0%} of those with as many dimensions as classes. Steps of one example jitter, and a series
-    that jitters falls at any time: the treated draws are held against windows of as many recorded steps just before
-    ({before:.0%}; shorter where the start is near) and just after ({after:.0%}). The gradient of the one example is
-    multiplied by the number of examples, so that noise is large. Over the whole time in which the rare classes are
-    learned the rank changes by {net:+.2f} in the median draw: falls within that time are no phase by themselves.
-    """
-    cases = {"treated": "treated draws", "equal": "draws with equal classes", "wide": "draws without a bottleneck"}
-    beside = {"fall_before": "before", "fall_after": "after"}
-    batch = variants[(variants["variant"] == "minibatch") & (variants["amount"] == 1)]["variant"].size
-    if not batch:
-        raise ValueError("the map has no minibatches of one example; add 1 to `batches`")
-
-    def depths(control: str, variant: str, window: str) -> np.ndarray:
-        rows = map_draws(variants, window, measure, threshold, control=control)
-        chosen = rows["variant"] == variant
-        if variant == "minibatch":
-            chosen &= rows["amount"] == 1
-        return rows[chosen]["value"].to_numpy()
-
-    def judge(reading: tuple[str, str]) -> Judgement:
-        found = {control: depths(control, *reading) for control in cases}
-        return Judgement(
-            *(
-                share_of_draws(
-                    f"{name} whose rank, after a rise, falls while the rarest classes are learned",
-                    found[control] >= threshold,
-                    at_least=typical,
-                    undecided=np.isnan(found[control]),
-                    because=MORE,
-                )
-                for control, name in cases.items()
-            ),
-            *(
-                at_least(
-                    f"share of treated draws that fall, less that in an equally long window {when} (paired)",
-                    difference(found["treated"] >= threshold, depths("treated", reading[0], window) >= threshold),
-                    0.0,
-                    because="noise falls at any time",
-                )
-                for window, when in beside.items()
+                for what, case, size in controls.values()
             ),
         )
 
-    def fallen(control: str, window: str) -> float:
-        return float(np.mean(depths(control, "minibatch", window) >= threshold))
+    def at_decay(quantity: str) -> np.ndarray:
+        rows = map_draws(decays, quantity, measure, 0.0, control="treated")
+        return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
 
-    net = map_draws(variants, "net", measure, 0.0, control="treated")
-    net = net[(net["variant"] == "minibatch") & (net["amount"] == 1)]["value"]
-    facts = {
-        "depth": float(np.nanmedian(depths("treated", "minibatch", "fall_rare"))),
-        "equal": fallen("equal", "fall_rare"),
-        "wide": fallen("wide", "fall_rare"),
-        "net": float(net.median()),
+    treated = depths("treated", decay)
+    facts = {name: float(np.mean(depths(case, size) >= threshold)) for name, (_, case, size) in controls.items()}
+    facts |= {
+        "decay": decay,
+        "classes": float(np.mean(depths("treated", decay, f"class_{measure}") >= threshold)),
+        "depth": float(np.median(treated[treated >= threshold])) if (treated >= threshold).any() else 0.0,
+        "net": float(np.nanmedian(at_decay("net"))),
+        "learned": float(np.nanmean(at_decay("learned"))),
     }
-    facts |= {when: fallen("treated", window) for window, when in beside.items()}
-    rivals = {"full batches from the same starts": ("gradient descent", "fall_rare")}
-    rivals |= {f"the window {when} in its place": ("minibatch", window) for window, when in beside.items()}
-    return Finding(judge, ("minibatch", "fall_rare"), rivals, facts=facts)
+    rivals = {"no decay": (0.0, measure), "the rank over the means of classes": (decay, f"class_{measure}")}
+    return Finding(judge, (decay, measure), rivals, facts=facts)

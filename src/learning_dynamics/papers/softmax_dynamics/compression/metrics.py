@@ -20,7 +20,7 @@ MAP = (
     Column("dimension", "int", "feature dimensions d"),
     Column("scale", "float", "standard deviation of the initial parameters"),
     Column("seed", "int", "ensemble member within its cell"),
-    Column("measure", "str", "rankme_centred or rankme"),
+    Column("measure", "str", "rankme_centred or rankme, over examples, and with class_ before, over means of classes"),
     Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
     QUANTITY,
     Column("value", "float", "measured; empty where training diverged", nullable=True),
@@ -35,9 +35,9 @@ def descent_map(
 
     By measure: ``net``, the rank's change while the rarest classes are learned (between `lower` and `upper`), and
     ``learned``, whether all classes pass `upper` at the end. By measure and threshold: the deepest fall that follows a
-    rise, ``fall``, and the part of one while the rarest classes are learned, ``fall_rare``, or while all classes after
-    the first are, ``fall_learning``; and in windows of as many records as that of the rarest, just before it and just
-    after, ``fall_before`` and ``fall_after``.
+    rise since the warm-up's trough, ``fall``, and the part of one while the rarest classes are learned, ``fall_rare``,
+    or while all classes after the first are, ``fall_learning``; and in windows of as many records as that of the
+    rarest, just before it and just after, ``fall_before`` and ``fall_after``.
     """
     constants = trajectory.constants
     sizes, dimension = constants["counts"], constants["dimension"]
@@ -46,7 +46,10 @@ def descent_map(
     failed = trajectory.undecided if trajectory.undecided is not None else np.zeros(len(sizes), dtype=bool)
     still = failed[:, None, None]
     gram = np.where(still[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
-    total = np.where(still, 0.0, trajectory.series["total"])
+    sums = np.where(still[..., None], 0.0, trajectory.series["sums"])
+    total = sums.sum(axis=2)
+    means = sums / np.maximum(sizes, 1)[:, None, :, None]  # of classes; those that only pad the array are zero
+    second, centre = np.swapaxes(means, -1, -2) @ means, means.sum(axis=2)
     # classes that only pad the array are learned from the start and as large as can be
     pad = (sizes == 0)[:, None]
     probabilities = np.where(pad, 1.0, np.where(still, 0.0, trajectory.series["probabilities"]))
@@ -55,6 +58,8 @@ def descent_map(
     covariances = {
         "rankme_centred": gram - total[..., :, None] * total[..., None, :] / examples,
         "rankme": gram,
+        "class_rankme_centred": second - centre[..., :, None] * centre[..., None, :] / classes[:, None, None, None],
+        "class_rankme": second,
     }
     smallest = np.where(sizes > 0, sizes, sizes.max()).min(axis=1)
     labels = {
@@ -69,6 +74,7 @@ def descent_map(
     first = _windows(probabilities, counts, pad[:, 0], lower, upper)
     last = np.arange(len(sizes))
     for measure, covariance in covariances.items():
+        covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
         series[failed] = np.nan
         axes = {"seed": last % trajectory.settings["seeds"]}
@@ -76,8 +82,9 @@ def descent_map(
         learned = np.where(failed, np.nan, (probabilities[:, -1] > upper).all(axis=1))
         tables.append(rows({"net": net, "learned": learned}, axes, **labels, measure=measure, threshold=0.0))
         for threshold in thresholds:
+            since = falls.troughs(series, first.learning[0])
             found = falls.falls_by_window(series, threshold, first) | {
-                f"fall_{when}": falls.falls_within(series, threshold, window)
+                f"fall_{when}": falls.falls_within(series, threshold, window, since)
                 for when, window in _beside(first.rare, series.shape[1] - 1).items()
             }
             tables.append(rows(found, axes, **labels, measure=measure, threshold=threshold))
@@ -88,6 +95,12 @@ def descent_map(
 def variants_map(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> pd.DataFrame:
+    """Measure each member as `descent_map` does."""
+    return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
+
+
+@columns(*MAP)
+def adamw_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> pd.DataFrame:
     """Measure each member as `descent_map` does."""
     return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 

@@ -20,8 +20,8 @@ FIRST_MOMENT, SECOND_MOMENT, OFFSET = 0.9, 0.999, 1e-8  # Adam's, as in every li
 class Optimiser:
     """How parameters move: heavy-ball gradient descent with weight decay, or Adam; full batch for ``batch=0``.
 
-    Weight decay is added to the gradient; a minibatch is drawn anew at each step and its gradient scaled to the sum
-    over all examples.
+    Weight decay is added to the gradient, or, decoupled from it, taken off the parameters at each step as AdamW does; a
+    minibatch is drawn anew at each step and its gradient scaled to the sum over all examples.
     """
 
     learning_rate: float
@@ -29,6 +29,7 @@ class Optimiser:
     weight_decay: float = 0.0
     batch: int = 0
     adam: bool = False
+    decoupled: bool = False
 
 
 def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndarray:
@@ -66,22 +67,23 @@ def train(
     -------
     gram : ndarray, shape (records, d, d)
         f^T f.
-    total : ndarray, shape (records, d)
-        Sum of f over examples.
+    sums : ndarray, shape (records, classes, d)
+        Sum of f over each class's examples.
     probabilities : ndarray, shape (records, classes)
         Mean of its own class's probability over each class's examples. All nan after a divergence.
     """
     dimension, classes = W.shape
     gram = np.full((len(records), dimension, dimension), np.nan)
-    total = np.full((len(records), dimension), np.nan)
+    sums = np.full((len(records), classes, dimension), np.nan)
     probabilities = np.full((len(records), classes), np.nan)
     labels = np.repeat(np.arange(classes), counts)
     orthonormal = bool(np.array_equal(inputs, np.eye(len(inputs))))
     _kernel(
         inputs, orthonormal, labels, theta.copy(), W.copy(), optimiser.learning_rate, optimiser.momentum,
-        optimiser.weight_decay, optimiser.batch, optimiser.adam, draws, records, gram, total, probabilities,
+        optimiser.weight_decay, optimiser.batch, optimiser.adam, optimiser.decoupled, draws, records, gram,
+        sums, probabilities,
     )  # fmt: skip
-    return gram, total, probabilities
+    return gram, sums, probabilities
 
 
 @numba.njit
@@ -96,10 +98,11 @@ def _kernel(
     decay,
     batch,
     adam,
+    decoupled,
     draws,
     records,
     gram,
-    total,
+    sums,
     probabilities,
 ):
     examples, dimension = theta.shape
@@ -132,9 +135,10 @@ def _kernel(
             for i in range(examples):
                 probabilities[recorded, labels[i]] += (A[i, labels[i]] + 1) / sizes[labels[i]]
             for k in range(dimension):
-                total[recorded, k] = 0.0
+                for c in range(classes):
+                    sums[recorded, c, k] = 0.0
                 for i in range(examples):
-                    total[recorded, k] += f[i, k]
+                    sums[recorded, labels[i], k] += f[i, k]
                 for m in range(dimension):
                     gram[recorded, k, m] = 0.0
                     for i in range(examples):
@@ -158,8 +162,8 @@ def _kernel(
                 gradient_f[i, k] = examples / taken * s
         _product(inputs, orthonormal, gradient_f, gradient_theta)  # inputs are symmetric
         steps += 1
-        _move(theta, gradient_theta, first_theta, second_theta, rate, momentum, decay, adam, steps)
-        _move(W, gradient_W, first_W, second_W, rate, momentum, decay, adam, steps)
+        _move(theta, gradient_theta, first_theta, second_theta, rate, momentum, decay, adam, decoupled, steps)
+        _move(W, gradient_W, first_W, second_W, rate, momentum, decay, adam, decoupled, steps)
 
 
 @numba.njit
@@ -194,10 +198,14 @@ def _residual(f, W, labels, i, A):
 
 
 @numba.njit
-def _move(parameters, gradient, first, second, rate, momentum, decay, adam, steps):
+def _move(parameters, gradient, first, second, rate, momentum, decay, adam, decoupled, steps):
     for i in range(parameters.shape[0]):
         for k in range(parameters.shape[1]):
-            g = gradient[i, k] + decay * parameters[i, k]
+            g = gradient[i, k]
+            if decoupled:
+                parameters[i, k] *= 1 - rate * decay
+            else:
+                g += decay * parameters[i, k]
             if adam:
                 first[i, k] = FIRST_MOMENT * first[i, k] + (1 - FIRST_MOMENT) * g
                 second[i, k] = SECOND_MOMENT * second[i, k] + (1 - SECOND_MOMENT) * g * g

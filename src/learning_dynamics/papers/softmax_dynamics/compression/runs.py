@@ -12,7 +12,7 @@ import numpy as np
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Fraction, Positive, Seed
+from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def descent_map(
     Returns
     -------
     Trajectory
-        Time counts steps. Series gram (f^T f), total (sum of f over examples), probabilities (of its own class,
+        Time counts steps. Series gram (f^T f), sums (of f over each class's examples), probabilities (of its own class,
         mean over each class), padded with zeros to the largest shapes; constants counts (padded with zeros),
         dimension, scale, variant and amount of each member.
     """
@@ -93,6 +93,34 @@ def variants_map(
     return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
 
 
+def adamw_map(
+    *,
+    counts: list[list[Count]],
+    dimensions: list[Count],
+    scales: list[Positive],
+    seeds: Count,
+    learning_rate: Positive,
+    decays: list[NonNegative],
+    steps: Count,
+    points: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Adam with decoupled weight decay (AdamW), full batches, orthonormal inputs, over a grid and several decays.
+
+    Returns
+    -------
+    Trajectory
+        As in `descent_map`; variant AdamW, its amount the decay.
+    """
+    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
+
+    variants = [
+        Variant("AdamW", decay, Optimiser(learning_rate, weight_decay=decay, adam=True, decoupled=True))
+        for decay in decays
+    ]
+    return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
+
+
 @dataclass(frozen=True)
 class Variant:
     """One way to train: its name, the number that it is about, the optimiser, and the inputs' correlations."""
@@ -122,7 +150,7 @@ def _map(
     members = len(cells) * seeds
     series = {
         "gram": np.zeros((members, len(records), width, width)),
-        "total": np.zeros((members, len(records), width)),
+        "sums": np.zeros((members, len(records), most, width)),
         "probabilities": np.zeros((members, len(records), most)),
     }
     for cell, (variant, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
@@ -131,11 +159,11 @@ def _map(
         for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
             theta, W = toy.gaussian(rng, sum(sizes), dimension, len(sizes), scale)
             draws = int(rng.integers(2**31))
-            gram, total, probabilities = models.train(
+            gram, sums, probabilities = models.train(
                 inputs, np.array(sizes), theta, W, variant.optimiser, records, draws
             )
             series["gram"][member, :, :dimension, :dimension] = gram
-            series["total"][member, :, :dimension] = total
+            series["sums"][member, :, : len(sizes), :dimension] = sums
             series["probabilities"][member, :, : len(sizes)] = probabilities
     constants = {
         "counts": np.repeat(

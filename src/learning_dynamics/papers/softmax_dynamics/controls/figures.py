@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
+from learning_dynamics.papers.softmax_dynamics.draws import monotone, values
 from learning_dynamics.papers.softmax_dynamics.panels import RANK_NAMES, band, learned_times
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Count, Positive
@@ -34,9 +34,9 @@ def controls(
 
     {measure} of {members} single seeds (lines) and the middle half of all (band), Gaussian starts of scale {scale:g};
     dots: the first class and the last are learned; dashed, the number of dimensions. Last panel: shares over the whole
-    grid of scales, starts and skews, with 95 % Wilson intervals: no fall once it has risen, as the paper says of the
-    controls, and a fall after a rise while the rarest classes are learned. Under the squared loss not all classes are
-    learned, and the second dot is missing.
+    grid of scales, starts and skews, with 95 % Wilson intervals: no fall after a rise since the warm-up's trough, as
+    the paper says of the controls, and such a fall while the rarest classes are learned. Under the squared loss not all
+    classes are learned, and the second dot is missing.
     """
     panels = {
         "skewed, cross-entropy": skewed,
@@ -71,11 +71,10 @@ def controls(
     }
     axis = axes[1, 2]
     for place, (table, skew) in enumerate(cases.values()):
-        words = shapes(table, measure, threshold, skewed=skew)
         fallen = values(table, "fall_rare", 0, measure, threshold, skewed=skew) >= threshold
-        growing = monotone(words)
+        growing = monotone(table, measure, threshold, skewed=skew)
         for shift, shown, colour, label in (
-            (-0.13, growing, "blue", "never falls again"),
+            (-0.13, growing, "blue", "grows after warm-up"),
             (0.13, fallen, "vermilion", "falls, rare classes"),
         ):
             found = share(int(shown.sum()), len(shown))

@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.evidence import slope
-from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.flow_errors import at_each_time, difference_error
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Count, Positive
@@ -69,15 +68,16 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     return Drawn(figure, facts, alt)
 
 
-def dominant_class(starts: Table, early: Table, *, classes: Count) -> Drawn:
+def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Count) -> Drawn:
     r"""Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
     Left: relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes (dots;
     circles, their root mean square) against the largest class's size $N$, with $\sqrt{N}$ and $N$. Middle: the growth
-    rate of $\sigma_1$ after a tiny start has aligned with the fastest direction, over $\sqrt{N}$: one when classes are
-    many, a little less for four, as the spectral norm of $A$ predicts (lines); dashed, what proportionality to $N$ asks
-    for. Right: what dropping terms in $1/V$ from $g_i$ costs (eq. 21; triangles, with its two sums taken apart), and
-    how far the spectral norm of $A$ lies below $\sqrt{N}$, worst over $N$.
+    rate of $\sigma_1$ after a tiny start has aligned with the fastest direction: $\sqrt{N}$ where inputs are
+    orthonormal (filled), $N$ where the $N$ examples repeat one context and share its row of $f$ (open); lines, the
+    spectral norm of $A$, its rows repeated in the second case. Right: what dropping terms in $1/V$ from $g_i$ costs
+    (eq. 21; triangles, with its two sums taken apart), and how far the spectral norm of $A$ lies below $\sqrt{N}$,
+    worst over $N$.
     """
     figure, (random, aligned, many) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     shown = min(classes, starts["classes"].max())
@@ -91,16 +91,17 @@ def dominant_class(starts: Table, early: Table, *, classes: Count) -> Drawn:
     random.plot(sizes, np.sqrt(sizes), color=COLOURS["black"], ls=(0, (1, 1)), label=r"$\sqrt{N}$")
     random.set_yscale("log")
     random.set(ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start, $V = {shown}$")
-    random.set_ylim(np.quantile(rate, 0.01), 1e3)
-    ends = np.array(sorted(early["largest"].unique()), dtype=float)
-    end = early[early["time"] == early["time"].max()]
-    aligned.plot(ends, np.sqrt(ends), color=COLOURS["vermilion"], ls=(0, (4, 2)), label="$N$")
-    for count, colour in zip(sorted(end["classes"].unique()), ("green", "purple"), strict=False):
-        cell = end[end["classes"] == count].groupby("largest")["growth"].median()
-        norms = [theory.fastest_growth([int(size)] + [1] * (count - 1)) for size in ends]
-        aligned.plot(ends, norms / np.sqrt(ends), color=COLOURS[colour], lw=1.0)
-        aligned.plot(cell.index, cell / np.sqrt(cell.index), "o", ms=4.5, color=COLOURS[colour], label=f"$V = {count}$")
-    aligned.set(ylabel=r"$\dot\sigma_1 / (\sigma_1 \sqrt{N})$", title="aligned start", ylim=(0.7, 2.0))
+    random.set_ylim(np.quantile(rate, 0.05), 4 * sizes.max())
+    for table, filled in ((early, True), (repeated, False)):
+        end = table[table["time"] == table["time"].max()]
+        for count, colour in zip(sorted(end["classes"].unique()), ("green", "purple"), strict=False):
+            cell = end[end["classes"] == count].groupby("largest")[["growth", "fastest"]].median()
+            label = rf"$V = {count}$" + ("" if filled else ", one context")
+            aligned.plot(cell.index, cell["fastest"], color=COLOURS[colour], lw=1.0, ls="-" if filled else "--")
+            face = COLOURS[colour] if filled else "none"
+            aligned.plot(cell.index, cell["growth"], "o", ms=4.5, color=COLOURS[colour], mfc=face, label=label)
+    aligned.set_yscale("log", base=2)
+    aligned.set(ylabel=r"$\dot\sigma_1 / \sigma_1$", title="aligned start", ylim=(1, 2**9))
     squares = starts.assign(square=starts["gain"] ** 2).groupby("classes")["square"].sum()
     for column, marker, label in (("gain_many_classes", "o", "$g_i$, eq. 21"), ("gain_separate", "^", "sums apart")):
         errors = starts.assign(error=(starts[column] - starts["gain"]) ** 2).groupby("classes")["error"].sum()
@@ -118,7 +119,7 @@ def dominant_class(starts: Table, early: Table, *, classes: Count) -> Drawn:
     for axis in (random, aligned):
         axis.set_xscale("log", base=2)
         axis.set_xlabel("largest class size $N$")
-    for axis, place, columns in ((random, "upper left", 3), (aligned, "upper right", 1), (many, "upper right", 1)):
+    for axis, place, columns in ((random, "upper left", 3), (aligned, "upper left", 1), (many, "upper right", 1)):
         axis.legend(
             loc=place,
             ncols=columns,

@@ -61,18 +61,31 @@ def initial_states(trajectory: Trajectory) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-@columns(
+EARLY = (
     Column("classes", "int", "number of classes V"),
     Column("largest", "int", "size of the largest class; the others have one example"),
     Column("seed", "int", "ensemble member within its cell"),
-    Column("time", "float", "flow time in units of 1 / sqrt(largest)"),
+    Column("time", "float", "flow time in units of 1 / sqrt(largest), of repeated contexts in units of 1 / largest"),
     Column("sigma", "float", "largest singular value of the features", nullable=True),
     Column("growth", "float", "its relative growth rate, d log(sigma) / dt", nullable=True),
     Column("departure", "float", "largest difference of a prediction from 1/V", nullable=True),
-    Column("fastest", "float", "spectral norm of A at uniform predictions"),
+    Column("fastest", "float", "spectral norm of A, or of A with its rows repeated, at uniform predictions"),
 )
+
+
+@columns(*EARLY)
 def early_growth(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the growth of the largest singular value while predictions stay uniform."""
+    return _early(trajectory, repeated=False)
+
+
+@columns(*EARLY)
+def repeated_contexts(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure it where the examples of a class share one row of features."""
+    return _early(trajectory, repeated=True)
+
+
+def _early(trajectory: Trajectory, *, repeated: bool) -> pd.DataFrame:
     constants = trajectory.constants
     seeds, points = trajectory.settings["seeds"], len(trajectory.time)
     tables = []
@@ -80,13 +93,15 @@ def early_growth(trajectory: Trajectory) -> pd.DataFrame:
         zip(constants["classes"][::seeds], constants["largest"][::seeds], strict=True)
     ):
         counts = [int(largest)] + [1] * (int(classes) - 1)
-        labels = model.one_hot(counts)
+        labels = np.eye(int(classes)) if repeated else model.one_hot(counts)
+        # how often each row of features occurs among the examples
+        repeats = np.array(counts, dtype=float)[:, None] if repeated else np.ones((len(labels), 1))
         members = slice(cell * seeds, (cell + 1) * seeds)
         f = trajectory.series["f"][members, :, : len(labels)]
         W = trajectory.series["W"][members, :, :, :classes]
         lived = ~starts.undecided(f)
         f, W = (np.where(lived[:, None, None, None], factor, factor[:, :1]) for factor in (f, W))
-        df, _ = model.derivatives(f, W, labels, "cross_entropy")
+        df = -(repeats * model.residual(f, W, labels, "cross_entropy")) @ np.swapaxes(W, -1, -2)
         U, S, V = sorted_svd(f)
         S = np.where(lived[:, None, None], S, np.nan)
         rate = theory.singular_value_rates(U, df, V)
@@ -102,7 +117,7 @@ def early_growth(trajectory: Trajectory) -> pd.DataFrame:
                     "sigma": S[..., 0].ravel(),
                     "growth": (rate[..., 0] / S[..., 0]).ravel(),
                     "departure": departure.ravel(),
-                    "fastest": theory.fastest_growth(counts),
+                    "fastest": float(np.linalg.norm(repeats * (1 / classes - labels), 2)),
                 }
             )
         )

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from learning_dynamics.dynamics import ensemble
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.progress import progress
@@ -86,3 +87,51 @@ def early_growth(
         for index, name in enumerate(("classes", "largest"))
     }
     return Trajectory(times, {"f": f, "W": W}, constants, undecided=starts.undecided(f))
+
+
+def repeated_contexts(
+    *,
+    classes: list[Count],
+    largest: list[Count],
+    dimension: Count,
+    scale: Positive,
+    seeds: Count,
+    growth: Positive,
+    points: Count,
+    rtol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """As `early_growth`, where all examples of a class are one context: they share one row of f.
+
+    The gradient by that row is the sum over its examples, N A W^T in place of A W^T. A run lasts `growth` units of
+    1 / N, the unit of the trajectory's time.
+
+    Returns
+    -------
+    Trajectory
+        Series f, one row for each class, and W; constants classes, largest of each member.
+    """
+    cells = list(itertools.product(classes, largest))
+    times = np.linspace(0.0, growth, points)
+    f = np.zeros((len(cells) * seeds, points, max(classes), dimension))
+    W = np.zeros((len(cells) * seeds, points, dimension, max(classes)))
+    for cell, (count, size) in enumerate(progress(cells, "repeated contexts")):
+        labels, initial = starts.cell_states(seed, [1] * count, dimension, "balanced", scale, seeds)
+        repeats = np.array([size] + [1] * (count - 1), dtype=float)[:, None]
+
+        def field(
+            states: np.ndarray, members: np.ndarray, labels: np.ndarray = labels, repeats: np.ndarray = repeats
+        ) -> np.ndarray:
+            rows, classifier = model.unpack(states, labels.shape[1], dimension, labels.shape[2])
+            A = repeats * model.residual(rows, classifier, labels[members], "cross_entropy")
+            return model.pack(-A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(rows, -1, -2) @ A)
+
+        states = ensemble.flow(field, initial, times / size, rtol=rtol, atol=rtol * scale)
+        factors = starts.factors_of(states, labels, dimension)
+        members = slice(cell * seeds, (cell + 1) * seeds)
+        f[members, :, :count], W[members, :, :, :count] = factors["f"], factors["W"]
+    constants = {
+        name: np.repeat(np.array([cell[index] for cell in cells]), seeds)
+        for index, name in enumerate(("classes", "largest"))
+    }
+    return Trajectory(times, {"f": f, "W": W}, constants)

@@ -117,87 +117,82 @@ def warmup_lowers_rank(
     return Finding(judge, 0, {"it falls, but after a rise": 1}, facts=facts)
 
 
-@claim("Section 3.3, entropy-seeking", scope=TREATED, empirical=True)
+@claim(
+    "Section 3.3, entropy-seeking",
+    scope=f"{TREATED}, of which those with near-uniform predictions count",
+    empirical=True,
+)
 def phases_entropy_seeking(
     grid: Table,
     *,
     measure: Literal["rankme_centred", "rankme", "effective_rank"],
     threshold: Positive,
+    small: Positive,
     typical: Fraction,
 ) -> Finding:
     """After the warm-up the features expand, their effective rank rises, and the frequent classes are predicted
     confidently.
 
-    Compared are the moment at which the first class is learned and that at which the rarest begin to be, where the
-    paper's next phase begins: the rank rises by as much as the threshold in {value:.0%} of the draws, least often at
-    scale {at:g} ({lowest:.0%}). The rise comes later: while the rarest are learned there is one in {meanwhile:.0%},
-    where the paper has compression, and from the first class to the last in {whole:.0%}. Where one class outweighs the
-    others, these share what probability it leaves and count as begun as soon as it is learned: in {same:.0%} of the
-    draws both moments are one. When the rarest begin, the second singular value grows faster in ratio in
-    {overtaken:.0%}, when the first class is learned in {ahead:.0%}. A fall, then a rise, counted from the start
-    whatever is learned, is the course of {course:.0%}.
+    Compared are the moment at which the first class is learned and that at which the rarest all are: the rank rises by
+    as much as the threshold in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}); of the starts of
+    larger scale, which are left out, in {large:.0%}. Most of the rise comes late: before the rarest classes begin to be
+    learned there is one in {before:.0%}, while they are in {meanwhile:.0%}. Where one class outweighs the
+    others, these share what probability it leaves and count as begun as soon as it is learned.
     """
     rank = values(grid, "rank", None, measure, skewed=True)
     sizes = [values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2")]
     undecided = np.isnan(rank).any(axis=1)
     times = learning_times(grid, skewed=True)
     scale = members(grid, skewed=True)["scale"].to_numpy()
-    everything = np.ones(len(scale), dtype=bool)
+    kept = scale <= small
     # an order of learning that does not know the sizes puts any one class last as often as any other
     not_last = 1 - 1 / times.shape[1]
 
     def rises(begin: int, end: int) -> np.ndarray:
         return rank[:, end - 1] - rank[:, begin - 1] >= threshold
 
-    def rising(places: tuple[int, int], chosen: np.ndarray, name: str) -> Check:
-        shown = rises(*places)[chosen]
-        return share_of_draws(name, shown, at_least=typical, undecided=undecided[chosen], because=MORE)
+    def rising(places: tuple[int, int], chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
+        return share_of_draws(
+            name,
+            rises(*places)[chosen],
+            at_least=typical,
+            undecided=undecided[chosen],
+            because=MORE,
+            left_out=left_out,
+        )
 
     def judge(places: tuple[int, int]) -> Judgement:
         begin, end = places
+        out = {NOT_UNIFORM: int((~kept).sum())}
         return Judgement(
-            rising(places, everything, "draws whose rank rises from the first class learned until the rarest begin"),
-            *(rising(places, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale)),
+            rising(places, kept, "draws whose rank rises from the first class learned to the last", out),
+            *(rising(places, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale[kept])),
             share_of_draws(
                 "draws in which both singular values grow meanwhile",
-                np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0),
+                np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0)[kept],
                 at_least=typical,
-                undecided=undecided,
+                undecided=undecided[kept],
                 because=MORE,
+                left_out=out,
             ),
             share_of_draws(
                 "draws in which the most frequent class is learned before the last of the others",
-                times[:, 0] < times[:, 1:].max(axis=1),
+                (times[:, 0] < times[:, 1:].max(axis=1))[kept],
                 at_least=not_last,
-                undecided=undecided,
+                undecided=undecided[kept],
                 because="more often than in an order that does not know the sizes",
+                left_out=out,
             ),
         )
 
-    found = shapes(grid, measure, threshold, skewed=True)
-    before = rises(FIRST, RARE_BEGIN)
-    by_scale = {float(one): float(np.mean(before[scale == one])) for one in np.unique(scale)}
+    by_scale = {float(one): float(np.mean(rises(FIRST, RARE_LEARNED)[scale == one])) for one in np.unique(scale[kept])}
     at = min(by_scale, key=by_scale.__getitem__)
-
-    def overtaken(place: int) -> float:
-        gains = [
-            values(grid, f"rate_{i}", place, skewed=True) / values(grid, f"sigma_{i}", place, skewed=True)
-            for i in (1, 2)
-        ]
-        return float(np.mean(gains[1] > gains[0]))
-
+    large = rises(FIRST, RARE_LEARNED)[~kept]
     facts = {
-        "course": float(np.mean([word is not None and word.startswith("FR") for word in found])),
         "at": at,
         "lowest": by_scale[at],
-        "same": float(np.mean(sizes[0][:, RARE_BEGIN - 1] == sizes[0][:, FIRST - 1])),
-        "meanwhile": float(np.mean(rises(RARE_BEGIN, RARE_LEARNED))),
-        "whole": float(np.mean(rises(FIRST, RARE_LEARNED))),
-        "overtaken": overtaken(RARE_BEGIN),
-        "ahead": overtaken(FIRST),
+        "large": float(np.mean(large)) if large.size else np.nan,
+        "before": float(np.mean(rises(FIRST, RARE_BEGIN)[kept])),
+        "meanwhile": float(np.mean(rises(RARE_BEGIN, RARE_LEARNED)[kept])),
     }
-    rivals = {
-        "the time before, in its place": (START, FIRST),
-        "while the rare classes are learned, in its place": (RARE_BEGIN, RARE_LEARNED),
-    }
-    return Finding(judge, (FIRST, RARE_BEGIN), rivals, facts=facts)
+    return Finding(judge, (FIRST, RARE_LEARNED), {"the time before, in its place": (START, FIRST)}, facts=facts)

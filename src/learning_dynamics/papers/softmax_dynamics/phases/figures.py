@@ -13,8 +13,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
+from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
-from learning_dynamics.papers.softmax_dynamics.draws import monotone, shapes, values
+from learning_dynamics.papers.softmax_dynamics.draws import shapes, values
 from learning_dynamics.papers.softmax_dynamics.panels import RANK_NAMES, band, class_colours, learned_times
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
@@ -23,28 +24,63 @@ from learning_dynamics.tidy import Table, select, settings_of
 # until the first class is learned, until the last is, after that: the paper's three phases, by what defines them
 STYLES = ("-", (0, (3, 1.2)), (0, (1, 1)))
 STYLE_NAMES = ("until the first class is learned", "until all are", "after that")
+# the paper's three phases, by what the rank does, and the tints of their bands
+PHASE_NAMES = ("warm-up", "entropy-\nseeking", "compression-\nseeking")
+PHASE_TINTS = ("grey", "sky", "orange")
+POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "over classes"}
 
 
-def figure4(skewed: Table) -> Drawn:
-    r"""One run of the toy: skewed classes ({sizes}), $d = {dimension}$, cross-entropy, from a Gaussian start.
+def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
+    r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d = {dimension}$, cross-entropy.
 
-    Top: rows of $f$ and columns of $W$, two coordinates of each; large dots are the ends. Colours are classes, line
-    styles are phases by what is learned: solid until the first class is learned, dashed until all are, dotted after.
-    Bottom: singular values, with $\sigma_1 - \sigma_2$, and RankMe, centred and not. Vertical lines mark when each
-    class is learned (its mean probability passes one half), in its colour; the grey band holds the middle half of
-    {draws} seeds (RankMe, centred). Drawn is the one of {known} seeds that stays nearest to the median of all.
+    From top to bottom: rows of $f$ and columns of $W$, two coordinates of each; large dots are the ends. Colours are
+    classes, line styles are phases by what is learned: solid until the first class is learned, dashed until all are,
+    dotted after. Singular values, with $\sigma_1 - \sigma_2$. RankMe, centred, over all examples and over the means of
+    classes, each class counting once; the band holds the middle half of the seeds of the latter. Vertical lines mark
+    when each class is learned (its mean probability passes one half), in its colour. Shaded are the phases of the rank
+    over classes: a fall to the lowest rank until the first class is learned, a rise, and a fall of at least
+    {threshold:g} after it, where there is one. Drawn is the seed that stays nearest to the median, of {known} and of
+    {strong_known}.
     """
-    rows = skewed[skewed["seed"] == typical_member(skewed)]
-    counts = settings_of(skewed)["counts"]
+    figure, grid = plt.subplots(4, 2, figsize=(WIDTH, 9.6), height_ratios=[1.15, 1.15, 1.0, 1.0])
+    tables = (skewed, strongly)
+    for column, table in zip(grid.T, tables, strict=True):
+        _setting(column, table, threshold)
+    handles = [
+        Line2D([], [], color=COLOURS["black"], ls=style, lw=1.2, label=name)
+        for style, name in zip(STYLES, STYLE_NAMES, strict=True)
+    ]
+    grid[1, 0].legend(handles=handles, handlelength=1.8, fontsize=7.5, loc="best", labelspacing=0.2)
+    facts = {
+        "sizes": _listed(skewed),
+        "strong_sizes": _listed(strongly),
+        "dimension": settings_of(skewed)["dimension"],
+        "threshold": threshold,
+        "known": int(select(skewed, "feature_x")["seed"].nunique()),
+        "strong_known": int(select(strongly, "feature_x")["seed"].nunique()),
+    }
+    alt = "Paths of features and weights, singular values and RankMe in two settings; at the larger skew the rank over "
+    return Drawn(
+        figure, facts, alt + "classes falls again while the rarest class is learned, that over examples rises."
+    )
+
+
+def _listed(table: Table) -> str:
+    return ", ".join(map(str, settings_of(table)["counts"]))
+
+
+def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
+    """Draw one setting's features, weights, singular values and ranks, one below the other."""
+    plane, weights, spectrum, rank = axes
+    rows = table[table["seed"] == typical_member(table)]
+    counts = settings_of(table)["counts"]
     learned = learned_times(rows, len(counts))
     marks = (float(np.min(learned)), float(np.max(learned)))
-    figure, grid = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
-    (plane, weights), (spectrum, rank) = grid
     colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
     _paths(plane, rows, "feature", [colours[label] for label in labels], marks, 1.0)
     _paths(weights, rows, "class", colours, marks, 1.8)
-    plane.set_title("features $f$")
+    plane.set_title(f"class sizes {_listed(table)}\nfeatures $f$")
     weights.set_title("classifier $W$")
     for index, colour in zip((1, 2), sequence(2), strict=True):
         curve = select(rows, "sigma", index=index)
@@ -54,45 +90,64 @@ def figure4(skewed: Table) -> Drawn:
     gap = (first - second)[first.index > 0]
     spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=(0, (4, 2)), lw=1.1, label=r"$\sigma_1 - \sigma_2$")
     spectrum.set(ylabel="singular values of $f$")
-    band(rank, skewed, "rankme_centred", COLOURS["grey"])
-    for name, tint in (("rankme_centred", "black"), ("rankme", "vermilion")):
+    band(rank, table, "class_rankme_centred", COLOURS["vermilion"])
+    for name, tint in (("rankme_centred", "black"), ("class_rankme_centred", "vermilion")):
         curve = select(rows, name)
         curve = curve[curve["time"] > 0]
-        rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=RANK_NAMES[name])
-    rank.set(ylabel="effective dimensions", ylim=(0.98, settings_of(skewed)["dimension"] + 0.12))
+        rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=POPULATION_NAMES[name])
+    rank.set(ylabel="RankMe", ylim=(0.98, settings_of(table)["dimension"] + 0.06))
+    times, course = (select(rows, "class_rankme_centred")[name].to_numpy() for name in ("time", "value"))
+    edges = phase_edges(times, course, marks[0], threshold)
     for axis in (spectrum, rank):
         for time, tint in zip(learned, colours, strict=True):
             axis.axvline(time, color=tint, lw=1.0, zorder=0)
+        for (begin, end), tint in zip(itertools.pairwise(edges), PHASE_TINTS, strict=False):
+            axis.axvspan(begin, end, color=COLOURS[tint], alpha=0.16, lw=0, zorder=-1)
         axis.set(xscale="log", xlabel="gradient-flow time $t$")
-        axis.set_xlim(skewed.loc[skewed["time"] > 0, "time"].min(), skewed["time"].max())
-    spectrum.legend(loc="upper left", handlelength=1.5)
+        axis.set_xlim(table.loc[table["time"] > 0, "time"].min(), table["time"].max())
+    shown = np.maximum(edges, table.loc[table["time"] > 0, "time"].min())
+    for (begin, end), name in zip(itertools.pairwise(shown), PHASE_NAMES, strict=False):
+        rank.text(
+            np.sqrt(begin * end),
+            1.02,
+            name,
+            transform=rank.get_xaxis_transform(),
+            ha="center",
+            va="bottom",
+            fontsize=7.5,
+            linespacing=0.95,
+        )
+    spectrum.legend(loc="upper left", handlelength=1.5, fontsize=8)
     rank.legend(loc="lower right", handlelength=1.3, fontsize=8)
     handles = [
         Line2D([], [], color=tint, label=f"{size} in class {k}")
         for k, (tint, size) in enumerate(zip(colours, counts, strict=True), start=1)
     ]
     plane.legend(handles=handles, handlelength=1.0, fontsize=7.5, loc="best", labelspacing=0.2)
-    handles = [
-        Line2D([], [], color=COLOURS["black"], ls=style, lw=1.2, label=name)
-        for style, name in zip(STYLES, STYLE_NAMES, strict=True)
-    ]
-    weights.legend(handles=handles, handlelength=1.8, fontsize=7.5, loc="best", labelspacing=0.2)
-    facts = {
-        "sizes": ", ".join(map(str, counts)),
-        "dimension": settings_of(skewed)["dimension"],
-        "draws": int(skewed["seed"].nunique()),
-        "known": int(select(skewed, "feature_x")["seed"].nunique()),
-    }
-    return Drawn(
-        figure,
-        facts,
-        "Paths of features and weights, singular values and RankMe, with the times at which classes are learned.",
-    )
+
+
+def phase_edges(times: np.ndarray, course: np.ndarray, learned: float, threshold: float) -> list[float]:
+    """Return when phases of a rank begin, and when the last one ends: warm-up, growth, and a fall if there is one.
+
+    Parameters
+    ----------
+    times, course : ndarray, shape (times,)
+    learned : float
+        When the first class is learned, until which the warm-up's trough is looked for.
+    """
+    until = int(np.searchsorted(times, learned)) if np.isfinite(learned) else len(times) - 1
+    since = int(falls.troughs(course[None], np.array([min(until, len(times) - 1)]))[0])
+    turning = [since + place for place in falls.turning_points(course[since:], threshold)]
+    tops = [(top, bottom) for top, bottom in itertools.pairwise(turning[1:]) if course[bottom] < course[top]]
+    if not tops:
+        return [times[0], times[since], times[-1]]
+    top, bottom = max(tops, key=lambda pair: course[pair[0]] - course[pair[1]])
+    return [times[0], times[since], times[top], times[bottom]]
 
 
 def typical_member(table: Table) -> int:
-    """Return the member, of those whose coordinates are known, whose RankMe stays nearest to the median's course."""
-    rank = select(table, "rankme_centred").pivot_table(index="seed", columns="time", values="value")
+    """Return the member with known coordinates whose rank over classes stays nearest to the median's."""
+    rank = select(table, "class_rankme_centred").pivot_table(index="seed", columns="time", values="value")
     known = select(table, "feature_x")["seed"].unique()
     return int((rank - rank.median()).abs().max(axis=1)[known].idxmin())
 
@@ -119,8 +174,7 @@ def _paths(
 
 PHASES = (
     ("falls first", lambda words, falls: np.array([bool(w) and w[0] == "F" for w in words])),
-    ("no fall after\na rise", lambda words, falls: monotone(words)),
-    ("falls after a rise,\nany time", lambda words, falls: falls["fall"]),
+    ("grows from the warm-\nup's trough on", lambda words, falls: ~falls["fall"]),
     ("falls after a rise, while\nrare classes are learned", lambda words, falls: falls["fall_rare"]),
 )
 
@@ -135,9 +189,9 @@ def phases(
 ) -> Drawn:
     r"""Share of seeds whose effective rank shows each phase, over class skews and initial scales.
 
-    Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall once
-    it has risen (what the paper says of its controls); it falls after a rise, at any time (compression,
-    counted generously); it falls after a rise, and as much as counts comes while the rarest classes are learned.
+    Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall
+    once it has risen from the warm-up's trough, the lowest rank until the first class is learned (what the paper says
+    of its controls); it falls after a rise since then, and as much as counts comes while the rarest are learned.
     Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the share in per cent
     with its 95 % Wilson interval, balanced and Gaussian starts together; of equal classes (lowest row of each panel)
     all are rarest. Each row of panels has colours of its own, from nought to its largest share.
@@ -147,7 +201,7 @@ def phases(
         "cross-entropy, $d = 3$": no_bottleneck,
         "squared loss, $d = 2$": squared,
     }
-    figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 7.6), sharex=True, sharey=True)
+    figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
     for row, (name, rule) in enumerate(PHASES):
         found = [_shares(table, rule, measure, threshold) for table in tables.values()]
         top = max(shares[..., 0].max() for shares, _, _ in found)

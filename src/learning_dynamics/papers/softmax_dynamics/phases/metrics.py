@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics import falls, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics.spectra import RANKS, alignment, separation, sorted_svd
+from learning_dynamics.papers.softmax_dynamics.spectra import alignment, ranks_of, separation, sorted_svd
 from learning_dynamics.settings import Fraction, Natural, Positive
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -22,7 +24,7 @@ GRID = (
     Column("init", "str", "balanced or gaussian"),
     Column("scale", "float", "standard deviation of the initial features"),
     Column("seed", "int", "ensemble member within its cell"),
-    Column("measure", "str", "rankme_centred, rankme or effective_rank; empty for what concerns none"),
+    Column("measure", "str", "rankme_centred, rankme or effective_rank, of classes with class_; empty for none"),
     Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
     QUANTITY,
     Column("index", "int", "1, 2, ...: swings in their order, classes by size, or moments; 0 for scalars"),
@@ -31,10 +33,13 @@ GRID = (
 
 
 @columns(*TOY)
-def toy(trajectory: Trajectory, *, coordinates: Natural) -> pd.DataFrame:
+def toy(
+    trajectory: Trajectory, *, coordinates: Natural, populations: list[Literal["examples", "classes"]]
+) -> pd.DataFrame:
     """Measure one cell's flows over time.
 
-    Quantities: ``rankme_centred``, ``rankme``, ``effective_rank``; ``sigma`` and its derivative ``rate``, of the
+    Quantities: ``rankme_centred``, ``rankme``, ``effective_rank``, over all examples, and the same with ``class_``
+    before, over the means of classes, as `populations` says; ``sigma`` and its derivative ``rate``, of the
     features; ``probability``, the mean probability (under the squared loss: output) of its own class over a class's
     examples; ``alignment`` of the leading eigenvectors of f^T f and W W^T; ``separation_f``, ``separation_w``, of the
     largest class's features and weights from all others; ``loss``. For the first `coordinates` members also the
@@ -44,7 +49,7 @@ def toy(trajectory: Trajectory, *, coordinates: Natural) -> pd.DataFrame:
     labels, loss = trajectory.constants["labels"], trajectory.settings["loss"]
     sigma, rate = _rates(f, W, labels, loss)
     group = labels[0].argmax(axis=-1) == 0
-    measured = {name: measure(f) for name, measure in RANKS.items()} | {
+    measured = ranks_of(f, labels, populations) | {
         "sigma": sigma,
         "rate": rate,
         "probability": class_probabilities(f, W, labels, loss),
@@ -66,7 +71,14 @@ def toy(trajectory: Trajectory, *, coordinates: Natural) -> pd.DataFrame:
 
 
 @columns(*GRID)
-def flow_grid(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> pd.DataFrame:
+def flow_grid(
+    trajectory: Trajectory,
+    *,
+    thresholds: list[Positive],
+    lower: Fraction,
+    upper: Fraction,
+    populations: list[Literal["examples", "classes"]],
+) -> pd.DataFrame:
     """Measure each member of a grid.
 
     Quantities: ``learned``, when each class's mean probability of its own class passes one half for good, and
@@ -74,8 +86,10 @@ def flow_grid(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
     ``alignment``, ``separation_f``, ``separation_w``. By measure: ``rank`` at the same moments; ``lowest``; ``tail``,
     its change over the last half decade of time; ``net``, its change while the rarest classes are learned (their
     probabilities between `lower` and `upper`). By measure and threshold: ``swing``, the first four alternating
-    swings; the deepest fall after a rise, ``fall``, and the part of one while the rarest classes are learned,
-    ``fall_rare``, or while all classes after the first are, ``fall_learning``.
+    swings; the deepest fall after a rise since the warm-up's trough, ``fall``, and the part of one while the rarest
+    classes are learned, ``fall_rare``, or while all classes after the first are, ``fall_learning``. The trough is the
+    lowest rank until the first class is learned. ``phases``: whether a warm-up, a growth and a fall while the rarest
+    classes are learned follow one another.
     """
     f, W = _finite(trajectory)
     constants, loss, times = trajectory.constants, trajectory.settings["loss"], trajectory.time
@@ -122,8 +136,7 @@ def flow_grid(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
             "separation_w": at_moments(separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0)),
         }
     )
-    for name, measure in RANKS.items():
-        series = measure(f)
+    for name, series in ranks_of(f, labels, populations).items():
         rank = at_moments(series)
         before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
         add(
@@ -137,7 +150,8 @@ def flow_grid(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
         )
         for threshold in thresholds:
             swung = {"swing": falls.swings(series, threshold, 4)}
-            add(swung | falls.falls_by_window(series, threshold, windows), name, threshold)
+            whole = {"phases": falls.three_phases(series, threshold, windows)}
+            add(swung | falls.falls_by_window(series, threshold, windows) | whole, name, threshold)
     return joined(GRID, *tables)
 
 

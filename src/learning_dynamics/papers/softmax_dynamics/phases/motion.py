@@ -7,28 +7,28 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.softmax_dynamics.panels import class_colours, learned_times
-from learning_dynamics.papers.softmax_dynamics.phases.figures import typical_member
+from learning_dynamics.papers.softmax_dynamics.phases.figures import POPULATION_NAMES, typical_member
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.tidy import Table, select, settings_of
 
 
-def figure4(skewed: Table) -> Motion:
-    r"""In motion: the features of each class, and RankMe of all of them.
+def figure4(strongly: Table) -> Motion:
+    r"""In motion: the features of each class, and RankMe over classes and over all examples.
 
-    The same run as above, at recorded times, evenly in $\ln t$. Left: rows of $f$ with their paths so far, colours as
-    above; they begin near the origin. Right: RankMe, centred, until then; vertical lines mark when each class is
+    The second setting above, at recorded times, evenly in $\ln t$. Left: rows of $f$ with their paths so far, colours
+    as above; they begin near the origin. Right: RankMe, centred, until then; vertical lines mark when each class is
     learned.
     """
-    rows = skewed[skewed["seed"] == typical_member(skewed)]
-    counts = settings_of(skewed)["counts"]
+    rows = strongly[strongly["seed"] == typical_member(strongly)]
+    counts = settings_of(strongly)["counts"]
     labels = np.repeat(np.arange(len(counts)), counts)
     x, y = (
         select(rows, f"feature_{letter}").pivot_table(index="time", columns="index", values="value") for letter in "xy"
     )
-    rank = select(rows, "rankme_centred").set_index("time")["value"].sort_index()
+    ranks = [select(rows, name).set_index("time")["value"].sort_index() for name in POPULATION_NAMES]
     times = x.index[x.index > 0]
-    x, y, rank = (table.loc[times].to_numpy() for table in (x, y, rank))
+    x, y, *ranks = (table.loc[times].to_numpy() for table in (x, y, *ranks))
     figure, (plane, curve) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])
     reach = 1.08 * float(np.abs([x, y]).max())
     for line in (plane.axhline, plane.axvline):
@@ -48,12 +48,17 @@ def figure4(skewed: Table) -> Motion:
     for time, tint in zip(learned_times(rows, len(counts)), colours, strict=True):
         if np.isfinite(time):
             curve.axvline(time, color=tint, lw=1.0, zorder=0)
-    (trace,) = curve.plot([], [], color=COLOURS["black"])
-    (head,) = curve.plot([], [], "o", color=COLOURS["black"], ms=5, clip_on=False)
+    tones = [COLOURS["black"], COLOURS["vermilion"]]
+    traces = [
+        curve.plot([], [], color=tone, label=name)[0]
+        for tone, name in zip(tones, POPULATION_NAMES.values(), strict=True)
+    ]
+    heads = [curve.plot([], [], "o", color=tone, ms=5, clip_on=False)[0] for tone in tones]
+    curve.legend(loc="center right", handlelength=1.2, fontsize=8)
     curve.set(
         xscale="log",
         xlim=(times[0], times[-1]),
-        ylim=(0.98, settings_of(skewed)["dimension"] + 0.06),
+        ylim=(0.98, settings_of(strongly)["dimension"] + 0.06),
         xlabel="gradient-flow time $t$",
     )
     curve.set_title("RankMe")
@@ -63,14 +68,15 @@ def figure4(skewed: Table) -> Motion:
         for index, (path, point) in enumerate(zip(paths, points, strict=True)):
             path.set_data(x[: now + 1, index], y[: now + 1, index])
             point.set_data([x[now, index]], [y[now, index]])
-        trace.set_data(times[: now + 1], rank[: now + 1])
-        head.set_data([times[now]], [rank[now]])
+        for trace, head, rank in zip(traces, heads, ranks, strict=True):
+            trace.set_data(times[: now + 1], rank[: now + 1])
+            head.set_data([times[now]], [rank[now]])
 
     return Motion(
         figure,
         draw,
         seconds=4.5,
-        facts={"lowest": rank.min(), "last": rank[-1]},
+        facts={"highest": ranks[1].max(), "last": ranks[1][-1]},
         alt="Points leave the origin of a plane along one line, then fan out, one direction for each class; RankMe "
-        "falls to {lowest:.2f} and ends at {last:.2f}.",
+        "over classes rises to {highest:.2f} and falls to {last:.2f}, while that over examples rises.",
     )

@@ -6,7 +6,14 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measured
+from learning_dynamics.papers.tensor_networks.classification.theory import (
+    fitted_power,
+    outside_support,
+    pushes_at_the_limit,
+)
+from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measured, singular_products
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -17,6 +24,7 @@ SCALE = Column("scale", "float", "initial scale alpha")
 DIRECTION = Column("direction", "int", "which of the initial directions")
 SIGMA = Column("sigma", "float", "log(1 + log(1 + t))")
 VALUE = Column("value", "float", "measured; empty where the flow could not be followed, or the fit has no points", True)
+FLOOR = 1e4  # in units of the integrator's atol: layers below are its error
 DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, QUANTITY, INDEX, VALUE, PREDICTED)
 
 
@@ -43,6 +51,13 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
     ``stationarity_l1``, ``stationarity_l2``, with another power in place of 2/L; ``dense_transformed`` and
     ``dense_inputs``, the share of |rho| or |beta| that lies beyond as many entries as there are points; ``excess``, of
     the l_(2/L) quasi-norm to the power 2/L at unit margin above its global minimum, relative (real networks).
+
+    At the last time ``power``, the power of 1 / log t with which a share vanishes, fitted within the window: of two
+    orthogonally decomposable layers one for each entry of rho off the support of the l1 max margin, its share of the
+    l1 norm, predicted to be 1 - s_j by the margin problem's multipliers; of fully connected networks of any depth the
+    share of the coefficients outside of what the support vectors span, predicted to be 1 / L. With the same index
+    ``between``, the share of all such entries at the window's start, and ``sign``, the least cosine within the window
+    between an entry and what pushes it in the limit.
     """
     sizes = np.full(trajectory.members, trajectory.settings["scale"])
     return _measured(trajectory, window, trajectory.settings["depth"], sizes, np.zeros(trajectory.members, dtype=int))
@@ -71,17 +86,56 @@ def _measured(
                 network, architecture, data[seeds[position]], trajectory.time, states, settings["sharpness"],
                 (window[0], window[1]),
             )  # fmt: skip
-            labels = {"network": architecture, "depth": depth, "scale": scales[position]}
-            tables.append(
-                rows(
-                    found,
-                    {"sigma": trajectory.time[1:]},
-                    seed=seeds[position],
-                    direction=directions[position],
-                    **labels,
-                )
+            labels = {
+                "network": architecture, "depth": depth, "scale": scales[position],
+                "seed": seeds[position], "direction": directions[position],
+            }  # fmt: skip
+            tables.append(rows(found, {"sigma": trajectory.time[1:]}, **labels))
+            inside = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
+            late = _powers(
+                network, architecture, data[seeds[position]], trajectory.time[inside], states[inside], settings["atol"]
             )
+            if late:
+                tables.append(rows(late, {"sigma": trajectory.time[-1:]}, **labels))
     return joined(DECLARED, *tables)
+
+
+def _powers(
+    network: TensorNetwork, architecture: str, data: Classified, sigmas: np.ndarray, states: np.ndarray, atol: float
+) -> dict:
+    """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them."""
+    beta = network.coefficients(states)
+    if architecture == "fully_connected":
+        outside = outside_support(data.X, data.y, data.best("l2"))
+        if np.linalg.norm(outside, 2) < 0.5 or len(sigmas) < 2:
+            return {}
+        share = np.linalg.norm(beta @ outside, axis=-1) / np.linalg.norm(beta, axis=-1)
+        power = np.array([[fitted_power(sigmas, share)]])
+        return {"power": (power, 1 / network.depth), "between": np.zeros((1, 1)), "sign": np.ones((1, 1))}
+    if network.S is None or network.depth != 2 or len(sigmas) < 2:
+        return {}
+    features = data.X @ network.S.T
+    if architecture == "convolutional":  # S is a multiple of the unitary transform
+        largest = np.linalg.solve(network.S.T, data.best("dft_l1"))
+    else:
+        largest = minimum_norm(features, data.y, "l1", classification=True)
+    push = pushes_at_the_limit(features, data.y, largest)
+    rho, off = singular_products(network, states), np.abs(largest) < 1e-6 * np.abs(largest).max()
+    if not off.any():
+        return {}
+    share = np.abs(rho) / np.abs(rho).sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosine = ((rho * push).real / (np.abs(rho) * np.abs(push)))[:, off].min(axis=0)
+    resolved = (np.abs(rho) > (FLOOR * atol) ** 2).all(axis=0)[off]
+    power = [
+        fitted_power(sigmas, share[:, j]) if seen else np.nan
+        for j, seen in zip(np.flatnonzero(off), resolved, strict=True)
+    ]
+    return {
+        "power": (np.array([power]), 1 - np.abs(push[off])),
+        "between": np.full((1, off.sum()), share[0, off].sum()),
+        "sign": cosine[None],
+    }
 
 
 @columns(SEED, SCALE, Column("time", "float", "gradient-flow time"), QUANTITY, INDEX, VALUE, PREDICTED)

@@ -48,10 +48,12 @@ def from_random_layers(
     series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[-1], depth, seed)
-        starts = scale * zero_last(network, len(X), seed)
+        starts = zero_last(network, len(X), seed)
         if zero == "first":
             starts = _first_zero(network, starts, seed)
-        series[architecture] = _followed(network, X, y, starts[:, None], sigmas, sharpness, rtol, atol, architecture)
+        series[architecture] = _followed(
+            network, X, y, scale * starts[:, None], sigmas, sharpness, rtol, atol, architecture
+        )
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
 
 

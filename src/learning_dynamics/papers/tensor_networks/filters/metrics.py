@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
-from learning_dynamics.papers.tensor_networks.filters.theory import filter_condition, filtered_direction
+from learning_dynamics.papers.tensor_networks.filters.theory import (
+    filter_condition,
+    filtered_direction,
+    largest_angle,
+    largest_gap,
+    largest_remainders,
+)
 from learning_dynamics.papers.tensor_networks.one_point import one_point_condition
 from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -38,7 +44,8 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
     ``angle_point``, ``angle_other_sign``, ``angle_fourier``, in degrees, from that, from y x, from the filter of the
     other sign, from the max margin in the Fourier transform's l1 norm. At the start ``point``, y x; ``spectrum``, the
     singular values of M(x), relative to the largest; ``condition``, the largest lambda of Corollary 4's printed
-    conditions, predicted from that of Theorem 3.
+    conditions, predicted from that of Theorem 3. ``largest_gap``, and for lengths 1 and 2 ``largest_angle``, in
+    degrees: what the start's transient can leave of ``gap_l1`` and ``angle_corollary`` at the last time.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     sigmas = trajectory.time
@@ -52,7 +59,10 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
             labels = {"seed": member, "network": name, "length": length}
             tables.append(rows(_settling(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels))
             start = {"point": label * x, "spectrum": _spectrum(network, x)}
+            left = _left(network, x, label, states[0], sigmas[-1])
+            start["largest_gap"] = np.array([left[0]])
             if length in (1, 2):
+                start["largest_angle"] = np.array([largest_angle(x, left[1]) if length == 2 else 0.0])
                 first, second = network.layers(states[0])
                 theorem = length * one_point_condition(network.data_tensor(x), first, second)
                 start["condition"] = (np.array([filter_condition(x, first, second)]), theorem)
@@ -76,6 +86,14 @@ def _expanded(found: dict) -> dict:
 def _spectrum(network: TensorNetwork, x: np.ndarray) -> np.ndarray:
     values = np.linalg.svd(network.data_tensor(x), compute_uv=False)
     return values / values[0]
+
+
+def _left(network: TensorNetwork, x: np.ndarray, label: float, start: np.ndarray, sigma: float) -> tuple[float, float]:
+    """Return the largest gap that the transient can leave, and the largest remainder of an inactive coordinate."""
+    U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
+    first, second = network.layers(start)
+    remainders = largest_remainders(s, first @ U1, label * second @ U2.T, sigma)
+    return largest_gap(s, remainders), float(remainders[-1])
 
 
 def _settling(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
 from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
 from learning_dynamics.papers.tensor_networks.starts import zero_last
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -20,6 +20,7 @@ def single_point(
     lengths: list[Count],
     last: Positive,
     records: Count,
+    doublings: Natural,
     sharpness: Positive,
     rtol: Positive,
     atol: Positive,
@@ -30,11 +31,13 @@ def single_point(
     Returns
     -------
     Trajectory
-        Time is sigma = log(1 + log(1 + t)). For each network, and as ``filter_<k>`` for each filter length k, a
-        series, shape (data sets, times, parameters): the layers divided by (1 + log(1 + t))^(1/2).
+        Time is sigma = log(1 + log(1 + t)): `records` up to `last`, which is then doubled `doublings` times. For each
+        network, and as ``filter_<k>`` for each filter length k, a series, shape (data sets, times, parameters): the
+        layers divided by (1 + log(1 + t))^(1/2).
     """
     X, y = data["X"], data["y"]
     sigmas = np.linspace(0.0, np.sqrt(last), records) ** 2
+    sigmas = np.concatenate([sigmas, last * 2.0 ** np.arange(1, doublings + 1)])
     series = {}
     for name, network in two_layer_networks(networks, lengths, X.shape[-1], seed).items():
         starts = zero_last(network, len(X), seed)

@@ -1,0 +1,83 @@
+"""What small terms and traces do not imply: features with the same class means and other deviations.
+
+Three statements of the paper read an implication backwards (section 2, appendices C.2 and D.6). Here the deviations
+from the class means of renormalised features are mapped, the class means are kept, and the quantities of each
+statement are measured with the general formulas for any features.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.measures import collapse
+from learning_dynamics.papers.neural_collapse.central_path import identities, theory
+from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+
+Numbers = dict[str, np.ndarray | np.floating | float]
+
+# standard deviations within classes, in units of the renormalised features': a quarter decade apart, and on both
+# sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
+SCATTERS = np.geomspace(1e-3, 1e3, 25)
+# by how much the largest eigenvector of Sigma_W leans towards the class means
+LEANS = (1e-2, 1e-3, 1e-4)
+
+
+def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
+    """Return features with the class means of X and its deviations from them mapped by `change`, the shape of X."""
+    apart = central_path.deviations(X, classes)
+    return X - apart + change @ apart
+
+
+def small_terms(X: np.ndarray, classes: int) -> Numbers:
+    """Measure both terms of the loss while the deviations shrink and grow, and simplex frames where they are small.
+
+    Keys: ``scattered_nc1``, L_NC1 at `SCATTERS`; at the least of them ``scattered_nc23``, ||W M - Phi||_F / ||Phi||_F,
+    which is what L_NC2/3 is the square of, and ``frame_means``, ``frame_classifiers``, ``duality``, the distances of
+    class means and least-squares classifiers from simplex frames and from each other; and the same distances of the
+    class means' pseudo-inverse, ``frame_inverse`` and ``duality_inverse``.
+    """
+    size = len(X)
+    terms = []
+    for scatter in SCATTERS:
+        H = rescattered(X, scatter * np.eye(size), classes)
+        within, means = identities.moments(H, classes)
+        optimum = collapse.least_squares_classifier(within, means, 0.0)
+        terms.append(collapse.decomposition(within, means, optimum, 0.0))
+    least = rescattered(X, SCATTERS[0] * np.eye(size), classes)
+    W, M = central_path.classifier(least, classes), central_path.class_means(least, classes)
+    inverse = np.linalg.pinv(M, rcond=1e-9)
+    return {
+        "scattered_nc1": np.array([each["loss_nc1"] for each in terms]),
+        "scattered_nc23": np.sqrt(2 * classes * terms[0]["loss_nc23"] / (classes - 1)),
+        "frame_means": theory.simplex_gram(M),
+        "frame_classifiers": theory.simplex_gram(W.T),
+        "frame_inverse": theory.simplex_gram(inverse.T),
+        "duality": collapse.self_duality(W, M.T),
+        "duality_inverse": collapse.self_duality(inverse, M.T),
+    }
+
+
+def leaning_noise(X: np.ndarray, classes: int) -> Numbers:
+    """Measure pinv(Sigma_B) Sigma_W where noise is large in a direction that leans a little towards the class means.
+
+    For each of `LEANS`, d: noise of variance 1/d along d u + sqrt(1 - d^2) n, with u the direction in which class
+    means differ least and n one in which they do not differ, and of variance d elsewhere. Keys, indexed by lean:
+    ``product_trace`` and ``product_norm``, trace and Frobenius norm of the product, ``condition``, the condition number
+    of Sigma_W. Nan where the class means span all directions.
+    """
+    U, _, _ = np.linalg.svd(central_path.signal_to_noise(X, classes))
+    if len(X) < classes:
+        empty = np.full(len(LEANS), np.nan)
+        return {"product_trace": empty, "product_norm": empty, "condition": empty}
+    found: dict[str, list[float]] = {"product_trace": [], "product_norm": [], "condition": []}
+    for lean in LEANS:
+        direction = lean * U[:, classes - 2] + np.sqrt(1 - lean**2) * U[:, classes - 1]
+        along = np.outer(direction, direction)
+        change = np.sqrt(lean) * (np.eye(len(X)) - along) + along / np.sqrt(lean)
+        within, means = identities.moments(rescattered(X, change, classes), classes)
+        centred = collapse.centred_means(means)
+        product = np.linalg.pinv(centred.T @ centred / classes, rcond=1e-9, hermitian=True) @ within
+        found["product_trace"].append(float(np.trace(product)))
+        found["product_norm"].append(float(np.linalg.norm(product)))
+        found["condition"].append(float(np.linalg.cond(within)))
+    return {name: np.array(values) for name, values in found.items()}

@@ -1,0 +1,1 @@
+"""Over which population the rank is taken."""

@@ -1,0 +1,159 @@
+"""That the three phases emerge, what is necessary for them, and over which population of features they show."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
+from learning_dynamics.evidence import share
+from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, values
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table, select
+
+NECESSARY = "necessary means never without; one draw in twenty is let pass"
+REGION = "four classes, sizes from equal to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
+
+
+def fallen(region: Table, quantity: str, population: str, threshold: float) -> pd.DataFrame:
+    """Return the rows of a quantity and a threshold, with whether as much as the threshold falls in `fallen`."""
+    rows = select(region, quantity, population=population)
+    rows = rows[np.isclose(rows["threshold"], threshold)]
+    return rows.assign(fallen=rows["value"] >= threshold)
+
+
+def ratio(counts: str) -> float:
+    """Return the size of the largest class over that of the smallest."""
+    sizes = [int(size) for size in counts.split("-")]
+    return max(sizes) / min(sizes)
+
+
+def _rarely(name: str, rows: pd.DataFrame, rare: float) -> Check:
+    return share_of_draws(name, rows["fallen"], at_most=rare, undecided=rows["value"].isna(), because=NECESSARY)
+
+
+@claim(
+    "Abstract and section 3.3, three phases",
+    scope="64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small starts of two "
+    "kinds; RankMe over the means of classes",
+    empirical=True,
+)
+def three_phases_exist(
+    grid: Table,
+    region: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    threshold: Positive,
+    typical: Fraction,
+) -> Finding:
+    """Under cross-entropy with skewed classes and a bottleneck three phases can emerge: the effective rank falls,
+    rises, and falls again while the rare classes are learned.
+
+    Counted are draws that show all three in this order, each as deep as the threshold. The rank is that of one row for
+    each class, its mean feature: {value:.0%} of the draws show them at scale {at:g}, {wider:.0%} at scale {larger:g}.
+    Over all examples, of which the rarest class has one in 85, {examples:.0%} do. The setting is one of a region: with
+    one row a class, from starts of scale {at:g}, most draws show the phases from {least:.0f} : 1 between the largest
+    class and the smallest on, and at {below:.0f} : 1 {share_below:.0%} do.
+    """
+    scale = members(grid)["scale"].to_numpy()
+    smallest, largest = float(scale.min()), float(scale.max())
+
+    def shown(name: str, chosen: np.ndarray, what: str) -> Check:
+        found = values(grid, "phases", 0, name, threshold)[chosen]
+        return share_of_draws(what, found == 1, at_least=typical, undecided=np.isnan(found), because=MORE)
+
+    def judge(name: str) -> Judgement:
+        kinds = members(grid)["init"].to_numpy()
+        small = scale == smallest
+        return Judgement(
+            shown(name, small, "draws with warm-up, growth and compression, in this order"),
+            *(
+                shown(name, small & (kinds == kind), f"of those from {kind.capitalize()} starts")
+                for kind in np.unique(kinds)
+            ),
+        )
+
+    cells = fallen(region, "phases", "classes", threshold)
+    cells = cells[(cells["dimension"] == cells["dimension"].min()) & (cells["scale"] == smallest)]
+    skews = cells.assign(shown=cells["value"] == 1, ratio=cells["counts"].map(ratio)).groupby("ratio")["shown"].mean()
+    most = [one for one in skews.index if (skews.loc[one:] > 0.5).all()]
+    least = min(most, default=np.nan)
+    below = max([one for one in skews.index if not one >= least], default=np.nan)
+    facts = {
+        "at": smallest,
+        "larger": largest,
+        "wider": float(np.mean(values(grid, "phases", 0, f"class_{measure}", threshold)[scale == largest] == 1)),
+        "examples": float(np.mean(values(grid, "phases", 0, measure, threshold)[scale == smallest] == 1)),
+        "least": least,
+        "below": below,
+        "share_below": float(skews.get(below, np.nan)),
+    }
+    return Finding(judge, f"class_{measure}", {"the rank over all examples": measure}, facts=facts)
+
+
+@claim("Section 3.3, necessity of skew", scope=f"{REGION}; d = 2 and 3; RankMe over classes", empirical=True)
+def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, rare: Fraction) -> Finding:
+    """Skewed classes are necessary for compression: with equal classes the effective rank does not fall while they are
+    learned.
+
+    Of a fall after a rise since the warm-up's trough the part counts that lies in the time in which the rarest classes
+    are learned; of equal classes all are. With equal classes, whose ranks over examples and over classes are the same,
+    it falls in {value:.1%} of the draws, with skewed ones, two dimensions and the same starts in {skewed:.0%}; of the
+    starts of larger scale, which are left out, in {large:.0%} with equal classes.
+    """
+    rows = fallen(region, "fall_rare", "classes", threshold)
+    kept = rows[rows["scale"] <= small]
+    narrow = kept[kept["dimension"] == kept["dimension"].min()]
+
+    def judge(table: pd.DataFrame) -> Judgement:
+        return Judgement(
+            _rarely("draws that fall while classes are learned", table, rare),
+            *(_rarely(f"of those with d = {key}", part, rare) for key, part in table.groupby("dimension")),
+        )
+
+    larger = rows[(rows["scale"] > small) & ~rows["skewed"]]["fallen"]
+    facts = {
+        "skewed": float(narrow[narrow["skewed"]]["fallen"].mean()),
+        "large": float(larger.mean()) if len(larger) else np.nan,
+    }
+    rivals = {"skewed classes with a bottleneck in their place": narrow[narrow["skewed"]]}
+    return Finding(judge, kept[~kept["skewed"]], rivals, facts=facts)
+
+
+@claim("Section 3.3, necessity of a bottleneck", scope=f"{REGION}; d = 3; RankMe over classes", empirical=True)
+def bottleneck_is_necessary(region: Table, *, threshold: Positive, small: Positive, rare: Fraction) -> Finding:
+    """A bottleneck is necessary for compression: with three dimensions for four classes the effective rank does not
+    fall while the rare classes are learned.
+
+    Judged at every skew. The smallest at which it does fall in more than {rare:.0%} of the draws is {turns:.0f} : 1
+    between the largest class and the smallest ({share:.0%}; with two dimensions {narrow:.0%}); at {most:.0f} : 1 it is
+    {value:.0%}. Skew alone, if large enough, makes the rank of the classes fall.
+    """
+    rows = fallen(region, "fall_rare", "classes", threshold)
+    rows = rows[(rows["scale"] <= small) & rows["skewed"]].assign(ratio=lambda table: table["counts"].map(ratio))
+    shares = rows.groupby(["dimension", "ratio"])["fallen"].mean()
+    narrow, wide = int(rows["dimension"].min()), int(rows["dimension"].max())
+
+    def judge(dimension: int) -> Judgement:
+        cells = sorted(rows[rows["dimension"] == dimension].groupby("ratio"), reverse=True)
+        return Judgement(
+            *(
+                _rarely(f"draws that fall while rare classes are learned, largest class {size:.0f} times the smallest",
+                        cell, rare)
+                for size, cell in cells
+            )
+        )  # fmt: skip
+
+    found = rows[rows["dimension"] == wide].groupby("ratio")["fallen"].agg(["sum", "count"])
+    beyond = [size for size, (yes, draws) in found.iterrows() if share(int(yes), int(draws)).lower > rare]
+    turns = min(beyond, default=np.nan)
+    facts = {
+        "rare": rare,
+        "turns": turns,
+        "most": float(found.index.max()),
+        "share": float(shares.get((wide, turns), np.nan)),
+        "narrow": float(shares.get((narrow, turns), np.nan)),
+    }
+    return Finding(judge, wide, {"two dimensions in place of three": narrow}, facts=facts)

@@ -1,0 +1,71 @@
+"""The phase diagram: where the rank falls while rare classes are learned, over examples and over classes."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import PercentFormatter
+
+from learning_dynamics.evidence import share
+from learning_dynamics.papers.softmax_dynamics.population.claims import fallen, ratio
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, settings_of
+
+
+def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
+    r"""Where the rank falls while the rarest classes are learned: share of seeds, over skew, scale and dimensions.
+
+    RankMe, centred, of one row for each class: every class counts once (top) or as often as it has examples (bottom),
+    in {dimensions} dimensions (columns). Four classes of sizes $r^3 : r^2 : r : 1$, by the largest over the smallest;
+    gradient flow from Gaussian starts, {seeds} seeds a cell. Falls of at least {threshold:g} count that follow a rise
+    since the warm-up's trough, as far as they come while the rarest classes are learned. Cells give the share in per
+    cent with its 95 % Wilson interval; the line separates cells in which most seeds fall.
+    """
+    dimensions = sorted(region["dimension"].unique())
+    scales = sorted(region["scale"].unique())
+    sizes = sorted(region["counts"].unique(), key=ratio)
+    figure, axes = plt.subplots(
+        2, len(dimensions), figsize=(WIDTH, 1.6 + 0.62 * len(sizes)), sharex=True, sharey=True, squeeze=False
+    )
+    for row, population in enumerate(("classes", "examples")):
+        rows = fallen(region, "fall_rare", population, threshold)
+        for axis, dimension in zip(axes[row], dimensions, strict=True):
+            cells = rows[rows["dimension"] == dimension].groupby(["counts", "scale"])["fallen"].agg(["sum", "count"])
+            shares = np.empty((len(sizes), len(scales)))
+            for (i, size), (j, scale) in ((a, b) for a in enumerate(sizes) for b in enumerate(scales)):
+                found = share(*cells.loc[(size, scale)].astype(int))
+                shares[i, j] = found.value
+                text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
+                colour = "black" if found.value > 0.6 else "white"
+                axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
+            image = axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto", origin="lower")
+            _boundary(axis, shares > 0.5)
+            axis.set_xticks(range(len(scales)), [f"{scale:g}" for scale in scales])
+            axis.set_yticks(range(len(sizes)), [f"{ratio(size):.0f}" for size in sizes])
+            axis.tick_params(length=0)
+            axis.spines[:].set_visible(False)
+        axes[row, 0].set_ylabel(f"over {population}\nlargest class / smallest")
+    for axis, dimension in zip(axes[0], dimensions, strict=True):
+        axis.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension == 3 else ""))
+    for axis in axes[-1]:
+        axis.set_xlabel("initial scale")
+    bar = figure.colorbar(image, ax=axes, aspect=30, pad=0.015)
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    bar.set_label("share of seeds that fall")
+    facts = {
+        "seeds": settings_of(region)["seeds"],
+        "threshold": threshold,
+        "dimensions": " and ".join(map(str, dimensions)),
+    }
+    alt = "Shares of seeds that fall, by skew and scale: over classes most do at large skews, over examples few do."
+    return Drawn(figure, facts, alt)
+
+
+def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
+    """Draw the edges between cells inside and outside a set."""
+    style = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
+    for i, j in np.argwhere(inside[:, 1:] != inside[:, :-1]):
+        axis.plot([j + 0.5] * 2, [i - 0.5, i + 0.5], **style)
+    for i, j in np.argwhere(inside[1:] != inside[:-1]):
+        axis.plot([j - 0.5, j + 0.5], [i + 0.5] * 2, **style)

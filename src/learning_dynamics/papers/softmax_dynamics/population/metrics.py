@@ -1,0 +1,84 @@
+"""Phases of the rank over examples and over classes, from one row of features for each class."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.measures.spectra import effective_rank
+from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+CELLS = (
+    Column("counts", "str", "class sizes, largest first, joined by dashes"),
+    Column("skewed", "bool", "whether class sizes differ"),
+    Column("dimension", "int", "feature dimensions d"),
+    Column("scale", "float", "standard deviation of the initial parameters"),
+    Column("seed", "int", "ensemble member within its cell"),
+    Column("population", "str", "examples: a class counts as often as it has examples; classes: it counts once"),
+    Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
+    QUANTITY,
+    Column("value", "float", "measured; empty where a flow could not be integrated", nullable=True),
+)
+
+
+@columns(*CELLS)
+def class_flows(
+    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
+) -> pd.DataFrame:
+    """Measure RankMe, centred, over examples and over classes.
+
+    ``net``: its change while the rarest classes are learned (between `lower` and `upper`). By threshold: ``fall_rare``,
+    the part of a fall after a rise since the warm-up's trough that lies in that time; ``phases``, whether a warm-up, a
+    growth and such a fall follow one another.
+    """
+    constants = trajectory.constants
+    sizes = constants["counts"]
+    failed = np.asarray(trajectory.undecided, dtype=bool)
+    # failed members are held at their start, where everything is defined, and masked
+    f, W = (trajectory.series[name].astype(float) for name in "fW")
+    f, W = (np.where(failed[:, None, None, None], part[:, :1], part) for part in (f, W))
+    probabilities = np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1)
+    found = falls.windows(probabilities, sizes, lower, upper)
+    labels = {
+        "counts": np.array(["-".join(map(str, row)) for row in sizes.tolist()]),
+        "skewed": sizes.max(axis=1) > sizes.min(axis=1),
+        "dimension": constants["dimension"],
+        "scale": constants["scale"],
+    }
+    members = np.arange(len(f))
+    axes = {"seed": members % trajectory.settings["seeds"]}
+    tables = []
+    for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
+        series = weighted_rankme(f, weights[:, None])
+        series[failed] = np.nan
+        net = series[members, found.rare[1]] - series[members, found.rare[0]]
+        tables.append(rows({"net": net}, axes, **labels, population=population, threshold=0.0))
+        for threshold in thresholds:
+            measured = {
+                "fall_rare": falls.falls_by_window(series, threshold, found)["fall_rare"],
+                "phases": falls.three_phases(series, threshold, found),
+            }
+            tables.append(rows(measured, axes, **labels, population=population, threshold=threshold))
+    return joined(CELLS, *tables)
+
+
+def weighted_rankme(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return RankMe of rows that count by weights, about their weighted mean.
+
+    Parameters
+    ----------
+    points : ndarray, shape (..., rows, d)
+    weights : ndarray, shape (..., rows)
+
+    Returns
+    -------
+    ndarray, shape (...)
+    """
+    share = (weights / weights.sum(axis=-1, keepdims=True))[..., None]
+    centred = points - np.sum(share * points, axis=-2, keepdims=True)
+    covariance = np.swapaxes(centred, -1, -2) @ (share * centred)
+    return effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))

@@ -1,0 +1,83 @@
+"""The toy with one row of features for each class, which stands for all its examples, over skews and dimensions."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+
+def class_flows(
+    *,
+    counts: list[list[Count]],
+    dimensions: list[Count],
+    scales: list[Positive],
+    seeds: Count,
+    start: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow under cross-entropy from Gaussian starts, the examples of a class taken together.
+
+    Examples of a class have the same gradient while their logits agree. What is left of a small start is their mean,
+    whose entries have standard deviation scale / sqrt(class size); the spread within classes is left out.
+
+    Returns
+    -------
+    Trajectory
+        Series f (members, times, classes, d) and W (members, times, d, classes), padded with zeros to the largest d;
+        constants counts, dimension and scale of each member.
+    """
+    if len({len(sizes) for sizes in counts}) > 1:
+        raise ProjectError("class_flows: all entries of `counts` must have as many classes")
+    times = starts.log_times(start, horizon, points)
+    cells = list(itertools.product(counts, scales))
+    classes, width, members = len(counts[0]), max(dimensions), len(cells) * seeds
+    sizes = np.repeat(np.array([entry for entry, _ in cells]), seeds, axis=0)
+    scale = np.repeat(np.array([value for _, value in cells]), seeds)
+    labels = np.repeat(np.eye(classes)[None], members, axis=0)
+    f = np.zeros((len(dimensions) * members, len(times), classes, width), dtype=np.float32)
+    W = np.zeros((len(dimensions) * members, len(times), width, classes), dtype=np.float32)
+    undecided = []
+    for place, dimension in enumerate(progress(dimensions, "dimensions")):
+        initial = [
+            model.pack(rows / np.sqrt(np.array(entry))[:, None], classifier)
+            for entry, value in cells
+            for rows, classifier in (
+                model.gaussian(rng, classes, dimension, classes, value)
+                for rng in generators(
+                    seed, f"softmax_dynamics.classes.{'-'.join(map(str, entry))}.{dimension}.{value}", seeds
+                )
+            )
+        ]
+        states = starts.flow(
+            labels,
+            np.stack(initial),
+            dimension,
+            "cross_entropy",
+            times,
+            rtol=rtol,
+            atol=atol,
+            copies=sizes.astype(float),
+        )
+        chosen = slice(place * members, (place + 1) * members)
+        factors = starts.factors_of(states, labels, dimension)
+        f[chosen, ..., :dimension], W[chosen, :, :dimension] = factors["f"], factors["W"]
+        undecided.append(starts.undecided(states))
+    constants = {
+        "counts": np.tile(sizes, (len(dimensions), 1)),
+        "dimension": np.repeat(np.array(dimensions), members),
+        "scale": np.tile(scale, len(dimensions)),
+    }
+    return Trajectory(times, {"f": f, "W": W}, constants, undecided=np.concatenate(undecided))

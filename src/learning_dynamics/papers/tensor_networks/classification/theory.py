@@ -1,0 +1,51 @@
+"""How fast what the max margin leaves out vanishes, by the multipliers of the margin problem alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def pushes_at_the_limit(features: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Return ``sum_i lambda_i y_i features_i`` with the multipliers of an l1 max-margin problem; no path enters.
+
+    On the support of the solution its entries have size one, and elsewhere size s_j below one: the singular values of
+    M(-u) relative to the largest.
+
+    Parameters
+    ----------
+    features : ndarray, shape (samples, m), real or complex
+        ``X S^T``.
+    labels : ndarray, shape (samples,), of 1 and -1
+    largest : ndarray, shape (m,)
+        The rho of least l1 norm with all margins at least one.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        Nan where multipliers are many or one of a tight margin is zero, or where more entries are on the support than
+        margins are tight, whose sizes then settle at a rate of their own.
+    """
+    signed = labels[:, None] * features
+    margins = (signed @ largest).real
+    tight, active = margins < (1 + 1e-6) * margins.min(), np.abs(largest) > 1e-6 * np.abs(largest).max()
+    unknown = np.full(len(largest), np.nan, dtype=features.dtype)
+    system, target = signed[np.ix_(tight, active)].T, largest[active].conj() / np.abs(largest[active])
+    system, target = (np.concatenate([each.real, each.imag]) for each in (system, target))
+    if active.sum() > tight.sum() or np.linalg.matrix_rank(system, tol=1e-6) < tight.sum():
+        return unknown
+    multipliers = np.linalg.lstsq(system, target, rcond=None)[0]
+    if multipliers.min() < 1e-6 * multipliers.max() or np.abs(system @ multipliers - target).max() > 1e-4:
+        return unknown
+    return multipliers @ signed[tight]
+
+
+def outside_support(X: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Return the projection onto what the points of least margin under the classifier `largest` do not span."""
+    margins = labels * (X @ largest)
+    span = np.linalg.qr(X[margins < (1 + 1e-6) * margins.min()].T)[0]
+    return np.eye(X.shape[1]) - span @ span.T
+
+
+def fitted_power(sigmas: np.ndarray, share: np.ndarray) -> float:
+    """Return by which power of 1 / log t a share falls between the first and last of sigma = log log t."""
+    return float(-np.polyfit(sigmas, np.log(share), 1)[0])

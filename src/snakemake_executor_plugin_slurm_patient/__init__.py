@@ -1,0 +1,156 @@
+"""Snakemake's Slurm executor, patient with a controller that is away, and with one Snakemake for each submission.
+
+It subclasses the executor of ``snakemake-executor-plugin-slurm``, has its settings under the prefix
+``--slurm-patient-``, and overrides only methods that Snakemake's executor interface names. Tried with versions 2.6.1
+to 2.8 of that plugin. Without it, whoever asks for this executor is told what to install, and nobody else notices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
+
+try:
+    from snakemake_executor_plugin_slurm import Executor as SlurmExecutor
+    from snakemake_executor_plugin_slurm import ExecutorSettings, common_settings
+except ImportError as error:
+    from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+
+    common_settings = CommonSettings(non_local_exec=True, implies_no_shared_fs=False, job_deploy_sources=False)
+    missing = str(error)
+
+    class ExecutorSettings(ExecutorSettingsBase):  # type: ignore[no-redef]
+        """No settings."""
+
+    class SlurmExecutor(RemoteExecutor):  # type: ignore[no-redef]
+        """Stands in for the executor that cannot be imported."""
+
+        def __init__(self, *_: Any, **__: Any) -> None:
+            raise WorkflowError(
+                f"the executor slurm-patient needs snakemake-executor-plugin-slurm 2.6.1 to 2.8 ({missing}); "
+                "pip install 'learning-dynamics[cluster]'"
+            )
+
+        def run_job(self, job: Any) -> None:
+            """Nothing: there is no such object."""
+
+        def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
+            """Nothing: there is no such object."""
+
+
+__all__ = ["Executor", "ExecutorSettings", "common_settings", "controller_is_down"]
+PAUSE = 2.0  # seconds between questions to a controller that does not answer
+
+
+class Executor(SlurmExecutor):
+    """Slurm's executor with three gaps closed; see docs/upstream.md for the reports.
+
+    - A look at the queue that fails leaves every job as it was (the executor forgets its jobs, and waits for ever).
+    - A submission waits until the controller answers, and one that raises fails its jobs with the reason (the
+      exception is lost in a thread, and Snakemake waits for ever).
+    - One Snakemake does all jobs of a submission, one after the other, on the processors that they asked for (each
+      job gets a job step and another Snakemake: ten times what a short job takes). Job arrays are left as they are.
+    """
+
+    def __post_init__(self, *given: Any, **named: Any) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.reported: set[int] = set()
+        super().__post_init__(*given, **named)
+
+    # -- looks at the queue ----------------------------------------------------------------------------------------
+
+    async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncIterator[SubmittedJobInfo]:
+        """Yield the jobs that are still active; those of which the queue said nothing are."""
+        self.reported, kept = set(), set()
+        async for job in super().check_active_jobs(active_jobs):
+            kept.add(id(job))
+            yield job
+        unknown = [job for job in active_jobs if id(job) not in kept | self.reported]
+        if unknown:
+            self.logger.warning("Slurm's controller does not answer; its jobs are looked for again later.")
+        for job in unknown:
+            yield job
+
+    def report_job_success(self, job_info: SubmittedJobInfo) -> None:
+        """Report a job that ended well."""
+        self.reported.add(id(job_info))
+        super().report_job_success(job_info)
+
+    def report_job_error(self, job_info: SubmittedJobInfo, *given: Any, **named: Any) -> None:
+        """Report a job that failed."""
+        self.reported.add(id(job_info))
+        super().report_job_error(job_info, *given, **named)
+
+    # -- submissions -----------------------------------------------------------------------------------------------
+
+    def run_jobs(self, jobs: list[Any]) -> None:
+        """Submit jobs; the loop that asks for it is the one that is told when a submission fails."""
+        try:
+            self.loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.loop = None
+        super().run_jobs(jobs)
+
+    def run_job(self, job: Any) -> None:
+        """Submit one job, or a group, once the controller answers."""
+        self._submit(super().run_job, job, [job])
+
+    def run_array_jobs(self, jobs: list[Any]) -> None:
+        """Submit an array of jobs, once the controller answers."""
+        self._submit(super().run_array_jobs, jobs, jobs)
+
+    def _submit(self, submit: Callable[[Any], None], what: Any, jobs: list[Any]) -> None:
+        if controller_is_down():
+            self.logger.warning("Slurm's controller does not answer; the submission waits for it.")
+            while controller_is_down():
+                if not self.wait:
+                    return
+                time.sleep(PAUSE)
+        try:
+            submit(what)
+        except Exception as error:  # in a thread whose result nobody asks for
+            first: BaseException = error
+            while first.__context__ is not None:  # the executor's own handler fails for groups, over the reason
+                first = first.__context__
+            why = f"a submission failed: {type(first).__name__}: {first}"
+            for job in jobs:
+                self._report_failed(SubmittedJobInfo(job), why)
+
+    def _report_failed(self, job_info: SubmittedJobInfo, why: str) -> None:
+        if self.loop is None:
+            self.report_job_error(job_info, msg=why)
+        else:
+            self.loop.call_soon_threadsafe(lambda: self.report_job_error(job_info, msg=why))
+
+    def shutdown(self) -> None:
+        """End; submissions that wait for the controller are called off."""
+        self.wait = False
+        super().shutdown()
+
+    # -- what a submission runs ------------------------------------------------------------------------------------
+
+    def additional_general_args(self) -> str:
+        """Return how the Snakemake of a submission runs its jobs."""
+        # `abreast` is declared by the rules whose jobs travel together
+        return super().additional_general_args() if self.array_jobs else "--executor local --resources abreast=1"
+
+    def get_job_args(self, job: Any, **given: Any) -> str:
+        """Return the arguments of a submission's Snakemake, with the processors that it asked for."""
+        asked = super().get_job_args(job, **given)
+        return asked if self.array_jobs else f"{asked} --cores {job.threads}"  # the last one counts
+
+
+def controller_is_down() -> bool:
+    """Whether Slurm says that its controller, and the backup if there is one, takes no requests."""
+    if shutil.which("scontrol") is None:
+        return False
+    ping = subprocess.run(["scontrol", "ping"], capture_output=True, text=True, check=False)
+    return " is DOWN" in ping.stdout and " is UP" not in ping.stdout

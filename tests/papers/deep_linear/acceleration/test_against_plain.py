@@ -1,0 +1,186 @@
+"""Descent on regressions against torch and loops, the least loss by Nelder and Mead, and judges on made-up counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy
+import torch
+
+from learning_dynamics.papers.deep_linear import lp_regression
+from learning_dynamics.papers.deep_linear.acceleration import metrics, runs
+from learning_dynamics.seeds import generators
+from learning_dynamics.tidy import by_draw, select
+from tests.papers.deep_linear import plain
+from tests.support import evaluation
+
+SETTINGS = {"exponent": 4.0, "depths": [1, 2, 3], "start": 0.3, "lowest_rate": 0.02, "highest_rate": 0.08, "rates": 3,
+            "tolerance": 0.5, "max_steps": 40, "seeds": 2}  # fmt: skip
+RATES = [0.02, 0.04, 0.08]
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((30, 2))
+    return {"X": X, "Y": (X @ [1.0, -0.5] + 0.4 * rng.standard_normal(30))[:, None]}
+
+
+@pytest.fixture(scope="module")
+def least(data):
+    X, Y = data["X"], data["Y"][:, 0]
+    options = {"xatol": 1e-10, "fatol": 1e-14, "maxiter": 4000}
+    return scipy.optimize.minimize(lambda w: np.mean((X @ w - Y) ** 4), [0.0, 0.0], method="Nelder-Mead",
+                                   options=options).fun  # fmt: skip
+
+
+def test_the_least_loss_is_that_of_a_search_without_slopes(data, least):
+    assert lp_regression.optimum(data["X"], data["Y"][:, 0], 4.0) == pytest.approx(least, rel=1e-9)
+
+
+def test_network_descent_is_torchs(data, least):
+    trajectory = runs.lp_descent(data, **SETTINGS, seed=1)
+    trajectory.settings = SETTINGS
+    table = metrics.lp_descent(trajectory, curve_points=5)
+    X, Y = torch.tensor(data["X"]), torch.tensor(data["Y"][:, 0])
+    loss = lambda W: torch.mean((X @ W[0] - Y) ** 4)  # noqa: E731
+    for seed, rng in enumerate(generators(1, "deep_linear.lp_descent", 2)):
+        start = rng.standard_normal(2)
+        start *= 0.3 / np.linalg.norm(start)
+        for depth in (1, 2, 3):
+            counts, curves = {}, {}
+            root = 0.3 ** (1 / depth)
+            for rate in RATES:
+                layers = [(start / 0.3 * root)[None], *[np.array([[root]])] * (depth - 1)]
+                curves[rate] = []
+                for step in range(41):
+                    curves[rate].append(float(loss(torch.tensor(plain.multiply(layers)))))
+                    if curves[rate][-1] <= least * 1.5:
+                        counts[rate] = step
+                        break
+                    layers = plain.descend(layers, loss, rate, 1)
+            rows = select(table, "iterations", depth=depth, rule="network", seed=seed).set_index("learning_rate")
+            for rate, measured in zip(RATES, rows.sort_index()["value"], strict=True):
+                assert measured == counts[rate] if rate in counts else np.isnan(measured)
+            best = min(counts, key=lambda rate: (counts[rate], rate))
+            curve = select(table, "excess", depth=depth, rule="network", seed=seed).sort_values("iteration")
+            np.testing.assert_array_equal(curve["iteration"], [0, 10, 20, 30, 40])
+            padded = [*curves[best], *[curves[best][-1]] * 41]
+            np.testing.assert_allclose(curve["value"], [padded[at] / least - 1 for at in curve["iteration"]], rtol=1e-6)
+            np.testing.assert_allclose(curve["learning_rate"], best)
+    assert set(select(table, "features")["value"]) == {2.0}
+    assert set(table["rule"]) == {"network", "end_to_end"}
+    assert set(select(table, "iterations", rule="end_to_end")["depth"]) == {2, 3}
+
+
+def test_two_samples_are_a_plain_loop():
+    settings = {"exponents": [2.0, 3.0], "depths": [1, 3], "stiffness": [2.0, 4.0], "start": 0.05, "lowest_rate": 1e-2,
+                "highest_rate": 0.5, "rates": 6, "tolerance": 1e-2, "max_steps": 3000, "seeds": 2}  # fmt: skip
+    trajectory = runs.two_samples(**settings, seed=9)
+    trajectory.settings = settings
+    table = metrics.two_samples(trajectory)
+    starts = [rng.standard_normal(2) for rng in generators(9, "deep_linear.two_samples", 2)]
+    for p in (2.0, 3.0):
+        for kappa in (2.0, 4.0):
+            for depth in (1, 3):
+                for seed, start in enumerate(starts):
+                    counts = []
+                    for rate in np.geomspace(1e-2, 0.5, 6):
+                        w = 0.05 * start / np.linalg.norm(start)
+                        for step in range(3001):
+                            residual = np.array([kappa * w[0] - 1, w[1] - 1])
+                            if np.mean(np.abs(residual) ** p) <= 1e-2:
+                                counts.append(step)
+                                break
+                            if np.abs(residual).max() > 1e6:
+                                break
+                            slope = p / 2 * np.abs(residual) ** (p - 1) * np.sign(residual) * [kappa, 1.0]
+                            size = np.linalg.norm(w)
+                            along = w / size * (w @ slope) / size
+                            w = w - rate * size ** (2 - 2 / depth) * (slope + (depth - 1) * along)
+                    rows = select(table, "iterations", exponent=p, stiffness=kappa, depth=depth, seed=seed)
+                    assert rows["value"].min() == min(counts), (p, kappa, depth, seed)
+
+
+# -- judges ---------------------------------------------------------------------------------------
+
+GRID = np.geomspace(0.01, 1.0, 9)
+STEP = GRID[1] / GRID[0]
+
+
+def counts(speedups, seeds=6, best=4, spread=0.0):
+    """Iterations with one best rate; deeper networks take so many times fewer, starts spread by a factor."""
+    rows = []
+    for depth, faster in {1: 1.0, **speedups}.items():
+        for seed in range(seeds):
+            factor = np.exp(spread * (seed - (seeds - 1) / 2)) if depth > 1 else 1.0
+            values = 1000.0 / (faster * factor) * (1 + (np.arange(len(GRID)) - best) ** 2)
+            rows.append(pd.DataFrame({"depth": depth, "rule": "network", "seed": seed, "quantity": "iterations",
+                                      "learning_rate": GRID, "iteration": 0, "value": values}))  # fmt: skip
+    table = pd.concat(rows, ignore_index=True)
+    extra = table.iloc[:1].assign(quantity="features", value=10.0)
+    table = pd.concat([table, extra], ignore_index=True)
+    table.attrs["settings"] = {}
+    return table
+
+
+def state(claim, fourth, second, **settings):
+    return evaluation("deep_linear", claim, {"fourth": fourth, "second": second}, steps=1.0, **settings)
+
+
+FLAT, FAST = counts({2: 1.0, 3: 1.0}), counts({2: 4.0, 3: 3.0})
+
+
+@pytest.mark.parametrize(
+    ("speedups", "verdict"),
+    [
+        ({2: 1.1 * STEP, 3: 1.1 * STEP}, "reproduced"),
+        ({2: 0.9 * STEP, 3: 3.0}, "not reproduced"),
+        ({2: 3.0, 3: 0.9 * STEP}, "not reproduced"),
+        ({2: 1 / 3.0, 3: 3.0}, "not reproduced"),
+    ],
+)
+def test_a_speed_up_counts_beyond_the_ratio_of_neighbouring_rates(speedups, verdict):
+    assert state("depth_accelerates_l4", counts(speedups), FLAT).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("speedups", "verdict"),
+    [
+        ({2: 0.9 * STEP, 3: 1.0}, "reproduced"),
+        ({2: 0.1, 3: 0.1}, "reproduced"),
+        ({2: 1.1 * STEP, 3: 1.0}, "not reproduced"),
+        ({2: 1.0, 3: 1.1 * STEP}, "not reproduced"),
+    ],
+)
+def test_no_speed_up_is_allowed_beyond_it_for_squares(speedups, verdict):
+    assert state("depth_does_not_accelerate_l2", FAST, counts(speedups)).verdict == verdict
+
+
+@pytest.mark.parametrize("best", [0, 8])
+def test_the_best_rate_must_lie_inside_the_grid(best):
+    found = state("depth_accelerates_l4", counts({2: 4.0, 3: 4.0}, best=best), FLAT)
+    assert found.judgement.state == "undecided"
+
+
+def test_starts_that_disagree_too_much_decide_nothing():
+    # a geometric mean of 3 with deviations of e^2: its interval reaches below one rate
+    found = state("depth_accelerates_l4", counts({2: 3.0, 3: 3.0}, spread=2.0), FLAT)
+    assert found.judgement.state == "undecided"
+    assert found.judgement.headline.value == pytest.approx(3.0)
+
+
+def test_a_start_that_arrives_at_no_rate_decides_nothing():
+    table = counts({2: 4.0, 3: 4.0})
+    table.loc[(table["depth"] == 3) & (table["seed"] == 2), "value"] = np.nan
+    assert state("depth_accelerates_l4", table, FLAT).judgement.state == "undecided"
+
+
+def test_the_gas_sensor_needs_its_own_data():
+    assert state("depth_accelerates_l4_gas_sensor", FAST, FLAT).verdict == "untested"
+    own = FAST.copy()
+    own.loc[own["quantity"] == "features", "value"] = 128.0
+    own.attrs["settings"] = {}
+    assert state("depth_accelerates_l4_gas_sensor", own, FLAT).verdict == "reproduced"
+    assert by_draw(own, "features").item() == 128.0

@@ -1,0 +1,217 @@
+"""Completed matrices: runs against torch, minimisers against cvxpy, measures by definition, judges on made-up ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy
+import torch
+
+from learning_dynamics.datasets.matrix_completion import low_rank
+from learning_dynamics.datasets.nuclear_norm import minimiser
+from learning_dynamics.papers.deep_linear.completion import metrics, runs
+from learning_dynamics.seeds import generators
+from learning_dynamics.tidy import by_draw, select
+from tests.papers.deep_linear import plain
+from tests.support import evaluation
+
+SIZE, RANK, SEEN = 6, 2, 22
+SETTINGS = {"depth": 3, "scales": [0.3, 0.1], "learning_rates": [0.5], "optimiser": "gradient_descent", "stop": 0.1,
+            "max_steps": 400, "precision": "double"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data():
+    return low_rank(size=SIZE, rank=RANK, observed=SEEN, draws=2, seed=3)
+
+
+def of_matrix(W, truth, mask):
+    values = np.linalg.svd(W, compute_uv=False)
+    return {
+        "error": np.mean((W - truth) ** 2),
+        "train_loss": np.mean((W - truth)[mask] ** 2),
+        # the trace of the root of W'W
+        "nuclear_norm": np.trace(scipy.linalg.sqrtm(W.T @ W)).real,
+        "effective_rank": np.exp(scipy.stats.entropy(values)),
+        "size": SIZE,
+        "observed": SEEN,
+    }
+
+
+def test_completions_are_plain_descent_from_gaussian_layers(data):
+    trajectory = runs.completion(data, **SETTINGS, seed=5)
+    trajectory.settings = SETTINGS
+    table = metrics.completion(trajectory)
+    for draw, rng in enumerate(generators(5, "deep_linear.completion", 2)):
+        normal = rng.standard_normal((3, SIZE, SIZE))
+        truth, mask = data["truth"][draw], data["mask"][draw]
+        goal = torch.tensor(truth)
+        loss = lambda W: torch.mean((W - goal)[torch.tensor(mask)] ** 2)  # noqa: E731, B023
+        for scale in SETTINGS["scales"]:
+            layers, steps = list(normal * scale ** (1 / 3) / np.sqrt(SIZE)), 0
+            while float(loss(torch.tensor(plain.multiply(layers)))) > 0.1 and steps < 400:
+                layers, steps = plain.descend(layers, loss, 0.5, 1), steps + 1
+            row = select(table, draw=draw, scale=scale).set_index("quantity")["value"]
+            assert row["steps"] == steps
+            for name, value in of_matrix(plain.multiply(layers), truth, mask).items():
+                assert row[name] == pytest.approx(value, rel=1e-7), name
+            known = of_matrix(truth, truth, mask)
+            assert row["true_nuclear_norm"] == pytest.approx(known["nuclear_norm"], rel=1e-5)
+            assert row["true_effective_rank"] == pytest.approx(known["effective_rank"], rel=1e-5)
+            assert select(table, draw=draw, scale=scale)["converged"].all() == (
+                float(loss(torch.tensor(plain.multiply(layers)))) <= 0.1
+            )
+
+
+def test_minimisers_are_cvxpys():
+    cvxpy = pytest.importorskip("cvxpy")
+    slack = 1e-3
+    data = minimiser(size=SIZE, rank=1, observed=SEEN, draws=1, slack=slack, accuracy=1e-6, iterations=5000, seed=2)
+    trajectory = runs.nuclear_norm(data)
+    row = metrics.nuclear_norm(trajectory).set_index("quantity")["value"]
+    truth, mask = data["truth"][0], data["mask"][0]
+    W = cvxpy.Variable((SIZE, SIZE))
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.normNuc(W)), [cvxpy.abs(cvxpy.multiply(mask, W - truth)) <= slack])
+    problem.solve(solver=cvxpy.SCS, eps=1e-8)
+    assert row["nuclear_norm"] == pytest.approx(problem.value, rel=1e-5)
+    assert row["misfit"] <= slack * (1 + 1e-9)
+    assert 0 <= row["gap"] <= 1e-6
+    for name, value in of_matrix(data["minimiser"][0], truth, mask).items():
+        assert row[name] == pytest.approx(value), name
+
+
+def test_the_misfit_is_the_largest_on_an_observed_entry(data):
+    truth, mask = data["truth"], data["mask"]
+    moved = truth.copy()
+    rows, columns = np.nonzero(mask[0])
+    moved[0, rows[3], columns[3]] -= 0.25
+    rows, columns = np.nonzero(~mask[1])
+    moved[1, rows[3], columns[3]] += 0.5
+    found = {"truth": truth, "mask": mask, "minimiser": moved, "gap": np.zeros(2)}
+    table = metrics.nuclear_norm(runs.nuclear_norm(found))
+    np.testing.assert_allclose(by_draw(table, "misfit", draw="draw")[:, 0], [0.25, 0.0], atol=1e-15)
+    np.testing.assert_allclose(by_draw(table, "error", draw="draw")[:, 0], [0.0625 / 36, 0.25 / 36])
+
+
+# -- judges ---------------------------------------------------------------------------------------
+
+SCALE, LARGE = 1e-6, 1e-3
+RATES = (20.0, 10.0)
+WOBBLE = np.array([-0.1, -0.06, -0.02, 0.02, 0.06, 0.1])  # of draws around their mean, in decades
+
+
+def network(error, norm, rank, *, large=None, converged=True):
+    """Six draws at two scales and two rates; the larger rate is wrong, and not to be read."""
+    rows = []
+    for scale, values in ((SCALE, (error, norm, rank)), (LARGE, large or (error, norm, rank))):
+        for rate in RATES:
+            off = 1.0 if rate == min(RATES) else 50.0
+            for draw, wobble in enumerate(WOBBLE):
+                measured = {"error": values[0] * 10**wobble * off, "nuclear_norm": values[1] * off,
+                            "effective_rank": values[2] + wobble, "observed": 2000.0}  # fmt: skip
+                rows += [{"depth": 2, "scale": scale, "learning_rate": rate, "draw": draw, "converged": converged,
+                          "quantity": name, "value": value} for name, value in measured.items()]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.attrs["settings"] = {"scales": [SCALE, LARGE]}
+    return table
+
+
+def convex(error, norm, rank, *, misfit=1e-3, gap=1e-4, seen=2000.0):
+    rows = []
+    for draw, wobble in enumerate(WOBBLE[::-1]):
+        measured = {"error": error * 10**wobble, "nuclear_norm": norm, "effective_rank": rank - wobble,
+                    "misfit": misfit, "gap": gap, "observed": seen}  # fmt: skip
+        rows += [{"draw": draw, "quantity": name, "value": value} for name, value in measured.items()]
+    return pd.DataFrame(rows)
+
+
+RIGHT = {
+    "depth_2": (network, (1e-3, 101.0, 6.0)),
+    "depth_3": (network, (1e-5, 102.0, 5.0)),
+    "minimiser": (convex, (1e-1, 100.0, 8.0)),
+    "depth_2_many": (network, (1e-6, 100.02, 5.0)),
+    "depth_3_many": (network, (1e-6, 100.02, 5.1)),
+    "minimiser_many": (convex, (1e-6, 100.0, 5.05)),
+}
+ROLES = {
+    "depth_beats_nuclear_norm_2k": tuple(RIGHT),
+    "depth_3_beats_depth_2_2k": ("depth_2", "depth_3", "depth_2_many", "depth_3_many"),
+    "deep_has_larger_nuclear_norm": tuple(RIGHT),
+    "depth_lowers_effective_rank": tuple(RIGHT),
+}
+GIVEN = {"depth_beats_nuclear_norm_2k": {"decades": 2.0}, "depth_3_beats_depth_2_2k": {"decades": 1.0}}
+
+
+def of(claim, **changed):
+    tables = {}
+    for role in ROLES[claim]:
+        make, values = RIGHT[role]
+        options = changed.get(role, {})
+        tables[role] = make(*options.pop("values", values), **options) if isinstance(options, dict) else options
+    return evaluation("deep_linear", claim, tables, scale=SCALE, **GIVEN.get(claim, {}))
+
+
+@pytest.mark.parametrize("claim", ROLES)
+def test_right_tables_are_reproduced(claim):
+    assert of(claim).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("claim", "role", "values"),
+    [
+        ("depth_beats_nuclear_norm_2k", "depth_3", (2e-3, 102.0, 5.0)),
+        ("depth_beats_nuclear_norm_2k", "depth_2", (2e-1, 101.0, 6.0)),
+        ("depth_beats_nuclear_norm_2k", "minimiser", (5e-4, 100.0, 8.0)),
+        ("depth_3_beats_depth_2_2k", "depth_3", (2e-4, 102.0, 5.0)),
+        ("depth_3_beats_depth_2_2k", "depth_2", (5e-5, 101.0, 6.0)),
+        ("deep_has_larger_nuclear_norm", "depth_2", (1e-3, 100.03, 6.0)),
+        ("deep_has_larger_nuclear_norm", "depth_3", (1e-3, 100.03, 6.0)),
+        ("deep_has_larger_nuclear_norm", "depth_3", (1e-3, 99.0, 6.0)),
+        ("depth_lowers_effective_rank", "depth_2", (1e-3, 101.0, 8.1)),
+        ("depth_lowers_effective_rank", "depth_3", (1e-3, 101.0, 6.1)),
+        ("depth_lowers_effective_rank", "minimiser", (1e-3, 101.0, 5.9)),
+    ],
+)
+def test_what_does_not_show_is_not_reproduced(claim, role, values):
+    found = of(claim, **{role: {"values": values}})
+    assert found.verdict == "not reproduced"
+
+
+@pytest.mark.parametrize("claim", ROLES)
+def test_runs_that_did_not_converge_decide_nothing(claim):
+    assert of(claim, depth_3={"converged": False}).judgement.state == "undecided"
+
+
+def test_excesses_are_held_against_the_solvers_proved_gaps():
+    """An excess of 0.8 % beyond that with many entries: gaps of 0.3 % together leave it, of 1.2 % do not."""
+    assert of("deep_has_larger_nuclear_norm", minimiser={"gap": 3e-3}).verdict == "reproduced"
+    assert of("deep_has_larger_nuclear_norm", minimiser={"gap": 1.2e-2}).verdict == "not reproduced"
+    assert of("deep_has_larger_nuclear_norm", minimiser_many={"gap": 1.2e-2}).verdict == "not reproduced"
+    assert of("deep_has_larger_nuclear_norm").judgement.headline.value == pytest.approx(0.01 - 2e-4)
+
+
+def test_facts_are_those_of_the_tables():
+    found = of("depth_beats_nuclear_norm_2k", depth_2={"large": (1e-2, 101.0, 6.0)})
+    assert found.facts["value"] == pytest.approx(4.0)
+    assert found.facts["second"] == pytest.approx(2.0)
+    assert found.facts["second_large"] == pytest.approx(1.0)
+    found = of("depth_lowers_effective_rank", depth_2={"large": (1e-2, 101.0, 7.5)})
+    assert found.facts["value"] == pytest.approx(2.0)
+    assert found.facts["large"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("error", "verdict"), [(0.5e-5, "reproduced"), (2e-5, "not reproduced")])
+def test_recovery_is_to_within_the_slack(error, verdict):
+    many, few = convex(error, 100.0, 5.0), convex(0.1, 100.0, 8.0)
+    # the worst draw is 10^0.1 above
+    found = evaluation("deep_linear", "nuclear_norm_recovers_5k", {"many": many, "few": few}, factor=10.0)
+    assert found.verdict == verdict
+    assert found.judgement.headline.value == pytest.approx(error * 10**0.1)
+
+
+def test_one_draw_that_is_not_recovered_is_enough():
+    many, few = convex(1e-6, 100.0, 5.0), convex(0.1, 100.0, 8.0)
+    many.loc[(many["quantity"] == "error") & (many["draw"] == 3), "value"] = 1.0
+    found = evaluation("deep_linear", "nuclear_norm_recovers_5k", {"many": many, "few": few}, factor=10.0)
+    assert found.verdict == "not reproduced"

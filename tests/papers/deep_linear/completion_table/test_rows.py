@@ -1,0 +1,114 @@
+"""Rows of the printed tables, held against matrices made up with known errors, norms and ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
+from tests.support import evaluation
+
+TRUE = 223.0  # nuclear norm of the matrix to complete; the slides' own has 221
+SCALE = 1e-6
+WOBBLE = np.array([-0.05, -0.03, -0.01, 0.01, 0.03, 0.05])
+ROWS = {
+    "table_5k_nuclear_norm": (8e-7, 0.0, 5.0, 5000),
+    "table_5k_depth_2": (5e-6, 0.0, 5.0, 5000),
+    "table_5k_depth_3": (4e-6, 0.0, 5.0, 5000),
+    "table_2k_depth_3": (3e-5, 0.0, 5.0, 2000),
+}
+
+
+def completed(error, norm, rank, observed, *, size=100, converged=True, spread=1.0):
+    rows = []
+    for rate in (10.0, 20.0):
+        off = 1.0 if rate == 10.0 else 100.0
+        for scale in (SCALE, 1e-3):
+            for draw, wobble in enumerate(spread * WOBBLE):
+                measured = {"error": error * 10**wobble * off, "nuclear_norm": TRUE + norm + wobble,
+                            "true_nuclear_norm": TRUE, "effective_rank": rank + wobble / spread, "size": size,
+                            "observed": observed}  # fmt: skip
+                rows += [{"depth": 2, "scale": scale, "learning_rate": rate, "draw": draw, "converged": converged,
+                          "quantity": name, "value": value} for name, value in measured.items()]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.attrs["settings"] = {"scales": [SCALE, 1e-3]}
+    return table
+
+
+def of(claim, error, norm, rank, observed, **options):
+    table = completed(error, norm, rank, observed, **options)
+    if claim.endswith("nuclear_norm"):
+        # one number a draw
+        table = table[(table["scale"] == SCALE) & (table["learning_rate"] == 10.0)].reset_index(drop=True)
+        given = {} if "2k" in claim else {"fit": 0.3}
+        return evaluation("deep_linear", claim, {"minimiser": table}, **given)
+    given = {"scale": SCALE} | ({} if claim == "table_2k_depth_2" else {"fit": 0.3})
+    return evaluation("deep_linear", claim, {"deep": table}, **given)
+
+
+@pytest.mark.parametrize("claim", ROWS)
+def test_a_row_as_printed_is_reproduced(claim):
+    found = of(claim, *ROWS[claim])
+    assert found.verdict == "reproduced", found
+    assert found.facts["error"] == pytest.approx(ROWS[claim][0])
+    assert found.facts["root"] == pytest.approx(ROWS[claim][0] ** 0.5)
+    assert found.facts["norm"] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("claim", ROWS)
+@pytest.mark.parametrize(
+    ("factor", "norm", "rank", "same"),
+    [
+        (10**0.6, 0.0, 0.0, False),
+        (10**-0.6, 0.0, 0.0, False),
+        (10**0.2, 0.0, 0.0, True),
+        (1.0, 2.0, 0.0, False),
+        (1.0, -2.0, 0.0, False),
+        (1.0, 0.8, 0.0, True),
+        (1.0, 0.0, 1.0, False),
+        (1.0, 0.0, -1.0, False),
+        (1.0, 0.0, 0.4, True),
+    ],
+)
+def test_errors_norms_and_ranks_beyond_what_is_printed_are_refused(claim, factor, norm, rank, same):
+    error, _, printed, observed = ROWS[claim]
+    found = of(claim, factor * error, norm, printed + rank, observed)
+    assert (found.verdict == "reproduced") == same
+
+
+@pytest.mark.parametrize("claim", ROWS)
+def test_other_matrices_are_named(claim):
+    error, norm, rank, observed = ROWS[claim]
+    found = of(claim, error * 10, norm, rank, observed, size=50)
+    assert "not the slides' matrices: 50 × 50" in found.reason
+    assert f"{observed} entries" in of(claim, error * 10, norm, rank, observed, size=50).reason
+    assert "not the slides'" not in of(claim, error * 10, norm, rank, observed).reason
+
+
+def test_draws_that_differ_too_much_decide_nothing():
+    found = of("table_2k_depth_3", *ROWS["table_2k_depth_3"], spread=10.0)
+    assert found.judgement.state == "undecided"
+
+
+def test_networks_that_did_not_converge_decide_nothing():
+    assert of("table_5k_depth_2", *ROWS["table_5k_depth_2"], converged=False).judgement.state == "undecided"
+
+
+def test_measures_of_a_matrix_with_equal_singular_values():
+    """k equal singular values have effective rank k and a nuclear norm of k times each; errors are mean squares."""
+    U, V = (np.linalg.qr(np.random.default_rng(seed).standard_normal((20, 3)))[0] for seed in (0, 1))
+    truth = 4.0 * U @ V.T
+    mask = np.zeros((20, 20), dtype=bool)
+    mask[:5] = True
+    moved = truth.copy()
+    moved[0, 0] += 3.0
+    moved[10, 10] += 1.0
+    found = measures_of(moved[None], truth[None], mask[None])
+    assert found["true_nuclear_norm"][0] == pytest.approx(12.0)
+    assert found["true_effective_rank"][0] == pytest.approx(3.0)
+    assert found["error"][0] == pytest.approx(10.0 / 400)
+    assert found["train_loss"][0] == pytest.approx(9.0 / 100)
+    lost = measures_of(np.full((1, 20, 20), np.nan), truth[None], mask[None])
+    assert np.isnan(lost["error"][0])
+    assert np.isnan(lost["effective_rank"][0])

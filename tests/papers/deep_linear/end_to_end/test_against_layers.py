@@ -1,0 +1,270 @@
+"""Flows, balance and the preconditioner against layers followed by torch and scipy; judges on doctored tables."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.deep_linear import networks
+from learning_dynamics.papers.deep_linear.end_to_end import metrics, runs
+from learning_dynamics.seeds import generators
+from learning_dynamics.tidy import by_draw, select
+from tests.papers.deep_linear import plain
+from tests.papers.deep_linear.plain import placed
+from tests.support import claim_tables, verdict
+
+INPUTS, OUTPUTS, WIDTH = 3, 2, 4
+SETTINGS = {"init": "balanced", "depths": [2, 3], "inputs": INPUTS, "width": WIDTH, "outputs": OUTPUTS, "start": 0.4,
+            "horizon": 2.0, "points": 5, "seeds": 1, "rtol": 1e-9, "atol": 1e-12, "seed": 2}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["balanced", "gaussian"])
+def flows(request):
+    settings = SETTINGS | {"init": request.param}
+    trajectory = runs.end_to_end_flow(**settings)
+    trajectory.settings = settings
+    return request.param, trajectory, metrics.end_to_end_flow(trajectory)
+
+
+def followed(trajectory, member):
+    """Return layers at recorded times by torch and scipy, from where the run started."""
+    depth, target = int(trajectory.constants["depth"][member]), trajectory.constants["target"][member]
+    widths = [INPUTS, *[WIDTH] * (depth - 1), OUTPUTS]
+    start = networks.unpack(trajectory.series["layers"][member, 0], widths)
+    return depth, target, plain.flow(start, plain.squared(target), trajectory.time)
+
+
+@pytest.mark.parametrize("member", [0, 1])
+def test_flows_and_what_is_measured_of_them(flows, member):
+    init, trajectory, table = flows
+    depth, target, path = followed(trajectory, member)
+    W = np.array([plain.multiply(layers) for layers in path])
+    values = np.linalg.svd(W, compute_uv=False)
+    rows = table[table["depth"] == depth]
+    for index in (1, 2):
+        np.testing.assert_allclose(by_draw(rows, "sigma", index=index)[0], values[:, index - 1], atol=1e-7)
+    np.testing.assert_allclose(by_draw(rows, "size")[0], np.linalg.norm(W, axis=(1, 2)), atol=1e-7)
+    direct = trajectory.series["direct"][member]
+    np.testing.assert_allclose(by_draw(rows, "difference")[0], np.linalg.norm(W - direct, axis=(1, 2)), atol=1e-7)
+    fewer = trajectory.series["one_layer_fewer"][member]
+    np.testing.assert_allclose(by_draw(rows, "one_layer_fewer")[0], np.linalg.norm(W - fewer, axis=(1, 2)), atol=1e-7)
+    coarser = trajectory.series["coarser"][member]
+    np.testing.assert_allclose(by_draw(rows, "coarser")[0], np.linalg.norm(coarser - direct, axis=(1, 2)), atol=1e-12)
+    np.testing.assert_allclose(
+        by_draw(rows, "direct", index=2)[0], np.linalg.svd(direct, compute_uv=False)[:, 1], atol=1e-12
+    )
+    if init == "balanced":
+        np.testing.assert_allclose(direct, W, atol=1e-7)
+        np.testing.assert_allclose(trajectory.series["integrated"][member, :, 0], values, atol=1e-7)
+        # one layer fewer follows the balanced layers of that depth
+        less = [INPUTS, *[WIDTH] * (depth - 2), OUTPUTS]
+        other = plain.flow(networks.balanced_layers(W[0], less), plain.squared(target), trajectory.time)
+        np.testing.assert_allclose(fewer, [plain.multiply(each) for each in other], atol=1e-7)
+    for quantity, expected in grams(path).items():
+        np.testing.assert_allclose(by_draw(rows, quantity)[0], expected, atol=1e-7)
+
+
+def grams(path):
+    """Movements of Gram matrices and their differences, all layers of a time as one vector."""
+    found = {"drift": [], "sum_drift": [], "gram_drift": [], "imbalance": []}
+    stacked = {name: [] for name in ("difference", "sum", "below")}
+    for layers in path:
+        pairs = [(up.T @ up, down @ down.T) for down, up in pairwise(layers)]
+        stacked["difference"].append(np.concatenate([(a - b).ravel() for a, b in pairs]))
+        stacked["sum"].append(np.concatenate([(a + b).ravel() for a, b in pairs]))
+        stacked["below"].append(np.concatenate([b.ravel() for _, b in pairs]))
+    for name, of in (("drift", "difference"), ("sum_drift", "sum"), ("gram_drift", "below")):
+        found[name] = [np.linalg.norm(each - stacked[of][0]) for each in stacked[of]]
+    return found | {"imbalance": [np.linalg.norm(each) for each in stacked["difference"]]}
+
+
+@pytest.mark.parametrize("member", [0, 1])
+def test_eigenvalues_are_those_of_the_layers_jacobian(flows, member):
+    init, trajectory, table = flows
+    depth, _, path = followed(trajectory, member)
+    rows = table[table["depth"] == depth]
+    for place, layers in enumerate(path):
+        J = plain.jacobian(layers)
+        values, vectors = np.linalg.eigh(J @ J.T)
+        at = rows[np.isclose(rows["time"], trajectory.time[place])]
+        measured = select(at, "eigenvalue")
+        np.testing.assert_allclose(measured["value"], values[::-1], atol=1e-6)
+        if init == "balanced":
+            np.testing.assert_allclose(measured["predicted"], values[::-1], atol=1e-6)
+            less = [INPUTS, *[WIDTH] * (depth - 2), OUTPUTS]
+            other = plain.jacobian(networks.balanced_layers(plain.multiply(layers), less))
+            fewer = select(at, "eigenvalue_fewer")
+            np.testing.assert_allclose(fewer["predicted"], np.linalg.eigvalsh(other @ other.T)[::-1], atol=1e-6)
+            np.testing.assert_allclose(fewer["value"], values[::-1], atol=1e-6)
+        U, _, Vt = np.linalg.svd(plain.multiply(layers))
+        along = vectors[:, -1] @ np.kron(U[:, 0], Vt[0])
+        assert select(at, "reinforced")["value"].item() == pytest.approx(1 - along**2, abs=1e-6)
+
+
+@pytest.mark.parametrize("member", [0, 1])
+def test_rates_of_singular_values_are_differences_of_them(flows, member):
+    init, trajectory, table = flows
+    depth, target, path = followed(trajectory, member)
+    layers = path[1]
+    changes, step = plain.gradients(layers, plain.squared(target)), 1e-5
+
+    def spectrum(sign):
+        return np.linalg.svd(plain.multiply([layer - sign * step * change for layer, change in
+                                             zip(layers, changes, strict=True)]), compute_uv=False)  # fmt: skip
+
+    W = plain.multiply(layers)
+    alone = [np.linalg.svd(W - sign * step * (W - target), compute_uv=False) for sign in (1, -1)]
+    factors = (spectrum(1) - spectrum(-1)) / (alone[0] - alone[1])
+    at = select(table[table["depth"] == depth], "rate_factor", time=trajectory.time[1])
+    np.testing.assert_allclose(at["value"], factors, rtol=1e-4)
+    if init == "balanced":
+        np.testing.assert_allclose(at["predicted"], factors, rtol=1e-4)
+        # the two wrong laws are other rates by these factors, at first order in a short time
+        values = np.linalg.svd(W, compute_uv=False)
+        np.testing.assert_allclose(at["predicted"], depth * values ** (2 - 2 / depth), rtol=1e-5)
+
+
+def test_wrong_laws_start_with_their_own_rates():
+    """Over a short time singular values move by the law's rate, by that over N, and by that times sigma^(1/N)."""
+    settings = SETTINGS | {"horizon": 1e-4, "points": 2, "depths": [3]}
+    trajectory = runs.end_to_end_flow(**settings)
+    law, without, other = np.moveaxis(trajectory.series["integrated"][0], 1, 0)
+    moved = law[1] - law[0]
+    np.testing.assert_allclose((without[1] - without[0]) * 3, moved, rtol=1e-3)
+    np.testing.assert_allclose((other[1] - other[0]) / law[0] ** (1 / 3), moved, rtol=1e-3)
+
+
+def test_steps_leave_balance_as_plain_descent_does():
+    settings = {"depth": 3, "inputs": 3, "width": 4, "outputs": 2, "start": 0.5, "horizon": 0.4, "coarsest": 0.1,
+                "halvings": 1, "seeds": 1}  # fmt: skip
+    trajectory = runs.balancedness_descent(**settings, seed=6)
+    trajectory.settings = settings
+    table = metrics.balancedness_descent(trajectory)
+    # the start and the target as the run draws them
+
+    (rng,) = generators(6, "deep_linear.balancedness_descent", 1)
+    target = rng.standard_normal((2, 3))
+    layers = networks.balanced_layers(0.5 * rng.standard_normal((2, 3)), [3, 4, 4, 2])
+    for rate, steps in ((0.1, 4), (0.05, 8)):
+        ended = plain.descend(layers, plain.squared(target), rate, steps)
+        expected = grams([layers, ended])["drift"][1]
+        assert select(table, "drift", learning_rate=rate)["value"].item() == pytest.approx(expected)
+
+
+def test_small_layers_are_measured_against_what_they_become():
+    settings = {"depth": 3, "size": 3, "scales": [0.3], "horizon": 1.0, "seeds": 1, "rtol": 1e-9, "atol": 1e-12}
+    trajectory = runs.approximate_balance(**settings, seed=1)
+    trajectory.settings = settings
+    table = metrics.approximate_balance(trajectory)
+
+    (rng,) = generators(1, "deep_linear.approximate_balance", 1)
+    target = rng.standard_normal((3, 3)) / np.sqrt(3)
+    normal = [rng.standard_normal((3, 3)) for _ in range(3)]
+    for scale, layers in ((0.0, [np.eye(3)] * 3), (0.3, [0.3 * layer for layer in normal])):
+        last = 1.0 / (scale or 1.0)
+        start, end = plain.flow(layers, plain.squared(target), np.array([0.0, last]))
+        sizes = [max(np.linalg.norm(layer) for layer in each) for each in (start, end)]
+        apart = [max(np.linalg.norm(up.T @ up - down @ down.T) for down, up in pairwise(each))
+                 for each in (start, end)]  # fmt: skip
+        expected = {"imbalance_at_start": apart[0] / sizes[1] ** 2, "imbalance_at_end": apart[1] / sizes[1] ** 2,
+                    "relative_imbalance": apart[0] / sizes[0] ** 2, "escaped": sizes[1] / sizes[0]}  # fmt: skip
+        for name, value in expected.items():
+            assert select(table, name, scale=scale)["value"].item() == pytest.approx(value, abs=1e-7), name
+
+
+# -- judges ---------------------------------------------------------------------------------------
+
+RTOL = 1e-11  # of the flows at hand
+
+
+def of(claim, alter=None, **settings):
+    tables = claim_tables("deep_linear", claim)
+    return verdict("deep_linear", claim, alter(tables) if alter else tables, **settings)
+
+
+def set_share(quantity, share, **where):
+    """Place a value at a share of the largest of its draw beside its prediction, at one place."""
+
+    def alter(tables):
+        table = tables["balanced"]
+        chosen = (table["quantity"] == quantity) & (table["depth"] == 3)
+        for column, wanted in where.items():
+            chosen &= table[column] == wanted
+        last = table.index[chosen & (table["time"] == table["time"].max())][0]
+        largest = table.loc[(table["quantity"] == quantity) & (table["depth"] == 3), "value"].max()
+        table.loc[last, "value"] = table.loc[last, "predicted"] + share * largest
+        return tables
+
+    return alter
+
+
+@pytest.mark.parametrize(
+    ("claim", "settings", "alter"),
+    [
+        ("balancedness_flow", {"amplification": 100.0}, placed("drift", 200 * RTOL, depth=2, role="balanced")),
+        ("balancedness_flow", {"amplification": 100.0}, placed("drift", 200 * RTOL, depth=3, role="gaussian")),
+        ("balancedness_flow", {"amplification": 100.0}, placed("drift", np.nan, depth=3, role="gaussian")),
+        ("singular_value_dynamics", {"amplification": 100.0}, set_share("sigma", 200 * RTOL, index=1)),
+        ("singular_value_dynamics", {"amplification": 100.0}, set_share("sigma", -200 * RTOL, index=3)),
+        ("preconditioner_psd", {"amplification": 100.0}, set_share("eigenvalue", 200 * RTOL, index=12)),
+        ("preconditioner_psd", {"amplification": 100.0}, set_share("eigenvalue", -200 * RTOL, index=2)),
+        ("preconditioner_psd", {"amplification": 100.0}, placed("reinforced", 2e-6, depth=2, role="balanced")),
+        ("approximate_balance", {"amplification": 100.0}, placed("imbalance_at_end", 2e-7, scale=0.0, seed=0)),
+        ("approximate_balance", {"amplification": 100.0}, placed("escaped", 1.0, scale=lambda s: s > 0, seed=1)),
+    ],
+)
+def test_what_lies_beyond_the_tolerance_is_refused(claim, settings, alter):
+    assert of(claim, **settings) == "reproduced"
+    assert of(claim, alter, **settings) != "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("claim", "alter"),
+    [
+        ("balancedness_flow", placed("drift", 50 * RTOL, role="gaussian")),
+        ("balancedness_flow", placed("imbalance", 1.0)),
+        ("singular_value_dynamics", set_share("sigma", 50 * RTOL, index=1)),
+        ("preconditioner_psd", set_share("eigenvalue", 50 * RTOL, index=12)),
+        ("preconditioner_psd", placed("reinforced", 0.5e-6, depth=2, role="balanced")),
+    ],
+)
+def test_what_lies_inside_is_not(claim, alter):
+    assert of(claim, alter, amplification=100.0) == "reproduced"
+
+
+def test_the_end_to_end_dynamics_may_be_missed_by_so_many_times_the_integrators_error():
+    claim = "end_to_end_dynamics"
+    table = claim_tables("deep_linear", claim)["balanced"]
+
+    def largest(quantity):
+        return by_draw(table, quantity, draw=["depth", "seed"]).max(axis=1)
+
+    moved, size = (largest("coarser") / largest("size")).max(), largest("size")[0]
+    assert of(claim, safety=10.0) == "reproduced"
+    for factor, expected in ((5.0, "reproduced"), (20.0, "contradicted")):
+        alter = placed("difference", factor * moved * size, depth=2, role="balanced")
+        assert of(claim, alter, safety=10.0) == expected
+    assert of(claim, placed("difference", np.nan, depth=3, role="balanced"), safety=10.0) == "not reproduced"
+
+
+@pytest.mark.parametrize(("order", "expected"), [(1.0, "reproduced"), (1.2, "contradicted"), (0.8, "contradicted")])
+def test_the_order_of_the_drift_is_that_of_the_smallest_steps(order, expected):
+    def alter(tables):
+        table = tables["descent"]
+        table["value"] = 0.3 * table["learning_rate"] ** order
+        return tables
+
+    assert of("balancedness_gd_first_order", alter) == expected
+
+
+@pytest.mark.parametrize(("order", "expected"), [(2.0, "reproduced"), (2.1, "contradicted"), (1.9, "contradicted")])
+def test_the_order_of_the_imbalance_is_that_of_the_smallest_starts(order, expected):
+    def alter(tables):
+        table = tables["starts"]
+        chosen = (table["quantity"] == "imbalance_at_end") & (table["scale"] > 0)
+        table.loc[chosen, "value"] = 0.3 * table.loc[chosen, "scale"] ** order
+        return tables
+
+    assert of("approximate_balance", alter, amplification=100.0) == expected

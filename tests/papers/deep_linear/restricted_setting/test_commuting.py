@@ -1,0 +1,181 @@
+"""Commuting measurements against flows of eigenvalues, brute force over vertices, and spectra of plain matrices."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy
+
+from learning_dynamics.papers.deep_linear.restricted_setting import metrics, runs
+from learning_dynamics.tidy import by_draw, select
+from learning_dynamics.trajectory import Trajectory
+from tests.papers.deep_linear.plain import placed
+from tests.support import claim_tables, verdict
+
+SETTINGS = {"depths": [2, 3], "size": 4, "measurements": 2, "slack": 0.5, "scales": [1e-1, 1e-2], "horizon": 60.0,
+            "seeds": 2, "rtol": 1e-9, "atol": 1e-12}  # fmt: skip
+POWERS, TURN = [0.5, 1.0, 2.0], 0.2
+
+
+@pytest.fixture(scope="module")
+def flows():
+    return runs.commuting_measurements(**SETTINGS, seed=3)
+
+
+def least_sum(A, y):
+    """The least sum of non-negative x with A x = y: the best of all basic solutions."""
+    best = np.inf
+    for chosen in itertools.combinations(range(A.shape[1]), len(y)):
+        x = np.linalg.solve(A[:, chosen], y)
+        if np.all(x >= -1e-12):
+            best = min(best, x.sum())
+    return best
+
+
+def test_the_least_nuclear_norm_is_that_of_the_best_vertex(flows):
+    for A, y, x in zip(*(flows.constants[name] for name in ("eigenvalues", "values", "least")), strict=True):
+        np.testing.assert_allclose(A @ x, y)
+        assert x.sum() == pytest.approx(least_sum(A, y))
+        assert np.all(A > 0) or np.all(A >= 0)
+        # away from zero, or zero
+        assert np.all((x > 0.2) | (x < 1e-9))
+
+
+def test_dual_slack_is_at_least_what_was_asked_for(flows):
+    for A, x in zip(flows.constants["eigenvalues"], flows.constants["least"], strict=True):
+        support = x > 1e-9
+        multipliers = np.linalg.solve(A[:, support].T, np.ones(int(support.sum())))
+        assert np.all((1 - A.T @ multipliers)[~support] >= SETTINGS["slack"] - 1e-9)
+
+
+def test_flows_are_those_of_eigenvalues(flows):
+    constants = flows.constants
+    for place, W in enumerate(flows.series["end_to_end"]):
+        A, y, Q = (constants[name][place] for name in ("eigenvalues", "values", "basis"))
+        depth, scale = int(constants["depth"][place]), constants["scale"][place]
+        last = SETTINGS["horizon"] * scale ** (2 / depth - 1)
+        # of a product of N equal roots r: dr/dt = -r^(N-1) g, so that x = r^N moves at -N x^(2-2/N) g
+        found = scipy.integrate.solve_ivp(
+            lambda _t, x, N=depth, A=A, y=y: -N * np.abs(x) ** (2 - 2 / N) * (A.T @ (A @ x - y)),
+            (0, last), np.full(SETTINGS["size"], scale), method="LSODA", rtol=1e-9, atol=1e-13,
+        )  # fmt: skip
+        np.testing.assert_allclose(W[0], scale * np.eye(4), atol=1e-14)
+        np.testing.assert_allclose(Q.T @ W[1] @ Q, np.diag(found.y[:, -1]), atol=1e-5)
+        np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12)
+
+
+@pytest.fixture
+def made_up():
+    """One end with known eigenvalues in a known basis, measured by two weights each."""
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    values, A = np.array([0.01, 2.0, 0.5]), np.array([[1.0, 0.2, 0.3], [0.1, 1.0, 0.4]])
+    y, least = np.array([0.6, 2.0]), np.array([0.0, 1.8, 0.6])
+    W = (Q * values) @ Q.T
+    constants = {"basis": Q[None], "eigenvalues": A[None], "values": y[None], "least": least[None],
+                 "depth": np.array([2]), "scale": np.array([0.1]), "member": np.array([0])}  # fmt: skip
+    return Trajectory(np.array([0.0, 1.0]), {"end_to_end": np.stack([np.eye(3), W])[None]}, constants), W, A, y, Q
+
+
+def test_norms_and_misfits_are_those_of_the_matrix(made_up):
+    trajectory, W, A, y, _ = made_up
+    table = metrics.commuting_measurements(trajectory, powers=POWERS, turn=TURN)
+    # the trace of the root of W'W, and the trace of a positive matrix
+    nuclear = np.trace(scipy.linalg.sqrtm(W.T @ W)).real
+    row = select(table, "nuclear_norm")
+    assert row["value"].item() == pytest.approx(nuclear) == pytest.approx(np.trace(W))
+    assert row["predicted"].item() == pytest.approx(2.4)
+    other = select(table, "least_squares_norm")
+    fitted = scipy.optimize.minimize(
+        lambda x: x @ x, np.ones(3), constraints={"type": "eq", "fun": lambda x: A @ x - y}, tol=1e-14
+    ).x
+    assert other["predicted"].item() == pytest.approx(np.abs(fitted).sum(), rel=1e-6)
+    assert other["value"].item() == pytest.approx(nuclear)
+    gaps = [abs(0.01 + 0.2 * 2 + 0.3 * 0.5 - 0.6) / 0.6, abs(0.001 + 2.0 + 0.2 - 2.0) / 2.0]
+    assert select(table, "misfit")["value"].item() == pytest.approx(max(gaps))
+
+
+def test_turning_two_eigenvectors_moves_two_eigenvalues_apart(made_up):
+    trajectory = made_up[0]
+    table = metrics.commuting_measurements(trajectory, powers=POWERS, turn=TURN)
+    a, b, step = 2.0, 0.5, TURN * np.sqrt(2.0 * 0.5)
+    middle, half = (a + b) / 2, np.sqrt(((a - b) / 2) ** 2 + step**2)
+    for power, change in zip(POWERS, select(table, "schatten_change")["value"], strict=True):
+        before = 0.01**power + a**power + b**power
+        after = 0.01**power + (middle + half) ** power + (middle - half) ** power
+        assert change == pytest.approx(after / before - 1, abs=1e-12)
+    assert select(table, "seen")["value"].item() < 1e-12
+
+
+def test_a_lost_flow_has_no_numbers(made_up):
+    trajectory = made_up[0]
+    trajectory.series["end_to_end"][:, 1] = np.nan
+    assert metrics.commuting_measurements(trajectory, powers=POWERS, turn=TURN)["value"].isna().all()
+
+
+NORM, SCHATTEN = "restricted_setting_nuclear_norm", "restricted_setting_not_schatten"
+
+
+def of(claim, alter=None):
+    tables = claim_tables("deep_linear", claim)
+    given = {"tolerance": 0.03} if claim == NORM else {"resolution": 1e-6}
+    return verdict("deep_linear", claim, alter(tables) if alter else tables, **given)
+
+
+def smallest(scale):
+    return scale == scale.min()
+
+
+def excess(share, which, **where):
+    """Place one norm at a relative distance from its prediction."""
+
+    def alter(tables):
+        table = tables["ends"]
+        chosen = (table["quantity"] == "nuclear_norm") & which(table["scale"])
+        for column, value in where.items():
+            chosen &= table[column] == value
+        assert chosen.any()
+        table.loc[chosen, "value"] = table.loc[chosen, "predicted"] * (1 + share)
+        return tables
+
+    return alter
+
+
+def test_a_norm_beyond_the_tolerance_is_refused():
+    assert of(NORM) == "reproduced"
+    assert of(NORM, excess(0.06, smallest, depth=2, seed=0)) != "reproduced"
+    assert of(NORM, excess(-0.06, smallest, depth=3)) != "reproduced"
+    assert of(NORM, excess(1e-4, smallest)) == "reproduced"
+
+
+def test_a_smaller_start_that_ends_further_away_is_refused():
+    # at the smallest start still within the tolerance, and further away than from the one before
+    before = excess(0.01, lambda scale: scale == np.sort(scale.unique())[1], seed=0)
+    assert of(NORM, lambda tables: excess(0.02, smallest, seed=0)(before(tables))) == "contradicted"
+
+
+def test_a_flow_that_has_not_fitted_is_refused():
+    assert of(NORM, placed("misfit", 2e-6, scale=smallest, seed=0, depth=2)) == "contradicted"
+    assert of(NORM, placed("misfit", np.nan, scale=smallest, seed=0)) == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value", "where"),
+    [
+        ("schatten_change", -0.5e-6, {"index": 1, "seed": 0, "depth": 2}),
+        ("schatten_change", 1e-3, {"index": 5, "seed": 1}),
+        ("schatten_change", 2e-9, {"index": 6}),
+        ("schatten_change", -2e-9, {"index": 6, "seed": 0}),
+        ("seen", 2e-9, {"seed": 0, "depth": 3}),
+    ],
+)
+def test_changes_on_the_wrong_side_are_refused(quantity, value, where):
+    assert of(SCHATTEN) == "reproduced"
+    assert of(SCHATTEN, placed(quantity, value, scale=smallest, **where)) != "reproduced"
+
+
+def test_larger_starts_do_not_count_for_the_quasi_norms():
+    alter = placed("schatten_change", 1.0, scale=lambda scale: scale > scale.min())
+    assert of(SCHATTEN, alter) == "reproduced"
+    assert by_draw(claim_tables("deep_linear", SCHATTEN)["ends"], "seen", draw=["depth", "seed", "scale"]).size

@@ -1,0 +1,114 @@
+"""Singular values along descent: plain descent by torch, entropies by scipy, and rises whose times are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy
+import torch
+
+from learning_dynamics.datasets.matrix_completion import low_rank
+from learning_dynamics.papers.deep_linear.singular_values import metrics, runs
+from learning_dynamics.tidy import by_draw
+from tests.papers.deep_linear import plain
+from tests.support import evaluation
+
+SETTINGS = {"depth": 2, "scale": 0.05, "learning_rate": 0.7, "iterations": 12, "points": 4, "draws": 2, "top": 3}
+STEPS = [0, 4, 8, 12]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return low_rank(size=6, rank=2, observed=20, draws=3, seed=8)
+
+
+@pytest.fixture(scope="module")
+def measured(data):
+    trajectory = runs.singular_value_paths(data, **SETTINGS)
+    trajectory.settings = SETTINGS
+    return trajectory, metrics.singular_value_paths(trajectory)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_everything_measured_is_that_of_plain_descent(data, measured, draw):
+    trajectory, table = measured
+    truth, mask = data["truth"][draw], data["mask"][draw]
+    goal, seen = torch.tensor(truth), torch.tensor(mask)
+    loss = lambda W: torch.mean((W - goal)[seen] ** 2)  # noqa: E731
+    for place, step in enumerate(STEPS):
+        layers = plain.descend([SETTINGS["scale"] ** 0.5 * np.eye(6)] * 2, loss, SETTINGS["learning_rate"], step)
+        W = plain.multiply(layers)
+        U, values, Vt = np.linalg.svd(W)
+        assert trajectory.time[place] == pytest.approx(step * SETTINGS["learning_rate"])
+        for index in (1, 2, 3):
+            assert by_draw(table, "sigma", draw="draw", index=index)[draw, place] == pytest.approx(values[index - 1])
+        one = {name: by_draw(table, name, draw="draw")[draw, place] for name in
+               ("train_loss", "error", "effective_rank", "diagonal", "off_diagonal")}  # fmt: skip
+        assert one["train_loss"] == pytest.approx(float(loss(torch.tensor(W))))
+        assert one["error"] == pytest.approx(np.mean((W - truth) ** 2))
+        assert one["effective_rank"] == pytest.approx(np.exp(scipy.stats.entropy(values)))
+        if step:  # at the start all singular values are equal, and their vectors any
+            leaf = torch.tensor(W, requires_grad=True)
+            loss(leaf).backward()
+            turned = np.abs(U.T @ leaf.grad.numpy() @ Vt.T)[:3, :3]
+            assert one["diagonal"] == pytest.approx(np.mean(np.diag(turned)), rel=1e-6)
+            assert one["off_diagonal"] == pytest.approx(np.mean(turned[~np.eye(3, dtype=bool)]), rel=1e-6)
+
+
+def test_the_rank_is_the_truths(measured):
+    np.testing.assert_array_equal(by_draw(measured[1], "rank", draw="draw"), [[2.0], [2.0]])
+
+
+# -- rises whose times are known -----------------------------------------------------------------
+
+BEGUN, RISEN, WIDTH = 0.1, 0.5, 0.4
+TIMES = np.linspace(0, 40, 801)
+
+
+def risen_at(first, last, depth, end=100.0, draws=2, spacing=1):
+    """Two logistic rises at given times, and a third singular value that ends far below."""
+    rows = []
+    times = TIMES[::spacing]
+    for draw in range(draws):
+        for index, (at, size) in enumerate([(first, 2.0), (last, 1.0), (last, 1.0 / end)], start=1):
+            values = size / (1 + np.exp(-(times - at) / WIDTH))
+            rows.append(pd.DataFrame({"depth": depth, "draw": draw, "time": times, "quantity": "sigma", "index": index,
+                                      "value": values}))  # fmt: skip
+        rows.append(pd.DataFrame({"depth": depth, "draw": draw, "time": 0.0, "quantity": "rank", "index": 0,
+                                  "value": [2.0]}))  # fmt: skip
+    table = pd.concat(rows, ignore_index=True)
+    table.attrs["settings"] = {"depth": depth}
+    return table
+
+
+def judged(gaps=(0.0, 4.0, 12.0), ends=(5.0, 50.0, 500.0), spacing=1):
+    tables = {f"depth_{depth}": risen_at(10.0, 10.0 + gap, depth, end, spacing=spacing)
+              for depth, gap, end in zip((1, 2, 3), gaps, ends, strict=True)}  # fmt: skip
+    return evaluation("deep_linear", "depth_separates_singular_values", tables, risen=RISEN, begun=BEGUN)
+
+
+def test_separation_is_the_time_between_rises_over_that_of_a_rise():
+    found = judged()
+    assert found.verdict == "reproduced"
+    duration = 2 * WIDTH * np.log((1 - BEGUN) / BEGUN)
+    for name, gap in (("one", 0.0), ("two", 4.0), ("three", 12.0)):
+        # values between records are interpolated
+        assert found.facts[name] == pytest.approx(gap / duration, rel=2e-3, abs=1e-9)
+    assert found.facts["gap_three"] == pytest.approx(500.0)
+    assert found.facts["gap_one"] == pytest.approx(5.0)
+
+
+def test_it_takes_a_gain_with_every_layer_and_larger_gaps():
+    assert judged(gaps=(0.0, 12.0, 4.0)).verdict == "not reproduced"
+    assert judged(gaps=(4.0, 0.0, 12.0)).verdict == "not reproduced"
+    assert judged(gaps=(12.0, 4.0, 0.0)).verdict == "not reproduced"
+    assert judged(ends=(50.0, 5.0, 500.0)).verdict == "not reproduced"
+    assert judged(ends=(5.0, 500.0, 50.0)).verdict == "not reproduced"
+
+
+def test_a_gain_below_the_time_between_records_is_not_decided():
+    # records are 0.05 apart: separations are open by that in each of two depths
+    assert judged(gaps=(0.0, 4.0, 4.08)).judgement.state == "undecided"
+    assert judged(gaps=(0.0, 4.0, 4.15)).verdict == "reproduced"
+    assert judged(gaps=(0.0, 4.0, 4.15), spacing=2).judgement.state == "undecided"

@@ -1,0 +1,52 @@
+"""Tables with single numbers altered, and what a claim says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from learning_dynamics.pipeline.stages.functions import paper_function
+from tests import support
+
+PAPER = "neural_collapse"
+Alteration = Callable[[support.Tables], support.Tables]
+
+
+def rows_of(table: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
+    """Return which rows hold a quantity where columns match; ``epoch=-1`` and ``time=-1`` are the last."""
+    rows = table["quantity"] == quantity
+    for column, value in where.items():
+        rows &= table[column] == (table[column].max() if value == -1 and column in ("epoch", "time") else value)
+    return rows
+
+
+def put(tables: support.Tables, role: str, quantity: str, change: Any, place: int = -1, **where: Any) -> support.Tables:
+    """Set the values of a quantity in one table of a role, or apply a function to them.
+
+    The table is replaced by a copy: what claims have read of the old one is remembered with it.
+    """
+    given = tables[role]
+    table = (given[place] if isinstance(given, list) else given).copy()
+    rows = rows_of(table, quantity, **where)
+    assert rows.any(), (role, quantity, where)
+    table.loc[rows, "value"] = change(table.loc[rows, "value"]) if callable(change) else change
+    if isinstance(given, list):
+        given[place] = table
+    else:
+        tables[role] = table
+    return tables
+
+
+def verdict(claim: str, tables: Mapping[str, Any], **settings: Any) -> str:
+    """Return "reproduced" or "corrected" if the claim's judge lets a prediction pass on given tables, else "refused".
+
+    Rivals are not tried: they are where a claim is evaluated on tables that nobody altered.
+    """
+    spec = support.smoke(PAPER).claim(PAPER, claim)
+    finding = paper_function(PAPER, "claims", spec["kind"])(**tables, **(spec["settings"] | settings))
+    state = finding.judge(finding.printed).state
+    if state == "fails" and finding.corrected is not None:
+        return "corrected" if finding.judge(finding.corrected).state == "holds" else "refused"
+    return "reproduced" if state == "holds" else "refused"

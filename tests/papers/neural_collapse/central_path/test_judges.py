@@ -1,0 +1,220 @@
+"""Claims on the central path refuse tables that are off by twice what the method may leave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.neural_collapse.draws import by_size
+from learning_dynamics.tidy import select
+from tests import support
+from tests.papers.neural_collapse import altered
+from tests.papers.neural_collapse.training.made_up import EPOCHS, made_up
+
+PAPER = "neural_collapse"
+FIRST = {"classes": 3, "seed": 0}
+ROUNDING, FLOW, DIFFERENCES = 2.2e-13, 2e-9, 1e-7
+VERDICTS = dict.fromkeys(("proposition_2", "appendix_d_6", "described_algorithm_rate"), "corrected")
+CLAIMS = ["lemma_1", "proposition_2", "corollary_1_growth", "corollary_1_equality", "corollary_2", "appendix_d_6",
+          "lemma_6", "described_algorithm_rate"]  # fmt: skip
+
+
+def networks():
+    """Trainings with nine singular values whose trace is twice the sum that bounds it."""
+    found = []
+    for name in ("vgg", "resnet"):
+        table = made_up(name)
+        rows = table[altered.rows_of(table, "nc1", split="train")].copy()
+        spectra = [rows.assign(quantity="snr", index=j, value=(1 + j) * rows["epoch"] ** 0.5) for j in range(1, 10)]
+        total = sum((1.0 + j) ** -2.0 for j in range(1, 10))
+        table.loc[rows.index, "value"] = 2 * total / rows["epoch"]
+        settings = table.attrs["settings"]
+        table = type(table)(np.concatenate([table, *spectra]), columns=table.columns).infer_objects()
+        for column in ("value", "epoch", "seed", "index"):
+            table[column] = table[column].astype(float if column == "value" else int)
+        table.attrs["settings"] = settings
+        found.append(table)
+    return found
+
+
+def tables_of(claim):
+    roles = support.claim_tables(PAPER, {"appendix_d_6": "proposition_2"}.get(claim, claim))
+    return roles | ({"trainings": networks()} if claim == "appendix_d_6" else {})
+
+
+def times(share):
+    return lambda values: values * share
+
+
+# claim, role, quantity, rows, a factor that still passes (or none is tried), a factor that does not
+FACTORS = [
+    *[("lemma_1", "features", name, FIRST, 1 + 0.8 * ROUNDING, 1 + 2 * ROUNDING)
+      for name in ("loss", "loss_nc1", "loss_nc23")],
+    *[("lemma_1", "flows", name, FIRST | {"flow": flow, "time": 0.0}, 1 + 1e-13, 1 + 3e-12)
+      for name in ("loss", "loss_nc1", "loss_nc23") for flow in ("orthogonal", "printed")],
+    *[("proposition_2", "flows", "omega", FIRST | {"flow": flow, "time": -1}, 1 + 0.5 * FLOW, 1 + 2.5 * FLOW)
+      for flow in ("orthogonal", "printed")],
+    *[("proposition_2", "features", "speed", FIRST | {"flow": flow}, 1 + 0.5 * DIFFERENCES, 1 - 2 * DIFFERENCES)
+      for flow in ("orthogonal", "printed")],
+    ("corollary_1_growth", "flows", "omega", FIRST | {"flow": "orthogonal", "time": -1}, 1 + 1e-6, 1 + 5e-4),
+    ("corollary_1_growth", "flows", "omega", FIRST | {"flow": "orthogonal", "time": -1}, 1 - 1e-6, 1 - 5e-4),
+    ("corollary_2", "flows", "features_limit", FIRST | {"flow": "printed", "time": -1}, 1 + 0.5 * FLOW, 1 + 3 * FLOW),
+    ("corollary_2", "flows", "features_limit", FIRST | {"flow": "orthogonal", "time": 0.0}, None, 1 + 3 * FLOW),
+    ("appendix_d_6", "features", "trace_renormalised", FIRST, 1 + 0.8 * ROUNDING, 1 + 2 * ROUNDING),
+    *[("appendix_d_6", "flows", "trace", FIRST | {"flow": flow, "time": -1}, 1 + 0.5 * FLOW, 1 + 3 * FLOW)
+      for flow in ("orthogonal", "printed")],
+    ("described_algorithm_rate", "features", "speed", FIRST | {"flow": "descent"}, 1 + 0.5 * DIFFERENCES,
+     1 + 2 * DIFFERENCES),
+    ("described_algorithm_rate", "descent", "omega", FIRST | {"time": -1}, None, 1 + 1e-4),
+    # 500 steps of the smallest size, a unit of rounding for each
+    ("described_algorithm_rate", "descent", "omega--one_step", FIRST | {"step": 2.0, "time": -1}, 1 + 5e-14,
+     1 + 2.5e-13),
+    ("described_algorithm_rate", "flows", "omega", FIRST | {"flow": "printed", "time": -1}, 1 + 1e-9, 1 + 1e-3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_what_is_measured_has_its_verdict_and_refuses_small_errors(claim):
+    found = support.evaluation(PAPER, claim, tables_of(claim))
+    assert found.verdict == VERDICTS.get(claim, "reproduced"), found.reason
+    assert VERDICTS.get(claim, "reproduced") not in found.rivals.values()
+    sharp = {"lemma_1": 1e-12, "proposition_2": 5e-9, "corollary_1_growth": 0.01, "described_algorithm_rate": 1e-6}
+    assert not found.refuses > sharp.get(claim, np.inf)
+
+
+@pytest.mark.parametrize(("claim", "role", "quantity", "where", "passes", "refused"), FACTORS)
+def test_one_draw_that_is_off_is_refused(claim, role, quantity, where, passes, refused):
+    expected = VERDICTS.get(claim, "reproduced")
+    if passes is not None:
+        assert altered.verdict(claim, altered.put(tables_of(claim), role, quantity, times(passes), **where)) == expected
+    found = altered.verdict(claim, altered.put(tables_of(claim), role, quantity, times(refused), **where))
+    assert found == "refused"
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_draw_without_numbers_is_not_passed_over(claim):
+    tables = tables_of(claim)
+    quantity = {"lemma_6": "vectors", "corollary_1_equality": "excess", "corollary_2": "nc3", "appendix_d_6": "trace"}
+    flow = "printed" if claim == "described_algorithm_rate" else "orthogonal"
+    altered.put(tables, "flows", quantity.get(claim, "omega"), np.nan, **FIRST, flow=flow)
+    assert altered.verdict(claim, tables) == "refused"
+
+
+@pytest.mark.parametrize("flow", ["orthogonal", "printed"])
+@pytest.mark.parametrize(
+    ("claim", "quantity", "power"),
+    [("corollary_1_equality", "excess", 1.1), ("corollary_2", "snr_limit", 0.9), ("corollary_2", "nc2_norms", 1.1),
+     ("corollary_2", "nc2_angles", 0.9), ("corollary_2", "nc3", 1.1)],
+)  # fmt: skip
+def test_a_law_with_another_exponent_is_refused(claim, quantity, power, flow):
+    tables = tables_of(claim)
+    assert altered.verdict(claim, tables) == "reproduced"
+    altered.put(tables, "flows", quantity, lambda values: values**power, **FIRST, flow=flow)
+    assert altered.verdict(claim, tables) == "refused"
+
+
+@pytest.mark.parametrize("flow", ["orthogonal", "printed"])
+@pytest.mark.parametrize("quantity", ["excess", "snr_limit", "nc2_norms", "nc2_angles", "nc3"])
+def test_a_distance_that_comes_back_is_refused(quantity, flow):
+    claim = "corollary_1_equality" if quantity == "excess" else "corollary_2"
+    tables = tables_of(claim)
+    highest = select(tables["flows"], quantity, flow=flow, **FIRST)["value"].max()
+    altered.put(tables, "flows", quantity, highest, **FIRST, flow=flow, time=-1)
+    assert altered.verdict(claim, tables) == "refused"
+
+
+@pytest.mark.parametrize("flow", ["orthogonal", "printed"])
+def test_one_example_that_is_labelled_differently_is_refused(flow):
+    tables = tables_of("corollary_2")
+    altered.put(tables, "flows", "nc4", 1 / 18, **FIRST, flow=flow, time=0.0)
+    assert altered.verdict("corollary_2", tables) == "reproduced"
+    altered.put(tables, "flows", "nc4", 1 / 18, **FIRST, flow=flow, time=-1)
+    assert altered.verdict("corollary_2", tables) == "refused"
+
+
+def test_an_exponent_off_over_the_last_decade_is_refused():
+    tables = tables_of("corollary_1_growth")
+    recorded = np.sort(tables["flows"]["time"].unique())
+    before = recorded[np.argmin(np.abs(recorded - recorded[-1] / 10))]
+    altered.put(tables, "flows", "omega", times(1.003), **FIRST, flow="orthogonal", time=before)
+    assert altered.verdict("corollary_1_growth", tables) == "refused"
+
+
+@pytest.mark.parametrize(
+    ("role", "passes", "refused", "where"),
+    [("flows", 0.9 * FLOW, 2 * FLOW, {"flow": "printed"}), ("flows", 0.9 * FLOW, 2 * FLOW, {"flow": "orthogonal"}),
+     ("descent", 1e-13, 2.5e-13, {"step": 8.0})],
+)  # fmt: skip
+def test_singular_vectors_that_move_are_refused(role, passes, refused, where):
+    for value, expected in ((passes, "reproduced"), (refused, "refused")):
+        tables = altered.put(tables_of("lemma_6"), role, "vectors", value, **FIRST, **where, time=-1)
+        assert altered.verdict("lemma_6", tables) == expected
+
+
+def test_a_trace_below_its_bound_is_refused_and_equality_is_not_general():
+    tables = tables_of("appendix_d_6")
+    facts = support.evaluation(PAPER, "appendix_d_6", tables).facts
+    features = tables["features"]
+    ratios = []
+    for classes, seed in ((3, 0), (3, 1), (4, 0), (4, 1)):
+        where = {"classes": classes, "seed": seed}
+        bound = classes * np.sum(select(features, "omega", **where)["value"] ** -2.0)
+        ratios.append(select(features, "trace", **where)["value"].item() / bound)
+    assert facts["raw"] == pytest.approx(max(ratios))
+    assert facts["network"] == pytest.approx(2.0)
+    for factor, expected in ((1.0, "corrected"), (1 - 1e-11, "refused")):
+        below = altered.put(tables_of("appendix_d_6"), "features", "trace",
+                            lambda trace, factor=factor: trace / ratios[0] * factor, **FIRST)  # fmt: skip
+        assert altered.verdict("appendix_d_6", below) == expected
+    for factor, expected in ((0.51, "corrected"), (0.49, "refused")):
+        low = altered.put(tables_of("appendix_d_6"), "trainings", "nc1", times(factor), 0, seed=1, epoch=-1)
+        assert altered.verdict("appendix_d_6", low) == expected
+    everywhere = tables_of("appendix_d_6")
+    for (classes, *_, omega), seed in ((size, seed) for size in by_size(features, "omega") for seed in (0, 1)):
+        least = classes * np.sum(omega[seed, 0] ** -2.0)
+        altered.put(everywhere, "features", "trace", least * (1 + 1e-3 * seed), classes=classes, seed=seed)
+    assert altered.verdict("appendix_d_6", everywhere) == "refused"
+
+
+def test_networks_whose_covariance_lacks_rank_are_left_out_and_said_to_be():
+    tables = altered.put(tables_of("appendix_d_6"), "trainings", "rank", 60.0, 0, seed=1, epoch=-1)
+    altered.put(tables, "trainings", "nc1", times(0.01), 0, seed=1, epoch=-1)
+    found = support.evaluation(PAPER, "appendix_d_6", tables)
+    assert found.verdict == "corrected"
+    (check,) = [part for part in found.corrected.parts if part.name.startswith("trained networks")]
+    assert check.draws == 5
+    assert check.left_out.startswith("1 left out")
+
+
+def test_a_product_is_held_to_the_root_of_the_condition_number():
+    tables = support.claim_tables(PAPER, "trace_and_product")
+    assert support.verdict(PAPER, "trace_and_product", tables) == "corrected"
+    for factor, expected in ((1.02, "corrected"), (2.0, "refused"), (0.5, "refused")):
+        changed = altered.put(support.claim_tables(PAPER, "trace_and_product"), "features", "product_norm",
+                              lambda norm, factor=factor: norm * factor, **FIRST, index=3)  # fmt: skip
+        assert altered.verdict("trace_and_product", changed) == expected
+    above = altered.put(support.claim_tables(PAPER, "trace_and_product"), "features", "product_trace",
+                        lambda trace: trace / 100, **FIRST)  # fmt: skip
+    assert altered.verdict("trace_and_product", above) == "refused"
+    least = select(tables["features"], "product_norm")["value"].min()
+    assert support.evaluation(PAPER, "trace_and_product", tables).facts["norm"] == least
+
+
+@pytest.mark.parametrize("epoch", EPOCHS)
+def test_a_rank_that_lacks_one_at_any_epoch_is_refused(epoch):
+    tables = {"trainings": networks()}
+    assert altered.verdict("covariance_full_rank", tables) == "reproduced"
+    altered.put(tables, "trainings", "dead_features", 0.25, 0, seed=2, epoch=epoch)
+    altered.put(tables, "trainings", "dead_features", 0.5, 1, epoch=epoch)
+    assert support.evaluation(PAPER, "covariance_full_rank", tables).facts["dead"] == pytest.approx(0.375)
+    altered.put(tables, "trainings", "rank", 63.0, 0, seed=2, epoch=epoch)
+    assert altered.verdict("covariance_full_rank", tables) == "refused"
+
+
+def test_the_factor_in_the_text_is_the_largest_of_all_draws():
+    tables = tables_of("proposition_2")
+    found = support.evaluation(PAPER, "proposition_2", tables).facts["faster"]
+    largest = 0.0
+    for classes, *_, omega in by_size(tables["features"], "omega"):
+        largest = max(largest, float((1 + omega**2 / classes).max()))
+    assert found == pytest.approx(largest, rel=1e-6)

@@ -1,0 +1,181 @@
+"""Claims on neural collapse in training, on made-up trainings: levels, falls and orders of arrival."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy
+
+from learning_dynamics.papers.neural_collapse.trainings import chance_level
+from tests import support
+from tests.papers.neural_collapse import altered
+from tests.papers.neural_collapse.training.made_up import EPOCHS, made_up
+
+PAPER = "neural_collapse"
+NAMES = ("vgg", "resnet", "densenet")
+# what a quantity may be at the last epoch, with 64 features: NC1 by itself, the others against unrelated vectors
+LEVELS = {
+    ("nc1", "nc1"): 0.01,
+    **{("nc2_equinorm", f"equinorm_{of}"): 0.5 / np.sqrt(2 * 64) for of in ("means", "classifiers")},
+    **{("nc2_equiangular", f"equiangular_{of}"): 0.5 / np.sqrt(64) for of in ("means", "classifiers")},
+    **{("nc2_maximal_angle", f"maximal_angle_{of}"): 0.5 * np.sqrt(2 / (np.pi * 64))
+       for of in ("means", "classifiers")},
+    ("nc3", "self_duality"): 0.1 * 2,
+}  # fmt: skip
+
+
+def trainings(loss="mse", **given):
+    return [made_up(network, loss, **given) for network in NAMES]
+
+
+def both():
+    return {"mse": trainings(), "ce": trainings("ce")}
+
+
+@pytest.mark.parametrize(("claim", "quantity"), LEVELS)
+def test_one_training_above_its_level_is_refused(claim, quantity):
+    level = LEVELS[claim, quantity]
+    for factor, expected in ((0.95, "reproduced"), (2.0, "refused")):
+        tables = altered.put({"trainings": trainings()}, "trainings", quantity, factor * level, 1, seed=0,
+                             split="train", epoch=-1)  # fmt: skip
+        # from high enough that it has fallen all the same
+        altered.put(tables, "trainings", quantity, 9 * level, 1, seed=0, split="train", epoch=10)
+        assert altered.verdict(claim, tables) == expected
+
+
+@pytest.mark.parametrize(("claim", "quantity"), LEVELS)
+def test_collapse_that_is_done_when_errors_end_is_refused(claim, quantity):
+    tables = {"trainings": trainings()}
+    for place in range(3):
+        ends = altered.rows_of(tables["trainings"][place], quantity, split="train", epoch=-1)
+        values = tables["trainings"][place].loc[ends, "value"].to_numpy()
+        altered.put(tables, "trainings", quantity, 0.5 * values, place, split="train", epoch=10)
+    assert altered.verdict(claim, tables) == "refused"
+
+
+@pytest.mark.parametrize("claim", ["nc1", "nc2_equinorm", "nc2_equiangular", "nc2_maximal_angle", "nc3", "nc4"])
+def test_collapse_as_told_is_reproduced_and_its_rivals_are_not(claim):
+    found = support.evaluation(PAPER, claim, {"trainings": trainings()})
+    assert found.verdict == "reproduced"
+    assert "reproduced" not in found.rivals.values()
+
+
+def test_falls_are_of_the_first_epoch_over_the_last():
+    found = support.evaluation(PAPER, "nc1", {"trainings": trainings()})
+    assert found.facts["over_all"] == pytest.approx(100**1.5)
+    assert found.facts["end"] == pytest.approx(1.02 * 100**-1.5)
+    assert found.judgement.headline.value == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.9e-3, "reproduced"), (2e-3, "refused")])
+def test_nc4_is_held_at_the_last_epoch_on_train_images(share, expected):
+    tables = altered.put({"trainings": trainings()}, "trainings", "nc4", share, 2, seed=1, split="train", epoch=-1)
+    assert altered.verdict("nc4", tables) == expected
+    altered.put(tables, "trainings", "nc4", 0.0123, 2, seed=1, split="test", epoch=-1)
+    assert support.evaluation(PAPER, "nc4", tables).facts["test"] == 0.0123
+
+
+def test_a_lead_that_was_there_from_the_start_is_no_speed():
+    found = support.evaluation(PAPER, "mse_collapses_faster", both())
+    assert found.verdict == "reproduced"
+    assert found.judgement.headline.value == pytest.approx(0.45 * 2)
+    facts = {"mse_decay": 5e-3, "ce_decay": 5e-3, "mse_times": 2.0, "ce_times": 10.0}
+    assert {name: found.facts[name] for name in facts} == pytest.approx(facts)
+    tables = both()
+    for place in range(3):
+        altered.put(tables, "ce", "nc1", lambda nc1: 100 * nc1, place, split="train", epoch=1)
+    assert altered.verdict("mse_collapses_faster", tables) == "refused"
+
+
+def test_the_comparison_before_the_drop_reads_the_epochs_before_it():
+    tables = both()
+    for place in range(3):
+        altered.put(tables, "mse", "nc1", 1.0, place, split="train", epoch=100)
+    assert altered.verdict("mse_collapses_faster", tables, until="drop") == "reproduced"
+    assert altered.verdict("mse_collapses_faster", tables) == "refused"
+    found = support.evaluation(PAPER, "mse_collapses_faster", both(), until="drop")
+    assert found.judgement.headline.value == pytest.approx(0.45 * np.log10(30))
+
+
+def steps(arrivals):
+    """Trainings in which each quantity falls a thousandfold at one epoch."""
+    tables = {"trainings": trainings()}
+    for quantity, epoch in arrivals.items():
+        for place in range(3):
+            values = np.tile(np.where(epoch <= EPOCHS, 1e-3, 1.0), 3)
+            altered.put(tables, "trainings", quantity, values, place, split="train")
+    return tables
+
+
+ALL_AT = dict.fromkeys(("nc1", "self_duality", "equinorm_means", "equiangular_means", "maximal_angle_means"), 10)
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "lead"),
+    [({}, 10 / 3), ({"nc1": 30}, 30 / 3), ({"self_duality": 100}, 100 / 3), ({"equinorm_means": 30}, 10 / 10),
+     ({"maximal_angle_means": 100, "nc1": 30}, 30 / 30), ({"equiangular_means": 100}, 10 / 30)],
+)  # fmt: skip
+def test_the_lead_of_nc2_is_counted_from_the_last_epoch_before_it(arrivals, lead):
+    found = support.evaluation(PAPER, "nc2_not_slower", steps(ALL_AT | arrivals))
+    assert found.judgement.headline.value == pytest.approx(np.log10(lead), abs=1e-12)
+    assert (found.judgement.state == "holds") == (lead > 1)
+
+
+def test_the_share_of_the_way_decides_when_something_has_arrived():
+    tables = steps(ALL_AT)
+    for place in range(3):  # nine tenths of the way of NC1 on a logarithmic scale at the third epoch, all at the fourth
+        altered.put(tables, "trainings", "nc1", np.tile([1, 1, 10**-2.7, 1e-3, 1e-3], 3), place, split="train")
+    values = {share: support.evaluation(PAPER, "nc2_not_slower", tables, arrived=share).judgement.headline.value
+              for share in (0.85, 0.95)}  # fmt: skip
+    assert values == pytest.approx({0.85: np.log10(10 / 3), 0.95: np.log10(30 / 3)})
+
+
+FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
+
+
+@pytest.mark.parametrize(
+    "quantity", ["nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality", "nc4"]
+)
+def test_five_data_sets_ask_for_a_share_of_networks_of_every_phenomenon(quantity):
+    tables = {"trainings": [made_up(name, data=data, seeds=1) for data in FIVE for name in NAMES]}
+    assert altered.verdict("five_data_sets", tables) == "reproduced"
+    altered.put(tables, "trainings", quantity, 2.0, 0, split="train", epoch=-1)
+    assert altered.verdict("five_data_sets", tables) == "reproduced"
+    for place in (1, 2, 3):
+        altered.put(tables, "trainings", quantity, 2.0, place, split="train", epoch=-1)
+    assert altered.verdict("five_data_sets", tables) == "refused"
+
+
+def test_intervals_are_students():
+    tables = {"trainings": trainings()}
+    rng = np.random.default_rng(0)
+    falls = []
+    for place in range(3):
+        for seed in range(3):
+            end = 10 ** rng.uniform(-4, -2.5)
+            altered.put(tables, "trainings", "nc1", end, place, seed=seed, split="train", epoch=-1)
+            falls.append(np.log10((1 + 0.02 * seed) * 10**-1.5 / end))
+    found = support.evaluation(PAPER, "nc1", tables).judgement.headline
+    expected = scipy.stats.ttest_1samp(falls, 0.0).confidence_interval(0.95)
+    assert (found.lower, found.upper) == pytest.approx(tuple(expected))
+
+
+@pytest.mark.parametrize(
+    "quantity", ["equinorm_means", "equiangular_classifiers", "maximal_angle_means", "self_duality"]
+)
+def test_chance_levels_by_drawing_unrelated_vectors(quantity):
+    features, rng = 3000, np.random.default_rng(1)
+    W, M = rng.standard_normal((2, 40, 10, features))
+    norms = np.linalg.norm(W, axis=2)
+    cosines = np.einsum("dip,djp->dij", W, W) / (norms[:, :, None] * norms[:, None])
+    pairs = cosines[:, *np.triu_indices(10, 1)]
+    M = M - M.mean(axis=1, keepdims=True)
+    apart = W / np.linalg.norm(W, axis=(1, 2), keepdims=True) - M / np.linalg.norm(M, axis=(1, 2), keepdims=True)
+    drawn = {
+        "equinorm_means": np.sqrt(np.mean(norms.var(axis=1, ddof=1))) / norms.mean(),
+        "equiangular_classifiers": np.sqrt(np.mean(pairs**2)),
+        "maximal_angle_means": np.mean(np.abs(pairs)),
+        "self_duality": np.mean(np.sum(apart**2, axis=(1, 2))),
+    }
+    table = altered.put({"trainings": [made_up()]}, "trainings", "features", float(features))["trainings"]
+    assert chance_level(table, quantity)[0] == pytest.approx(drawn[quantity], rel=0.06)

@@ -1,0 +1,144 @@
+"""Claims on the decomposed loss: tables that are right, tables that are wrong by twice what is allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests import support
+from tests.papers.neural_collapse import altered
+from tests.papers.neural_collapse.training.made_up import made_up
+
+FIRST = {"classes": 3, "seed": 0}
+ROUNDING = 2.2e-13
+GAPS = [("proposition_1", "classifier", 2), ("theorem_1", "theorem_1", 1), ("theorem_2", "theorem_2", 3),
+        ("equation_6", "equation_6", 0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("claim", "quantity", "index"), GAPS)
+def test_a_gap_beyond_rounding_is_refused(claim, quantity, index):
+    tables = support.claim_tables("neural_collapse", claim)
+    for gap, expected in ((0.9 * ROUNDING, "reproduced"), (2 * ROUNDING, "refused")):
+        altered.put(tables, "features", quantity, gap, index=index, **FIRST)
+        assert altered.verdict(claim, tables) == expected
+    altered.put(tables, "features", quantity, np.nan, index=index, **FIRST)
+    assert altered.verdict(claim, tables) == "refused"
+
+
+def test_the_direction_in_which_l_nc1_changes_is_counted_step_by_step():
+    assert support.verdict("neural_collapse", "nc1_term_and_variability", features()) == "corrected"
+    tables = altered.put(features(), "features", "scattered_nc1", lambda nc1: 10 * nc1, **FIRST, index=20)
+    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
+    # a term that grew with every step would be as the paper has it
+    tables = features()
+    altered.put(tables, "features", "scattered_nc1", lambda nc1: np.tile(np.arange(25.0), len(nc1) // 25))
+    assert altered.verdict("nc1_term_and_variability", tables) == "reproduced"
+
+
+def features():
+    return support.claim_tables("neural_collapse", "theorem_1")
+
+
+@pytest.mark.parametrize("quantity", ["frame_means", "frame_classifiers", "duality"])
+def test_distances_from_the_simplex_are_held_one_by_one(quantity):
+    assert support.verdict("neural_collapse", "nc23_term_and_simplex", features()) == "corrected"
+    against = {"frame_classifiers": "frame_inverse", "duality": "duality_inverse"}
+    # the square root of what is left of the term: 1e-3 here
+    for moved, expected in ((5e-4, "corrected"), (2e-3, "refused")):
+        tables = altered.put(features(), "features", "scattered_nc23", 1e-6)
+        if quantity in against:
+            altered.put(tables, "features", quantity, lambda v, moved=moved: v + moved, **FIRST)
+            assert altered.verdict("nc23_term_and_simplex", tables) == expected
+    tables = features()
+    for name in ("frame_means", "frame_classifiers", "duality"):
+        altered.put(tables, "features", name, 1e-6)
+    assert altered.verdict("nc23_term_and_simplex", tables) == "reproduced"
+    altered.put(tables, "features", quantity, 0.1, **FIRST)
+    assert altered.verdict("nc23_term_and_simplex", tables) == "refused"
+
+
+def trainings():
+    tables = [made_up(network) for network in ("vgg", "resnet", "densenet")]
+    for table in tables:
+        terms = [table.loc[altered.rows_of(table, f"loss_{name}"), "value"].to_numpy()
+                 for name in ("nc1", "nc23", "ls_perp")]  # fmt: skip
+        table.loc[altered.rows_of(table, "loss"), "value"] = sum(terms)
+    return {"trainings": tables}
+
+
+@pytest.mark.parametrize("term", ["loss", "loss_nc1", "loss_nc23", "loss_ls_perp"])
+def test_terms_that_do_not_add_up_at_one_epoch_are_refused(term):
+    tables = trainings()
+    assert altered.verdict("identity_on_networks", tables) == "reproduced"
+    total = tables["trainings"][1].loc[altered.rows_of(tables["trainings"][1], "loss", epoch=30, seed=1), "value"]
+    for share, expected in ((4e-11, "reproduced"), (2e-10, "refused")):
+        tables = trainings()
+        altered.put(tables, "trainings", term, lambda v, share=share: v + share * total.item(), 1, epoch=30, seed=1)
+        assert altered.verdict("identity_on_networks", tables) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "epoch", "bad"),
+    [
+        ({}, 3, False), ({}, 10, True), ({}, 30, True), ({}, 100, True),
+        ({"since": "drop"}, 30, False), ({"since": "drop"}, 100, True),
+        ({"since": "end"}, 30, False), ({"since": "end"}, 100, True),
+    ],
+)  # fmt: skip
+def test_a_share_of_two_tenths_is_refused_from_the_chosen_epoch_on(settings, epoch, bad):
+    tables = trainings()
+    assert altered.verdict("least_squares_deviation_negligible", tables, **settings) == "reproduced"
+    table = tables["trainings"][0]
+    least = sum(table.loc[altered.rows_of(table, term, epoch=epoch, seed=2), "value"].item()
+                for term in ("loss_nc1", "loss_nc23"))  # fmt: skip
+    for share, expected in ((0.09, "reproduced"), (0.2, "refused" if bad else "reproduced")):
+        altered.put(tables, "trainings", "loss_ls_perp", share * least, 0, epoch=epoch, seed=2)
+        assert altered.verdict("least_squares_deviation_negligible", tables, **settings) == expected
+
+
+def test_the_share_without_decay_has_its_own_numbers():
+    epochs = np.array([1, 3, 10, 30, 100.0])
+    nc1, nc23, perp = 0.1 * epochs**-0.3, 0.1 * epochs**-2.0, 0.05 * epochs**-1.2
+    whole, data = perp / (nc1 + nc23), 0.98 * perp / (0.5 * nc1 + nc23)
+    found = {
+        reference: support.evaluation("neural_collapse", "least_squares_deviation_negligible", trainings(),
+                                      reference=reference, share=0.5)
+        for reference in ("all", "data")
+    }  # fmt: skip
+    assert found["all"].judgement.headline.value == pytest.approx(whole[2])
+    assert found["data"].judgement.headline.value == pytest.approx(data[2])
+    facts = found["all"].facts
+    assert facts["last"] == pytest.approx(whole[-1])
+    assert facts["noisy"] == pytest.approx(whole[2])
+    assert facts["data_share"] == facts["data_worst"] == pytest.approx(data[-1])
+    assert facts["decay_share"] == pytest.approx(0.5 * nc1[-1] / (nc1[-1] + nc23[-1]))
+
+
+@pytest.mark.parametrize(("until", "last"), [("end", 100), ("drop", 30)])
+@pytest.mark.parametrize("parts", ["all", "data"])
+def test_the_advantage_of_a_term_is_in_decades_of_fall(until, last, parts):
+    tables = trainings()
+    for place in range(
+        3
+    ):  # without its decay L_NC1 falls as the epoch to the power 1.5, and further than the deviation
+        decay = 0.1 * np.array([1, 3, 10, 30, 100.0]) ** -0.3 - 0.05 * np.array([1, 3, 10, 30, 100.0]) ** -1.5
+        for seed in range(3):
+            altered.put(tables, "trainings", "loss_nc1_decay", decay * (1 + 0.02 * seed), place, seed=seed)
+    # all of 1e-3 is the deviation's decay at every epoch, and falls with it
+    expected = (2.0 - (1.2 if parts == "all" else 1.5)) * np.log10(last)
+    found = support.evaluation("neural_collapse", "nc23_vanishes_first", tables, until=until, parts=parts)
+    assert found.verdict == "reproduced"
+    assert found.judgement.headline.value == pytest.approx(expected)
+    assert found.facts["data"] == pytest.approx(last**0.5)
+    for factor, verdict in ((10 ** (0.9 * expected), "reproduced"), (10 ** (1.1 * expected), "refused")):
+        said = altered.verdict("nc23_vanishes_first", tables, until=until, parts=parts, factor=factor)
+        assert said == verdict
+
+
+@pytest.mark.parametrize("rival", ["loss_nc1", "loss_ls_perp"])
+def test_another_term_that_falls_as_far_takes_the_advantage(rival):
+    tables = trainings()
+    for place in range(3):
+        for part in (rival, f"{rival}_decay"):
+            altered.put(tables, "trainings", part, lambda v: v / 1e5, place, epoch=100)
+    assert altered.verdict("nc23_vanishes_first", tables) == "refused"

@@ -1,0 +1,122 @@
+"""Terms of the loss, and gaps of altered identities, from solved least-squares problems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy
+
+from learning_dynamics.papers.neural_collapse.central_path import converses, identities
+from tests.papers.neural_collapse import oracles
+
+SIZE = (3, 7, 5)
+CLASSES = 3
+
+
+def relative(changed, matrix):
+    return np.linalg.norm(changed - matrix) / np.linalg.norm(matrix)
+
+
+@pytest.mark.parametrize("decay", [1e-3, 0.1, 1.0])
+def test_gaps_of_the_classifiers_identities(decay):
+    H = oracles.features(*SIZE)
+    W = np.random.default_rng(0).standard_normal((CLASSES, 6))
+    found = identities.classifier_identities(H, W, decay)
+    best, half = (np.column_stack(oracles.least_squares(H, CLASSES, one)) for one in (decay, decay / 2))
+
+    def total(V, decay=decay):
+        return oracles.square_error(V[:, :-1], V[:, -1], H, CLASSES) + 0.5 * decay * np.sum(V**2)
+
+    # nothing that an optimiser of other make finds is lower
+    free = scipy.optimize.minimize(lambda v: total(v.reshape(W.shape)), best.ravel() * 0.9, tol=1e-12)
+    assert total(best) <= free.fun * (1 + 1e-12)
+    within, _, means = oracles.covariances(H, CLASSES)
+    scatter = 0.5 * np.trace(best[:, :-1] @ within @ best[:, :-1].T)
+    norm = 0.5 * decay * np.sum(best**2)
+    geometry = total(best) - norm - scatter
+    mean = np.append(means.mean(axis=1), 1.0)
+    rows = np.vstack([H, np.ones(H.shape[1])])
+    covariance = rows @ rows.T / H.shape[1] + decay * np.eye(6) - np.outer(mean, mean)
+    wrong = (np.linalg.inv(covariance) @ np.vstack([means, np.ones(CLASSES)])).T / CLASSES
+    expected = {
+        "classifier": 0.0, "theorem_1": 0.0, "theorem_2": 0.0,
+        "classifier--half_decay": relative(half, best),
+        "classifier--without_mean": relative(wrong, best),
+        "theorem_1--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / total(W),
+        "theorem_2--without_decay": norm / total(best),
+        "theorem_2--without_classes": (CLASSES - 1) * geometry / total(best),
+    }  # fmt: skip
+    assert set(found) == set(expected)
+    for name, gap in expected.items():
+        assert found[name] == pytest.approx(gap, rel=1e-7, abs=1e-12), name
+
+
+def with_scatter(H, change):
+    """Return features with the class means of H, and its deviations from them mapped."""
+    means = np.kron(oracles.covariances(H, CLASSES)[2], np.ones(SIZE[1]))
+    return means + change @ (H - means)
+
+
+def test_terms_under_other_scatter_are_those_of_solved_classifiers():
+    X = oracles.renormalised(oracles.features(*SIZE, seed=2), CLASSES)
+    found = converses.small_terms(X, CLASSES)
+    for place in (0, 8, 12, 16, 24):
+        H = with_scatter(X, converses.SCATTERS[place] * np.eye(5))
+        W, _ = oracles.least_squares(H, CLASSES)
+        expected = 0.5 * np.trace(W @ oracles.covariances(H, CLASSES)[0] @ W.T)
+        assert found["scattered_nc1"][place] == pytest.approx(expected, rel=1e-6)
+    means = oracles.covariances(X, CLASSES)[2]
+    H = with_scatter(X, converses.SCATTERS[0] * np.eye(5))
+    W, _ = oracles.least_squares(H, CLASSES)
+    simplex = np.eye(CLASSES) - 1 / CLASSES
+    left = np.linalg.norm(W @ means - simplex) / np.linalg.norm(simplex)
+    assert found["scattered_nc23"] == pytest.approx(left, rel=1e-3)
+
+    def from_frame(vectors):
+        gram = vectors.T @ vectors
+        best = scipy.optimize.minimize_scalar(lambda scale: np.linalg.norm(gram - scale * simplex), tol=1e-12)
+        return best.fun / np.linalg.norm(gram)
+
+    def apart(V):
+        return np.linalg.norm(V / np.linalg.norm(V) - means.T / np.linalg.norm(means)) ** 2
+
+    inverse = scipy.linalg.pinv(means, rtol=1e-9)
+    expected = {"frame_means": from_frame(means), "frame_classifiers": from_frame(W.T), "duality": apart(W),
+                "frame_inverse": from_frame(inverse.T), "duality_inverse": apart(inverse)}  # fmt: skip
+    assert min(expected.values()) > 0.1
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=1e-5), name
+
+
+def test_noise_that_leans_makes_a_product_that_its_trace_does_not_see():
+    X = oracles.renormalised(oracles.features(*SIZE, seed=2), CLASSES)
+    found = converses.leaning_noise(X, CLASSES)
+    U = np.linalg.svd(oracles.covariances(X, CLASSES)[2])[0]
+    for place, lean in enumerate(converses.LEANS):
+        direction = lean * U[:, 1] + np.sqrt(1 - lean**2) * U[:, 2]
+        wanted = lean * np.eye(5) + (1 / lean - lean) * np.outer(direction, direction)
+        H = with_scatter(X, scipy.linalg.sqrtm(wanted).real)
+        within, between, _ = oracles.covariances(H, CLASSES)
+        np.testing.assert_allclose(within, wanted, atol=1e-8 / lean)
+        values = np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=1e-9) @ within)
+        assert found["product_trace"][place] == pytest.approx(values.sum().real, rel=1e-5)
+        assert found["condition"][place] == pytest.approx(lean**-2, rel=1e-5)
+    # the trace falls with the lean; the product, written as a sum over class means, does not
+    np.testing.assert_allclose(found["product_trace"][1:] / found["product_trace"][:-1], 0.1, rtol=1e-2)
+    assert np.ptp(found["product_norm"]) < 0.01 * found["product_norm"][0]
+    planar = oracles.renormalised(oracles.features(6, 5, 5), 6)
+    assert np.isnan(converses.leaning_noise(planar, 6)["product_norm"]).all()
+
+
+def test_gaps_of_equation_6():
+    H = oracles.features(*SIZE, seed=1)
+    found = identities.equation_6(H, CLASSES)
+    W, b = oracles.least_squares(H, CLASSES)
+    within, _, means = oracles.covariances(H, CLASSES)
+    centre = means.mean(axis=1)
+    discriminant = (np.linalg.inv(within) @ (means - centre[:, None])).T / CLASSES
+    solved = np.column_stack([W, b])
+    wrong = np.column_stack([discriminant, 1 / CLASSES - discriminant @ centre])
+    assert found["equation_6"] < 1e-12
+    assert found["equation_6--within"] == pytest.approx(relative(wrong, solved), rel=1e-8)
+    assert found["equation_6--bias"] == pytest.approx(relative(np.column_stack([W, b * 0 + 1 / 3]), solved), rel=1e-8)

@@ -1,0 +1,147 @@
+"""Claims on test images, on made-up trainings, and Table 1 against pandas and scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy
+
+from learning_dynamics.papers.neural_collapse.generalisation.table1 import accuracies
+from tests import support
+from tests.papers.neural_collapse import altered
+from tests.papers.neural_collapse.training.made_up import made_up
+
+PAPER = "neural_collapse"
+NAMES = ("vgg", "resnet", "densenet")
+ANGLES = ("equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality")
+
+
+def trainings(loss="mse"):
+    return [made_up(network, loss) for network in NAMES]
+
+
+def everywhere(tables, role, quantity, change, **where):
+    for place in range(3):
+        altered.put(tables, role, quantity, change, place, **where)
+    return tables
+
+
+@pytest.mark.parametrize(
+    ("claim", "quantity"), [("test_collapse_slower", "nc1"), *[("collapse_on_test_images", name) for name in ANGLES]]
+)
+def test_what_is_said_of_test_images_fails_where_one_part_does(claim, quantity):
+    assert altered.verdict(claim, {"trainings": trainings()}) == "reproduced"
+    # below the train images' at the end
+    tables = everywhere({"trainings": trainings()}, "trainings", quantity, lambda v: v * 1e-3, split="test")
+    assert altered.verdict(claim, tables) == "refused"
+    # falls further than on train images, and ends above all the same
+    tables = everywhere({"trainings": trainings()}, "trainings", quantity, 1e4, split="test", epoch=10)
+    assert altered.verdict(claim, tables) == "refused"
+    # falls before train errors end is nothing to either
+    tables = everywhere({"trainings": trainings()}, "trainings", quantity, 1e4, split="test", epoch=3)
+    assert altered.verdict(claim, tables) == "reproduced"
+
+
+@pytest.mark.parametrize("claim", ["test_collapse_slower", "collapse_on_test_images", "accuracy_after_zero_error"])
+def test_what_is_said_is_reproduced_where_it_is_so_and_its_rivals_are_not(claim):
+    found = support.evaluation(PAPER, claim, {"trainings": trainings()})
+    assert found.verdict == "reproduced"
+    assert "reproduced" not in found.rivals.values()
+
+
+def test_nc1_must_fall_on_test_images_too_and_the_others_need_not():
+    tables = everywhere({"trainings": trainings()}, "trainings", "nc1", 2.0, split="test", epoch=100)
+    assert altered.verdict("test_collapse_slower", tables) == "refused"
+    for quantity in ANGLES:
+        everywhere(tables, "trainings", quantity, 9.0, split="test", epoch=100)
+    assert altered.verdict("collapse_on_test_images", tables) == "reproduced"
+
+
+def test_decisions_on_test_images_must_differ_more_than_on_train_images():
+    tables = everywhere({"trainings": trainings()}, "trainings", "nc4", 1e-9, split="test", epoch=-1)
+    assert altered.verdict("collapse_on_test_images", tables) == "refused"
+
+
+def test_falls_on_test_images_are_compared_in_decades():
+    checks = support.evaluation(PAPER, "test_collapse_slower", {"trainings": trainings()}).judgement
+    values = [check.value for check in (checks.headline, *checks.parts)]
+    assert values == pytest.approx([1.0, np.log10(1.2) + 2.0, 0.5])
+
+
+def test_the_gain_in_accuracy_is_a_mean_of_points_with_students_interval():
+    rng = np.random.default_rng(0)
+    tables, gains = {"trainings": trainings()}, []
+    for place in range(3):
+        for seed in range(3):
+            start, end = 0.05 + 0.01 * rng.random(), 0.03 + 0.01 * rng.random()
+            altered.put(tables, "trainings", "error", start, place, split="test", seed=seed, epoch=10)
+            altered.put(tables, "trainings", "error", end, place, split="test", seed=seed, epoch=100)
+            gains.append(100 * (start - end))
+    found = support.evaluation(PAPER, "accuracy_after_zero_error", tables)
+    expected = scipy.stats.ttest_1samp(gains, 0.0).confidence_interval(0.95)
+    headline = found.judgement.headline
+    assert (headline.lower, headline.value, headline.upper) == pytest.approx(
+        (expected.low, np.mean(gains), expected.high)
+    )
+    assert found.facts["median"] == pytest.approx(np.median(gains))
+    assert found.verdict == "reproduced"
+    median = support.evaluation(PAPER, "accuracy_after_zero_error", tables, average="median").judgement.headline
+    assert median.value == pytest.approx(np.median(gains))
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"), [(0.0, "reproduced"), (0.5, "reproduced"), (-0.5, "reproduced"), (2, "refused"),
+                             (-2, "refused")],
+)  # fmt: skip
+def test_comparable_is_within_the_margin_on_both_sides(points, expected):
+    tables = {"mse": trainings(), "ce": trainings("ce")}
+    for role in tables:
+        everywhere(tables, role, "error", 0.05 + (points / 100 if role == "mse" else 0), split="test", epoch=-1)
+    found = support.evaluation(PAPER, "accuracy_comparable_to_ce", tables)
+    assert (found.verdict == "reproduced") == (expected == "reproduced")
+    assert found.judgement.headline.value == pytest.approx(-points, abs=1e-9)
+    assert found.facts["ce_error"] == pytest.approx(5.0)
+
+
+def test_a_margin_that_cannot_tell_twice_the_errors_says_nothing():
+    tables = {"mse": trainings(), "ce": trainings("ce")}
+    for role in tables:
+        everywhere(tables, role, "error", 0.005, split="test", epoch=-1)
+    assert altered.verdict("accuracy_comparable_to_ce", tables) == "reproduced"
+    assert support.verdict(PAPER, "accuracy_comparable_to_ce", tables) != "reproduced"
+
+
+FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
+
+
+@pytest.mark.parametrize(
+    ("errors", "correlation"), [((1, 2, 3, 4, 5), 1.0), ((1, 2, 3, 5, 4), 0.9), ((2, 3, 1, 5, 4), 0.6),
+                                ((3, 4, 5, 1, 2), -0.5)],
+)  # fmt: skip
+def test_the_order_of_data_sets_is_spearmans(errors, correlation):
+    tables = {"trainings": [made_up(name, data=data, seeds=1) for data in FIVE for name in NAMES]}
+    for place in range(15):
+        altered.put(tables, "trainings", "nc1", 1.0 + place // 3, place, split="test", epoch=-1)
+        altered.put(tables, "trainings", "error", errors[place // 3] / 10, place, split="test", epoch=-1)
+    found = support.evaluation(PAPER, "test_collapse_by_difficulty", tables)
+    assert found.judgement.headline.value == pytest.approx(correlation)
+    assert (found.verdict == "reproduced") == (correlation > 0.5)
+    fewer = {"trainings": [made_up(), *tables["trainings"][3:]]}
+    assert support.evaluation(PAPER, "test_collapse_by_difficulty", fewer).verdict == "untested"
+
+
+def test_table_1_is_what_pandas_groups_by_seed():
+    tables = [made_up("vgg", data="svhn"), made_up("densenet", "ce")]
+    found = accuracies(tables).set_index("network")
+    for table, name in zip(tables, ("vgg", "densenet"), strict=True):
+        rows = table[(table["quantity"] == "error") & (table["split"] == "test")]
+        accuracy = 100 * (1 - rows.pivot_table(index="epoch", columns="seed", values="value"))
+        row = found.loc[name]
+        for column, values in (("zero_error", accuracy.loc[10]), ("end", accuracy.loc[100]),
+                               ("change", accuracy.loc[100] - accuracy.loc[10])):  # fmt: skip
+            assert row[column] == pytest.approx(values.mean())
+            assert row[f"{column}_se"] == pytest.approx(scipy.stats.sem(values))
+        assert row["change_median"] == pytest.approx((accuracy.loc[100] - accuracy.loc[10]).median())
+        assert row["seeds"] == 3
+    assert found.loc["vgg", ["paper_zero_error", "paper_end"]].tolist() == [89.35, 93.91]
+    assert found.loc["densenet", ["paper_zero_error", "paper_end"]].isna().all()

@@ -1,0 +1,159 @@
+"""Judges of controls on tables made by hand, and the squared loss's end against the best approximation of low rank."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from learning_dynamics.claims import evaluate
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics.controls import claims
+from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
+from tests.papers.softmax_dynamics.tables import grid_table
+
+CELLS = [(counts, "gaussian", scale) for counts in ("4-2-1-1", "2-2-2-2") for scale in (0.01, 1.0)]
+SEEDS = 50
+JUDGED = {"measure": "rankme_centred", "threshold": 0.05}
+
+
+def draws(share: float) -> np.ndarray:
+    """Of each cell's draws, whether they are among so many."""
+    return np.tile(np.arange(SEEDS) < round(share * SEEDS), len(CELLS))
+
+
+def grid(falls: float = 0.0, rises: float = 1.0, saturated: float = 1.0, equal: float | None = None, **settings):
+    depth = np.where(draws(falls), 0.06, 0.04)
+    if equal is not None:
+        depth[2 * SEEDS :] = np.where(draws(equal), 0.06, 0.04)[2 * SEEDS :]
+    swing = np.zeros((len(CELLS) * SEEDS, 4))
+    swing[:, 0] = -0.3
+    swing[:, 1] = np.where(draws(rises), 0.5, 0.0)
+    measured = {
+        "fall@rankme_centred@0.05": depth, "fall_rare@rankme_centred@0.05": depth / 2,
+        "swing@rankme_centred@0.05": swing, "tail@rankme_centred": np.where(draws(saturated), -0.04, -0.06),
+        "sigma_1": np.ones((len(CELLS) * SEEDS, 5)),
+    }  # fmt: skip
+    return grid_table(CELLS, measured, seeds=SEEDS, **{"loss": "cross_entropy", "dimension": 2, **settings})
+
+
+CONTROLS = {
+    "controls_uniform": {}, "controls_no_bottleneck": {"dimension": 3}, "controls_squared_loss": {"loss": "squared"},
+    "controls_squared_loss_uniform": {"loss": "squared"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({}, "reproduced"),
+        ({"falls": 0.3}, "reproduced"),
+        ({"falls": 0.7}, "not reproduced"),
+        ({"rises": 0.3}, "not reproduced"),
+        ({"saturated": 0.3}, "not reproduced"),
+    ],
+)
+def test_a_control_grows_from_its_trough_and_saturates(name, given, verdict):
+    table = grid(**given, **CONTROLS[name])
+    found = evaluate(getattr(claims, name), {"control": table}, {**JUDGED, "typical": 0.5})
+    assert found.verdict == verdict
+    assert found.facts["rare"] == 0.0
+
+
+@pytest.mark.parametrize(("name", "skewed"), [("controls_uniform", False), ("controls_squared_loss", True)])
+def test_a_control_is_judged_on_its_own_classes(name, skewed):
+    """Nine of ten equal draws fall, and no skewed one."""
+    table = grid(falls=0.0, equal=0.9, **CONTROLS[name])
+    found = evaluate(getattr(claims, name), {"control": table}, {**JUDGED, "typical": 0.5})
+    assert (found.verdict == "reproduced") == skewed
+    assert found.judgement.headline.draws == 2 * SEEDS
+
+
+def test_flows_that_failed_count_against_a_control():
+    table = grid()
+    rows = table["quantity"].isin(["fall", "swing", "tail"]) & (table["seed"] < 30)
+    table.loc[rows, "value"] = np.nan
+    found = evaluate(claims.controls_uniform, {"control": table}, {**JUDGED, "typical": 0.5})
+    assert found.judgement.headline.draws_undecided == 60
+    assert found.verdict == "not reproduced"
+
+
+def test_tables_of_another_loss_or_dimension_are_refused():
+    settings = {**JUDGED, "typical": 0.5}
+    for name, table in (
+        ("controls_uniform", grid(loss="squared")),
+        ("controls_no_bottleneck", grid()),
+        ("controls_squared_loss", grid()),
+        ("controls_squared_loss_uniform", grid()),
+    ):
+        with pytest.raises(ProjectError, match="must be"):
+            evaluate(getattr(claims, name), {"control": table}, settings)
+
+
+@pytest.mark.parametrize(
+    ("treated", "equal", "wide", "squared", "verdict"),
+    [
+        (0.8, 0.2, 0.2, 0.2, "reproduced"),
+        (0.8, 0.9, 0.2, 0.2, "not reproduced"),
+        (0.8, 0.2, 0.9, 0.2, "not reproduced"),
+        (0.8, 0.2, 0.2, 0.9, "not reproduced"),
+        (0.2, 0.8, 0.8, 0.8, "not reproduced"),
+    ],
+)
+def test_the_contrast_must_hold_against_each_control(treated, equal, wide, squared, verdict):
+    tables = {
+        "treated": grid(falls=treated, equal=equal), "no_bottleneck": grid(falls=wide, dimension=3),
+        "squared": grid(falls=squared, loss="squared"),
+    }  # fmt: skip
+    found = evaluate(claims.controls_differ, tables, JUDGED)
+    assert found.verdict == verdict
+    assert (found.facts["treated"], found.facts["equal"]) == (pytest.approx(treated), pytest.approx(equal))
+    assert (found.facts["wide"], found.facts["squared"]) == (pytest.approx(wide), pytest.approx(squared))
+
+
+# -- what is learned under the squared loss ----------------------------------------------------------------------------
+
+
+def learned(patterns: list[list[bool]], counts: str, loss: str) -> pd.DataFrame:
+    final = np.where(np.array(patterns * 20), 0.9, 0.2)
+    return grid_table(
+        [(counts, "gaussian", 0.1)], {"final": final, "sigma_1": np.ones((len(final), 5))}, seeds=len(final), loss=loss
+    )
+
+
+@pytest.mark.parametrize("pattern", list(itertools.product([False, True], repeat=4)))
+def test_only_the_most_frequent_are_learned_by_the_definition(pattern):
+    """Tried on all sets of learned classes of sizes 4, 2, 1, 1, by comparing every learned with every other one."""
+    sizes = [4, 2, 1, 1]
+    expected = any(pattern) and not all(pattern)
+    for k, other in itertools.product(range(4), range(4)):
+        if pattern[k] and not pattern[other] and sizes[k] < sizes[other]:
+            expected = False
+    tables = {"squared": learned([list(pattern)], "4-2-1-1", "squared"),
+              "cross_entropy": learned([[True] * 4], "4-2-1-1", "cross_entropy")}  # fmt: skip
+    found = evaluate(claims.squared_loss_learns_frequent_classes, tables, {"typical": 0.5})
+    assert found.judgement.headline.value == expected
+    # one of two rarest classes is no more frequent than the other: the rival of rare classes may pass as well
+    assert found.facts["all_learned"] == 1.0
+
+
+def test_the_flow_ends_at_the_best_approximation_of_rank_two():
+    """Of the labels, whose singular values are the roots of the class sizes: what numpy's truncated SVD leaves."""
+    settings = {
+        "counts": [[4, 2, 1, 1], [3, 3, 1, 1]], "dimension": 2, "loss": "squared", "inits": ["gaussian"],
+        "scales": [0.1], "seeds": 2, "start": 0.1, "horizon": 200.0, "points": 20, "rtol": 1e-7, "atol": 1e-12,
+    }  # fmt: skip
+    trajectory = runs.flow_grid(**settings, seed=1)
+    trajectory.settings = settings
+    table = metrics.flow_grid(trajectory, thresholds=[0.05], lower=0.4, upper=0.9, populations=["examples"])
+    for member in range(4):
+        labels = trajectory.constants["labels"][member]
+        U, S, Vt = np.linalg.svd(labels, full_matrices=False)
+        best = (U[:, :2] * S[:2]) @ Vt[:2]
+        own = [best[labels[:, k] > 0, k].mean() for k in range(4)]
+        final = table[(table["quantity"] == "final") & (table["seed"] == member % 2)]
+        final = final[final["counts"] == ("4-2-1-1" if member < 2 else "3-3-1-1")]["value"]
+        np.testing.assert_allclose(final, own, atol=1e-3)

@@ -1,0 +1,204 @@
+"""Runs against torch's gradients and scipy's integrator, and what is measured of them against other definitions."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.softmax_dynamics.invariants import metrics, runs
+from learning_dynamics.tidy import by_draw, select
+from learning_dynamics.trajectory import Trajectory
+from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_values, velocity
+
+COUNTS = [3, 1, 1]
+FLOW = {
+    "counts": COUNTS, "dimension": 2, "loss": "cross_entropy", "init": "balanced", "scale": 0.3, "seeds": 2,
+    "start": 0.1, "horizon": 30.0, "points": 6, "rtol": 1e-10, "atol": 1e-14,
+}  # fmt: skip
+
+
+def with_settings(trajectory: Trajectory, settings: dict) -> Trajectory:
+    trajectory.settings = settings
+    return trajectory
+
+
+@pytest.fixture(scope="module")
+def flow():
+    return with_settings(runs.flow(**FLOW, seed=1), FLOW)
+
+
+@pytest.fixture(scope="module", params=["balanced", "gaussian"])
+def measured(request):
+    settings = {**FLOW, "init": request.param}
+    trajectory = with_settings(runs.flow(**settings, seed=1), settings)
+    return trajectory, metrics.flow(trajectory)
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "squared"])
+@pytest.mark.parametrize("init", ["balanced", "gaussian"])
+def test_the_flow_is_the_one_that_scipy_integrates_from_torchs_gradient(loss, init):
+    trajectory = runs.flow(**{**FLOW, "loss": loss, "init": init, "seeds": 1}, seed=4)
+    f, W = trajectory.series["f"][0], trajectory.series["W"][0]
+    expected = integrated(f[0], W[0], trajectory.time, lambda f, W: velocity(f, W, COUNTS, loss))
+    np.testing.assert_allclose(trajectory.time[[0, 1, -1]], [0.0, 0.1, 30.0])
+    # LSODA at rtol 1e-9 over some hundred steps
+    np.testing.assert_allclose(f, expected[0], atol=1e-6)
+    np.testing.assert_allclose(W, expected[1], atol=1e-6)
+
+
+def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times():
+    settings = {
+        "counts": COUNTS, "dimension": 2, "loss": "cross_entropy", "init": "balanced", "scale": 0.3, "seeds": 2,
+        "learning_rates": [0.1, 0.05], "coarse_steps": 20, "points": 3,
+    }  # fmt: skip
+    trajectory = with_settings(runs.descent(**settings, seed=1), settings)
+    np.testing.assert_allclose(trajectory.time, [0.0, 1.0, 2.0])
+    for member, rate in enumerate(trajectory.constants["learning_rate"]):
+        f, W = (trajectory.series[name][member, 0] for name in "fW")
+        for _ in range(round(2.0 / rate)):
+            df, dW = velocity(f, W, COUNTS, "cross_entropy")
+            f, W = f + rate * df, W + rate * dW
+        np.testing.assert_allclose(trajectory.series["f"][member, -1], f, atol=1e-12)
+        np.testing.assert_allclose(trajectory.series["W"][member, -1], W, atol=1e-12)
+    table = metrics.descent(trajectory)
+    for rate, seed in itertools.product((0.1, 0.05), (0, 1)):
+        member = (0 if rate == 0.1 else 2) + seed
+        f, W = (trajectory.series[name][member] for name in "fW")
+        difference = [f[t].T @ f[t] - W[t] @ W[t].T for t in range(3)]
+        size = np.linalg.norm(f[-1].T @ f[-1] + W[-1] @ W[-1].T)
+        row = select(table, "drift", learning_rate=rate, seed=seed)["value"].to_numpy()
+        assert row[-1] == pytest.approx(np.linalg.norm(difference[-1] - difference[0]) / size, rel=1e-9)
+        row = select(table, "imbalance", learning_rate=rate, seed=seed)["value"].to_numpy()
+        assert row[-1] == pytest.approx(np.linalg.norm(difference[-1]) / size, rel=1e-9)
+
+
+def test_linear_features_move_by_the_kernel_of_their_inputs():
+    """f = X Theta moves by X X^T, which has one on its diagonal and the correlation beside it."""
+    settings = {
+        "counts": [2, 1], "dimension": 2, "inputs": 5, "correlations": [0.0, 0.4], "scale": 0.3, "seeds": 1,
+        "start": 0.1, "horizon": 5.0, "points": 4, "rtol": 1e-10, "atol": 1e-14, "looser": 1e4,
+    }  # fmt: skip
+    trajectory = with_settings(runs.linear_inputs(**settings, seed=2), settings)
+    from learning_dynamics.seeds import generators
+
+    (rng,) = generators(2, "softmax_dynamics.linear_inputs", 1)
+    rng.standard_normal(5 * 3 + 5 * 2)  # inputs and first layer come first
+    W = 0.3 * rng.standard_normal((2, 3 - 1))
+    for member, correlation in enumerate(settings["correlations"]):
+        kernel = np.full((3, 3), correlation) + (1 - correlation) * np.eye(3)
+
+        def moving(f, W, kernel=kernel):
+            df, dW = velocity(f, W, [2, 1], "cross_entropy")
+            return kernel @ df, dW
+
+        f = trajectory.series["linear"][member]
+        np.testing.assert_allclose(f, integrated(f[0], W, trajectory.time, moving)[0], atol=1e-6)
+    free = trajectory.series["free"]
+    np.testing.assert_allclose(free[1], integrated(free[1, 0], W, trajectory.time, lambda f, W: velocity(
+        f, W, [2, 1], "cross_entropy"))[0], atol=1e-6)  # fmt: skip
+    table = metrics.linear_inputs(trajectory)
+    for quantity, name in (("departure", "linear"), ("looser", "looser")):
+        for member, correlation in enumerate(settings["correlations"]):
+            found = select(table, quantity, correlation=correlation)["value"].to_numpy()[-1]
+            apart = trajectory.series[name][member, -1] - free[member, -1]
+            assert found == pytest.approx(np.sqrt((apart**2).sum() / (free[member, -1] ** 2).sum()))
+    # errors grow with the tolerance, here ten thousand times as large
+    assert select(table, "looser")["value"].max() > 1e-8
+
+
+def test_curves_hold_the_three_waves_they_are_made_of_and_their_derivative():
+    trajectory = runs.matrix_curves(rows=3, columns=2, seeds=2, points=9, step=1e-3, seed=5)
+    waves = np.fft.rfft(trajectory.series["M"][:, :-1], axis=1) / 8
+    assert np.abs(waves[:, 3:]).max() < 1e-14
+    assert min(np.abs(waves[:, k]).max() for k in range(3)) > 0.1
+    assert np.abs(waves[:, 1].real).max() < 1e-14  # a sine and
+    assert np.abs(waves[:, 2].imag).max() < 1e-14  # a cosine
+    nearby = np.moveaxis(trajectory.series["nearby"], 2, 0)
+    by_hand = (8 * (nearby[2] - nearby[1]) - (nearby[3] - nearby[0])) / 12e-3
+    # fourth power of the step times the fifth derivative, 2^5
+    np.testing.assert_allclose(trajectory.series["dM"], by_hand, atol=1e-9)
+
+
+def test_rates_of_singular_values_are_those_of_automatic_differentiation(measured):
+    trajectory, table = measured
+    for name, factor in (("f", 0), ("w", 1)):
+        value = select(table, f"lemma_{name}")
+        for seed, place in itertools.product((0, 1), (0, 3, -1)):
+            f, W = (trajectory.series[which][seed, place] for which in "fW")
+            moved = velocity(f, W, COUNTS, "cross_entropy")
+            expected = rates_of_singular_values((f, W)[factor], moved[factor])
+            rows = value[(value["seed"] == seed) & (value["time"] == trajectory.time[place])]
+            np.testing.assert_allclose(rows["predicted"], expected, atol=1e-10)
+            np.testing.assert_allclose(rows["value"], expected, atol=1e-7)
+            speed = select(table, f"speed_{name}", seed=seed, time=trajectory.time[place])["value"]
+            assert float(speed.iloc[0]) == pytest.approx(np.sqrt((moved[factor] ** 2).sum()))
+
+
+def test_gains_predict_rates_from_balanced_starts_alone(flow):
+    table = metrics.flow(flow)
+    for name in "fw":
+        rows = select(table, f"rate_{name}")
+        np.testing.assert_allclose(rows["value"], rows["predicted"], atol=1e-6)
+    settings = {**FLOW, "init": "gaussian"}
+    other = metrics.flow(with_settings(runs.flow(**settings, seed=1), settings))
+    assert (select(other, "rate_f")["value"] - select(other, "rate_f")["predicted"]).abs().max() > 1e-2
+
+
+def test_gap_drift_and_imbalance_by_hand(measured):
+    trajectory, table = measured
+    for seed in (0, 1):
+        f, W = (trajectory.series[name][seed] for name in "fW")
+        known = {name: by_draw(table, name)[seed] for name in ("gap", "drift", "imbalance", "sigma")}
+        apart = [f[t].T @ f[t] - W[t] @ W[t].T for t in range(len(f))]
+        for t in range(len(f)):
+            size = np.sqrt(((f[t].T @ f[t] + W[t] @ W[t].T) ** 2).sum())
+            assert known["drift"][t] == pytest.approx(np.sqrt(((apart[t] - apart[0]) ** 2).sum()) / size, abs=1e-12)
+            assert known["imbalance"][t] == pytest.approx(np.sqrt((apart[t] ** 2).sum()) / size, abs=1e-12)
+            gaps = []
+            for matrix in (f[t], W[t]):
+                top, low = np.sqrt(np.sort(np.linalg.eigvalsh(matrix.T @ matrix))[::-1][:2])
+                gaps.append(min(top - low, low) / top)
+            assert known["gap"][t] == pytest.approx(min(gaps), rel=1e-6)
+
+
+def test_spectra_and_directions_of_factors_turned_by_a_known_angle():
+    angle, first, second = 0.2, (3.0, 1.0), (2.0, 1.5)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    f = np.vstack([np.diag(first), np.zeros((1, 2))])
+    W = turn @ np.hstack([np.diag(second), np.zeros((2, 1))])
+    labels = np.eye(3)[None]
+    settings = {**FLOW, "counts": [1, 1, 1], "seeds": 1}
+    trajectory = with_settings(
+        Trajectory(np.zeros(1), {"f": f[None, None], "W": W[None, None]}, {"labels": labels}), settings
+    )
+    table = metrics.flow(trajectory)
+    spectra, directions = (float(select(table, name)["value"].iloc[0]) for name in ("spectra", "directions"))
+    assert spectra == pytest.approx((9 - 4) / 9)
+    # gaps of the squares 9, 1, 0
+    assert directions == pytest.approx(np.sin(angle) * 1 / 9)
+
+
+def test_a_flow_that_failed_is_empty_and_its_siblings_are_not(flow):
+    f, W = (flow.series[name].copy() for name in "fW")
+    f[1, 2:], W[1, 2:] = np.nan, np.nan
+    broken = with_settings(Trajectory(flow.time, {"f": f, "W": W}, flow.constants), FLOW)
+    empty = metrics.flow(broken).groupby("seed")["value"].agg(lambda values: values.isna().all())
+    assert empty.tolist() == [False, True]
+
+
+def test_rates_along_curves_by_automatic_differentiation():
+    settings = {"rows": 3, "columns": 2, "seeds": 2, "points": 7, "step": 1e-3}
+    trajectory = with_settings(runs.matrix_curves(**settings, seed=5), settings)
+    table = metrics.matrix_curves(trajectory)
+    for seed, place in itertools.product((0, 1), (0, 2, 5)):
+        M, dM = (trajectory.series[name][seed, place] for name in ("M", "dM"))
+        rows = select(table, "lemma", seed=seed, time=trajectory.time[place])
+        np.testing.assert_allclose(rows["predicted"], rates_of_singular_values(M, dM), atol=1e-10)
+        # the step's fourth power over that of the gap, which is not below a tenth
+        np.testing.assert_allclose(rows["value"], rates_of_singular_values(M, dM), atol=1e-6)
+        top, low = np.sqrt(np.linalg.eigvalsh(M.T @ M)[::-1])
+        assert float(select(table, "gap", seed=seed, time=trajectory.time[place])["value"].iloc[0]) == pytest.approx(
+            min(top - low, low)
+        )

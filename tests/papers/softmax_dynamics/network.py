@@ -1,0 +1,49 @@
+"""The toy as a network of torch's own parts: an oracle that shares nothing with the package but the definition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from scipy.integrate import solve_ivp
+
+
+def loss_of(f: torch.Tensor, W: torch.Tensor, classes: torch.Tensor, loss: str) -> torch.Tensor:
+    """Return the loss summed over examples; `classes` holds each example's class."""
+    if loss == "cross_entropy":
+        return torch.nn.functional.cross_entropy(f @ W, classes, reduction="sum")
+    return 0.5 * torch.nn.functional.mse_loss(
+        f @ W, torch.nn.functional.one_hot(classes, W.shape[1]).double(), reduction="sum"
+    )
+
+
+def velocity(f: np.ndarray, W: np.ndarray, counts: Sequence[int], loss: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return minus the gradient by automatic differentiation."""
+    factors = [torch.tensor(factor, dtype=torch.float64, requires_grad=True) for factor in (f, W)]
+    classes = torch.repeat_interleave(torch.arange(len(counts)), torch.tensor(counts))
+    found = torch.autograd.grad(loss_of(*factors, classes, loss), factors)
+    return -found[0].numpy(), -found[1].numpy()
+
+
+def rates_of_singular_values(matrix: np.ndarray, derivative: np.ndarray) -> np.ndarray:
+    """Return d sigma_k / dt, descending, by automatic differentiation of torch's singular values."""
+    given = torch.tensor(matrix, dtype=torch.float64)
+    moved = torch.tensor(derivative, dtype=torch.float64)
+    _, found = torch.func.jvp(torch.linalg.svdvals, (given,), (moved,))
+    return found.numpy()
+
+
+def integrated(
+    f: np.ndarray, W: np.ndarray, times: np.ndarray, moving: Callable[..., tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return f and W at `times` by an implicit scipy integrator; `moving` gives their derivatives."""
+
+    def field(_: float, state: np.ndarray) -> np.ndarray:
+        return np.concatenate(
+            [part.ravel() for part in moving(state[: f.size].reshape(f.shape), state[f.size :].reshape(W.shape))]
+        )
+
+    start = np.concatenate([f.ravel(), W.ravel()])
+    found = solve_ivp(field, (times[0], times[-1]), start, "LSODA", times, rtol=1e-9, atol=1e-12).y.T
+    return found[:, : f.size].reshape(-1, *f.shape), found[:, f.size :].reshape(-1, *W.shape)

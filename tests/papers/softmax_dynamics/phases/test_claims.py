@@ -1,0 +1,119 @@
+"""Judges of the first two phases on tables made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from learning_dynamics.claims import evaluate
+from learning_dynamics.papers.softmax_dynamics.phases import claims
+from tests.papers.softmax_dynamics.tables import grid_table
+
+SCALES = (0.001, 0.1, 1.0)
+CELLS = [("4-2-1-1", "gaussian", scale) for scale in SCALES]
+SEEDS = 50
+MEMBERS = len(CELLS) * SEEDS
+
+
+def of_scale(*values: float) -> np.ndarray:
+    return np.repeat(values, SEEDS)
+
+
+def share_of(*shares: float) -> np.ndarray:
+    """Of each scale's draws, whether they are among so many."""
+    return np.concatenate([np.arange(SEEDS) < round(share * SEEDS) for share in shares])
+
+
+def columns(*parts: np.ndarray) -> np.ndarray:
+    return np.stack(np.broadcast_arrays(*parts), axis=1).astype(float)
+
+
+def separated(factor: np.ndarray, weights: np.ndarray, later: float = 1.0):
+    one = np.ones(MEMBERS)
+    measured = {
+        "separation_f": columns(one, factor, factor, later * factor, one),
+        "separation_w": columns(one, np.where(weights, 2.0, 0.5), one, one, one),
+        "sigma_1": np.ones((MEMBERS, 5)),
+    }
+    settings = {"factor": 2.0, "small": 0.1, "typical": 0.5}
+    return evaluate(claims.phases_warmup, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
+
+
+@pytest.mark.parametrize(
+    ("factors", "weights", "verdict"),
+    [
+        ((2.1, 2.1, 1.0), (1.0, 1.0, 0.0), "reproduced"),
+        ((1.9, 1.9, 9.0), (1.0, 1.0, 1.0), "not reproduced"),
+        ((2.1, 2.1, 9.0), (0.3, 0.3, 1.0), "not reproduced"),
+    ],
+)
+def test_features_and_weights_must_separate_from_small_starts(factors, weights, verdict):
+    found = separated(of_scale(*factors), share_of(*weights))
+    assert found.verdict == verdict
+    assert found.facts["least"] == pytest.approx(min(factors[:2]))
+    assert found.judgement.headline.left_out.startswith(f"{SEEDS} left out")
+
+
+def words(first: np.ndarray, rises_first: np.ndarray):
+    swing = np.zeros((MEMBERS, 4))
+    swing[:, 0] = np.where(first, -0.3, 0.3)
+    swing[:, 1] = np.where(first, 0.5, np.where(rises_first, -0.3, 0.0))
+    measured = {"swing@rankme_centred@0.05": swing, "sigma_1": np.ones((MEMBERS, 5))}
+    settings = {"measure": "rankme_centred", "threshold": 0.05, "small": 0.1, "typical": 0.5}
+    return evaluate(claims.warmup_lowers_rank, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
+
+
+@pytest.mark.parametrize(
+    ("first", "verdict"),
+    [((0.9, 0.9, 0.0), "reproduced"), ((0.2, 0.2, 1.0), "not reproduced"), ((1.0, 0.2, 1.0), "not reproduced")],
+)
+def test_the_rank_must_fall_first_at_each_small_scale(first, verdict):
+    found = words(share_of(*first), np.ones(MEMBERS, bool))
+    assert found.verdict == verdict
+    assert found.judgement.headline.value == pytest.approx(np.mean(first[:2]))
+    assert found.facts["large"] == pytest.approx(first[2])
+    assert np.isnan(found.facts["later"]) or found.facts["later"] == 1.0
+
+
+def expanded(
+    rise: np.ndarray,
+    *,
+    before: float = -0.3,
+    sigma_2: float = 2.0,
+    last: np.ndarray | None = None,
+    threshold: float = 0.05,
+):
+    rank = columns(1.8, 1.8 + before, 1.8 + before, 1.8 + before + rise, 1.9)
+    first_last = np.zeros(MEMBERS, bool) if last is None else last
+    measured = {
+        "rank@rankme_centred": rank,
+        "sigma_1": columns(*(np.full(MEMBERS, value) for value in (0.1, 1.0, 1.5, 2.0, 3.0))),
+        "sigma_2": columns(*(np.full(MEMBERS, value) for value in (0.1, 1.0, 1.5, sigma_2, 3.0))),
+        "learned": columns(np.where(first_last, 9.0, 1.0), 2.0, 3.0, 4.0),
+        "final": np.ones((MEMBERS, 4)),
+    }
+    settings = {"measure": "rankme_centred", "threshold": threshold, "small": 0.1, "typical": 0.5}
+    return evaluate(claims.phases_entropy_seeking, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [((0.9, 0.9, 0.0), "reproduced"), ((0.2, 0.2, 1.0), "not reproduced"), ((1.0, 0.2, 1.0), "not reproduced")],
+)
+def test_the_rank_must_rise_from_the_first_class_learned_to_the_last(shares, verdict):
+    found = expanded(np.where(share_of(*shares), 0.06, 0.04))
+    assert found.verdict == verdict
+    assert found.judgement.headline.value == pytest.approx(np.mean(shares[:2]))
+    assert (found.facts["large"], found.facts["lowest"]) == (pytest.approx(shares[2]), pytest.approx(min(shares[:2])))
+    assert found.facts["before"] == 0.0
+
+
+def test_both_singular_values_must_grow_and_the_frequent_class_must_not_come_last():
+    rise = np.full(MEMBERS, 0.3)
+    assert expanded(rise).verdict == "reproduced"
+    assert expanded(rise, sigma_2=0.9).verdict == "not reproduced"
+    assert expanded(rise, last=share_of(0.5, 0.5, 0.5)).verdict == "not reproduced"
+
+
+def test_a_rank_that_rises_before_any_class_is_learned_as_well_says_nothing_of_the_phase():
+    assert expanded(np.full(MEMBERS, 0.3), before=0.3).verdict not in ("reproduced", "corrected")

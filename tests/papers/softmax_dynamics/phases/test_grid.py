@@ -1,0 +1,159 @@
+"""What is measured of grids, against scipy's flow, torch's derivatives, and searches by loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy
+import torch
+from scipy import stats
+
+from learning_dynamics.papers.softmax_dynamics.draws import learning_times, members, values
+from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
+from learning_dynamics.tidy import select
+from tests.papers.softmax_dynamics.network import integrated, loss_of, rates_of_singular_values, velocity
+
+SETTINGS = {
+    "counts": [[2, 2, 1, 1], [3, 1, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["balanced", "gaussian"],
+    "scales": [0.1], "seeds": 2, "start": 0.1, "horizon": 100.0, "points": 40, "rtol": 1e-9, "atol": 1e-13,
+}  # fmt: skip
+MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9, "populations": ["examples"]}
+
+
+@pytest.fixture(scope="module", params=["cross_entropy", "squared"])
+def grid(request):
+    settings = {**SETTINGS, "loss": request.param}
+    trajectory = runs.flow_grid(**settings, seed=6)
+    trajectory.settings = settings
+    return trajectory, metrics.flow_grid(trajectory, **MEASURE)
+
+
+def states(trajectory, member):
+    return (trajectory.series[name][member].astype(float) for name in "fW")
+
+
+def own_outputs(f, W, counts, loss):
+    """Mean over each class's examples of its own output, shape (times, classes)."""
+    outputs = f @ W
+    if loss == "cross_entropy":
+        outputs = scipy.special.softmax(outputs, axis=-1)
+    ends = np.cumsum([0, *counts])
+    return np.stack([outputs[:, ends[k] : ends[k + 1], k].mean(axis=1) for k in range(len(counts))], axis=1)
+
+
+def rank_of(points):
+    return np.exp(stats.entropy(np.linalg.eigvalsh(np.cov(points.T, bias=True))))
+
+
+def test_flows_are_scipys_from_torchs_gradient(grid):
+    trajectory, _ = grid
+    for member, counts in ((0, [2, 2, 1, 1]), (7, [3, 1, 1, 1])):
+        f, W = states(trajectory, member)
+        expected = integrated(
+            f[0], W[0], trajectory.time, lambda f, W, n=counts: velocity(f, W, n, trajectory.settings["loss"])
+        )
+        # stored in single precision
+        np.testing.assert_allclose(f, expected[0], atol=1e-5)
+        np.testing.assert_allclose(W, expected[1], atol=1e-5)
+
+
+def test_everything_about_a_member_by_hand(grid):
+    trajectory, table = grid
+    loss, times = trajectory.settings["loss"], trajectory.time
+    lengths = []
+    for member in range(trajectory.members):
+        counts = trajectory.constants["counts"][member].tolist()
+        f, W = states(trajectory, member)
+        outputs = own_outputs(f, W, counts, loss)
+        np.testing.assert_allclose(values(table, "final", None)[member], outputs[-1], atol=1e-6)
+        for k, when in enumerate(learning_times(table)[member]):
+            if np.isfinite(when):
+                assert np.interp(when, times, outputs[:, k]) == pytest.approx(0.5, abs=1e-6)
+                assert (outputs[times >= when, k] > 0.5).all()
+            else:
+                assert outputs[-1, k] <= 0.5
+        rarest = [k for k, size in enumerate(counts) if size == min(counts)]
+        first = next((t for t in range(len(times)) if (outputs[t] > 0.5).any()), len(times) - 1)
+        begin = next((t for t in range(len(times)) if (outputs[t, rarest] > 0.4).any()), len(times) - 1)
+        learned = next((t for t in range(len(times)) if (outputs[t, rarest] > 0.9).all()), len(times) - 1)
+        places = [0, first, max(begin - 1, 0), learned, len(times) - 1]
+        lengths.append(len(set(places)))
+        ranks = np.array([rank_of(points) for points in f])
+        np.testing.assert_allclose(values(table, "rank", None, "rankme_centred")[member], ranks[places], atol=1e-6)
+        assert values(table, "lowest", 0, "rankme_centred")[member] == pytest.approx(ranks.min(), abs=1e-6)
+        assert values(table, "net", 0, "rankme_centred")[member] == pytest.approx(
+            ranks[learned] - ranks[max(begin - 1, 0)], abs=1e-6
+        )
+        half_decade = next(t for t in range(len(times)) if times[t] >= times[-1] / 10**0.5)
+        assert values(table, "tail", 0, "rankme_centred")[member] == pytest.approx(
+            ranks[-1] - ranks[half_decade], abs=1e-6
+        )
+        for index, place in enumerate(places, start=1):
+            sigma = np.sqrt(np.linalg.eigvalsh(f[place].T @ f[place])[::-1])
+            rate = rates_of_singular_values(f[place], velocity(f[place], W[place], counts, loss)[0])
+            for k in (1, 2):
+                assert values(table, f"sigma_{k}", index)[member] == pytest.approx(sigma[k - 1], abs=1e-6)
+                assert values(table, f"rate_{k}", index)[member] == pytest.approx(rate[k - 1], abs=1e-6)
+            for name, points in (("separation_f", f[place]), ("separation_w", W[place].T)):
+                size = counts[0] if name == "separation_f" else 1
+                inside, outside = points[:size], points[size:]
+                spread = (np.var(inside, axis=0) * len(inside) + np.var(outside, axis=0) * len(outside)).sum()
+                apart = np.linalg.norm(inside.mean(axis=0) - outside.mean(axis=0))
+                found = values(table, name, index)[member]
+                assert found == pytest.approx(apart / np.sqrt(spread / len(points)), rel=1e-4)
+    assert max(lengths) == 5 or loss == "squared"
+
+
+def test_members_are_told_apart(grid):
+    _, table = grid
+    cells = members(table)
+    assert cells["counts"].tolist() == ["2-2-1-1"] * 4 + ["3-1-1-1"] * 4
+    assert cells["init"].tolist() == ["balanced", "balanced", "gaussian", "gaussian"] * 2
+    assert cells["seed"].tolist() == [0, 1] * 4
+    assert select(table, "final")["skewed"].all()
+
+
+def test_a_single_cell_over_time_by_hand():
+    settings = {
+        "counts": [3, 1, 1], "dimension": 2, "loss": "cross_entropy", "init": "gaussian", "scale": 0.2, "seeds": 2,
+        "start": 0.1, "horizon": 50.0, "points": 8, "rtol": 1e-8, "atol": 1e-12,
+    }  # fmt: skip
+    trajectory = runs.toy(**settings, seed=1)
+    trajectory.settings = settings
+    table = metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
+    classes = torch.tensor([0, 0, 0, 1, 2])
+    for seed in (0, 1):
+        f, W = states(trajectory, seed)
+        outputs = own_outputs(f, W, settings["counts"], "cross_entropy")
+        rows = dict(list(table[table["seed"] == seed].groupby("quantity")))
+        np.testing.assert_allclose(rows["probability"]["value"].to_numpy().reshape(-1, 3), outputs, atol=1e-12)
+        np.testing.assert_allclose(rows["rankme_centred"]["value"], [rank_of(points) for points in f], rtol=1e-6)
+        uncentred = [np.exp(stats.entropy(np.linalg.eigvalsh(points.T @ points))) for points in f]
+        np.testing.assert_allclose(rows["rankme"]["value"], uncentred, rtol=1e-6)
+        singular = [np.exp(stats.entropy(np.linalg.svd(points, compute_uv=False))) for points in f]
+        np.testing.assert_allclose(rows["effective_rank"]["value"], singular, rtol=1e-6)
+        pairs = list(zip(f, W, strict=True))
+        losses = [float(loss_of(torch.tensor(a), torch.tensor(b), classes, "cross_entropy")) for a, b in pairs]
+        np.testing.assert_allclose(rows["loss"]["value"], losses, rtol=1e-9)
+        rates = [rates_of_singular_values(a, velocity(a, b, [3, 1, 1], "cross_entropy")[0]) for a, b in pairs]
+        np.testing.assert_allclose(rows["rate"]["value"].to_numpy().reshape(-1, 2), rates, atol=1e-9)
+        directions = [abs(np.linalg.svd(a)[2][0] @ np.linalg.svd(b)[0][:, 0]) for a, b in pairs]
+        np.testing.assert_allclose(rows["alignment"]["value"], directions, atol=1e-6)
+        assert ("feature_x" in rows) == (seed == 0)
+    f, W = states(trajectory, 0)
+    last = table[(table["seed"] == 0) & (table["time"] == trajectory.time[-1])]
+    for name, expected in (("feature_x", f[-1][:, 0]), ("feature_y", f[-1][:, 1]), ("class_x", W[-1][0]),
+                           ("class_y", W[-1][1])):  # fmt: skip
+        np.testing.assert_allclose(last[last["quantity"] == name]["value"], expected)
+
+
+def test_equal_classes_are_not_called_skewed():
+    settings = {**SETTINGS, "counts": [[2, 2], [3, 1]], "inits": ["gaussian"], "seeds": 1, "points": 5}
+    trajectory = runs.flow_grid(**settings, seed=6)
+    trajectory.settings = settings
+    table = metrics.flow_grid(trajectory, **MEASURE)
+    found = table.groupby("counts")["skewed"].unique().apply(list)
+    pd.testing.assert_series_equal(
+        found, pd.Series([[False], [True]], ["2-2", "3-1"]), check_names=False, check_index_type=False
+    )

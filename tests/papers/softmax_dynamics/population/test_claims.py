@@ -1,0 +1,137 @@
+"""Judges of phases on tables made by hand."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from learning_dynamics.claims import evaluate
+from learning_dynamics.papers.softmax_dynamics.population import claims
+from tests.papers.softmax_dynamics.tables import grid_table
+
+SIZES = {"1-1-1-1": 1, "8-4-2-1": 8, "64-16-4-1": 64, "512-64-8-1": 512}
+SEEDS = 60
+
+
+def region(share) -> pd.DataFrame:
+    """Falls of 0.1, in so many of the draws as `share` says of skew, dimension, scale and population."""
+    rows = []
+    for (counts, skew), dimension, scale, population in itertools.product(
+        SIZES.items(), (2, 3), (0.001, 0.1, 1.0), ("classes", "examples")
+    ):
+        fallen = round(SEEDS * share(skew, dimension, scale, population))
+        for seed, (quantity, value) in itertools.product(range(SEEDS), (("fall_rare", 0.1), ("phases", 1.0))):
+            rows.append(
+                {"counts": counts, "skewed": skew > 1, "dimension": dimension, "scale": scale, "seed": seed,
+                 "population": population, "threshold": 0.05, "quantity": quantity,
+                 "value": value if seed < fallen else 0.04 * (quantity == "fall_rare")}
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def as_measured(skew, dimension, scale, population):
+    if population == "examples" or skew < 27 or scale > 0.5:
+        return 0.0
+    return 0.95 if dimension == 2 or skew > 100 else 0.0
+
+
+JUDGED = {"threshold": 0.05, "small": 0.1, "rare": 0.05}
+
+
+def test_equal_classes_must_not_fall_and_skewed_ones_must():
+    found = evaluate(claims.skew_is_necessary, {"region": region(as_measured)}, JUDGED)
+    assert found.verdict == "reproduced"
+    # two sizes of four, at both small scales, two of three skews: of d = 2 alone
+    assert found.facts["skewed"] == pytest.approx(0.95 * 2 / 3)
+    assert found.judgement.headline.draws == SEEDS * 2 * 2
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.0, "reproduced"), (0.1, "not reproduced")])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_one_dimension_in_which_equal_classes_fall_refuses_it(share, verdict, dimension):
+    def shares(skew, d, scale, population):
+        return as_measured(skew, d, scale, population) if skew > 1 else 2 * share * (d == dimension)
+
+    assert evaluate(claims.skew_is_necessary, {"region": region(shares)}, JUDGED).verdict == verdict
+
+
+def test_starts_of_large_scale_are_left_out_of_necessity():
+    def shares(skew, d, scale, population):
+        return as_measured(skew, d, scale, population) if scale < 0.5 else 0.5
+
+    found = evaluate(claims.skew_is_necessary, {"region": region(shares)}, JUDGED)
+    assert (found.verdict, found.facts["large"]) == ("reproduced", 0.5)
+    assert (
+        evaluate(claims.skew_is_necessary, {"region": region(shares)}, {**JUDGED, "small": 1.0}).verdict != "reproduced"
+    )
+
+
+def test_a_share_that_falls_where_nothing_is_skewed_as_well_says_nothing_of_skew():
+    none = region(lambda *_: 0.0)
+    assert evaluate(claims.skew_is_necessary, {"region": none}, JUDGED).verdict not in ("reproduced", "corrected")
+
+
+def test_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
+    found = evaluate(claims.bottleneck_is_necessary, {"region": region(as_measured)}, JUDGED)
+    assert found.verdict == "not reproduced"
+    assert (found.facts["turns"], found.facts["most"]) == (512.0, 512.0)
+    assert (found.facts["share"], found.facts["narrow"]) == (pytest.approx(0.95), pytest.approx(0.95))
+    assert found.judgement.headline.name.endswith("512 times the smallest")
+
+    def never(skew, d, scale, population):
+        return as_measured(skew, d, scale, population) * (d == 2)
+
+    found = evaluate(claims.bottleneck_is_necessary, {"region": region(never)}, JUDGED)
+    assert found.verdict == "reproduced"
+    assert np.isnan(found.facts["turns"])
+
+
+@pytest.mark.parametrize("skew", [8, 64, 512])
+def test_one_skew_without_a_bottleneck_that_falls_refuses_necessity(skew):
+    def shares(size, d, scale, population):
+        return 0.2 if (size, d) == (skew, 3) else as_measured(size, d, scale, population) * (d == 2)
+
+    assert evaluate(claims.bottleneck_is_necessary, {"region": region(shares)}, JUDGED).verdict == "not reproduced"
+
+
+CELLS = [("64-16-4-1", init, scale) for init in ("balanced", "gaussian") for scale in (0.001, 0.01)]
+
+
+def grid(shown: float, over_examples: float = 0.0, gaussian: float | None = None) -> pd.DataFrame:
+    def draws(share):
+        cells = [share, 0.0, share if gaussian is None else gaussian, 0.0]
+        return np.concatenate([np.arange(30) < round(30 * one) for one in cells]).astype(float)
+
+    measured = {
+        "class_": draws(shown), "": np.repeat([over_examples, 0.0] * 2, 30) * np.tile(np.arange(30) % 2, 4) * 2
+    }  # fmt: skip
+    quantities = {f"phases@{key}rankme_centred@0.05": np.minimum(found, 1) for key, found in measured.items()}
+    return grid_table(CELLS, {**quantities, "sigma_1": np.ones((120, 5))}, seeds=30)
+
+
+def exist(table: pd.DataFrame):
+    settings = {"measure": "rankme_centred", "threshold": 0.05, "typical": 0.5}
+    return evaluate(claims.three_phases_exist, {"grid": table, "region": region(as_measured)}, settings)
+
+
+@pytest.mark.parametrize(("shown", "verdict"), [(0.9, "reproduced"), (0.2, "not reproduced")])
+def test_three_phases_must_show_in_most_draws_from_the_smallest_scale(shown, verdict):
+    found = exist(grid(shown))
+    assert found.verdict == verdict
+    assert found.judgement.headline.value == pytest.approx(shown)
+    assert (found.facts["least"], found.facts["below"]) == (64.0, 8.0)
+    assert (found.facts["wider"], found.facts["examples"]) == (0.0, 0.0)
+
+
+def test_one_kind_of_start_that_shows_none_is_not_averaged_away():
+    assert exist(grid(1.0, gaussian=0.3)).verdict == "not reproduced"
+
+
+def test_phases_over_examples_as_well_would_not_tell_the_populations_apart():
+    table = grid(0.9)
+    rows = (table["measure"] == "rankme_centred") & (table["quantity"] == "phases")
+    table.loc[rows, "value"] = 1.0
+    assert exist(table).verdict not in ("reproduced", "corrected")

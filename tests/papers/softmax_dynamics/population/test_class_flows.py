@@ -1,0 +1,107 @@
+"""One row a class against the full network: torch's gradients of all examples, integrated by scipy."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics.phases import metrics as phases
+from learning_dynamics.papers.softmax_dynamics.phases import runs as full_runs
+from learning_dynamics.papers.softmax_dynamics.population import metrics, runs
+from tests.papers.softmax_dynamics.network import integrated, velocity
+
+SETTINGS = {
+    "counts": [[5, 2, 1], [3, 3, 3]], "dimensions": [2, 3], "scales": [0.01, 0.3], "seeds": 3, "start": 0.1,
+    "horizon": 60.0, "points": 25, "rtol": 1e-9, "atol": 1e-13,
+}  # fmt: skip
+MEASURE = {"thresholds": [0.02], "lower": 0.4, "upper": 0.9}
+
+
+@pytest.fixture(scope="module")
+def flows():
+    trajectory = runs.class_flows(**SETTINGS, seed=3)
+    trajectory.settings = SETTINGS
+    return trajectory
+
+
+def test_a_row_stands_for_all_examples_of_its_class(flows):
+    for member in (0, 4, 11, 13, 23):
+        counts = flows.constants["counts"][member].tolist()
+        dimension = flows.constants["dimension"][member]
+        f, W = (flows.series[name][member].astype(float) for name in "fW")
+        assert (f[..., dimension:] == 0).all()
+        f, W = f[..., :dimension], W[:, :dimension]
+        every = np.repeat(np.arange(3), counts)
+        expected = integrated(f[0][every], W[0], flows.time, lambda f, W, n=counts: velocity(f, W, n, "cross_entropy"))
+        # stored in single precision
+        np.testing.assert_allclose(f[:, every], expected[0], atol=2e-5)
+        np.testing.assert_allclose(W, expected[1], atol=2e-5)
+
+
+def test_members_know_their_cells_and_starts_their_sizes():
+    settings = {**SETTINGS, "counts": [[100, 1]], "dimensions": [2], "scales": [0.5], "seeds": 600, "points": 1}
+    trajectory = runs.class_flows(**{**settings, "start": 1e-3, "horizon": 1e-3}, seed=3)
+    spread = trajectory.series["f"][:, 0].std(axis=(0, 2))
+    # 1200 entries: a standard error of two per cent
+    np.testing.assert_allclose(spread, [0.05, 0.5], rtol=0.1)
+    assert trajectory.series["W"][:, 0].std() == pytest.approx(0.5, rel=0.07)
+    trajectory = runs.class_flows(**{**SETTINGS, "points": 1}, seed=3)
+    assert [tuple(row) for row in zip(trajectory.constants["dimension"], trajectory.constants["scale"], strict=True)][
+        ::3
+    ] == [(2, 0.01), (2, 0.3)] * 2 + [(3, 0.01), (3, 0.3)] * 2
+    with pytest.raises(ProjectError, match="as many classes"):
+        runs.class_flows(**{**SETTINGS, "counts": [[1, 1], [1, 1, 1]]}, seed=1)
+
+
+def test_ranks_and_falls_by_hand(flows):
+    table = metrics.class_flows(flows, **MEASURE)
+    members = list(itertools.product((2, 3), ("5-2-1", "3-3-3"), (0.01, 0.3), range(3)))
+    for member, (dimension, counts, scale, seed) in enumerate(members):
+        f, W = (flows.series[name][member].astype(float) for name in "fW")
+        sizes = [int(size) for size in counts.split("-")]
+        weights = np.exp(f @ W)
+        own = np.stack([weights[:, k, k] / weights[:, k].sum(axis=1) for k in range(3)], axis=1)
+        rarest = [k for k in range(3) if sizes[k] == min(sizes)]
+        last = len(own) - 1
+        begin = max(next((t for t in range(len(own)) if own[t, rarest].max() > 0.4), last) - 1, 0)
+        end = next((t for t in range(len(own)) if own[t, rarest].min() > 0.9), last)
+        for population, copies in (("examples", sizes), ("classes", None)):
+            ranks = [
+                np.exp(stats.entropy(np.clip(np.linalg.eigvalsh(np.cov(f[t].T, fweights=copies, bias=True)), 0, None)))
+                for t in (begin, end)
+            ]
+            rows = table[
+                (table["dimension"] == dimension) & (table["counts"] == counts) & (table["scale"] == scale)
+                & (table["seed"] == seed) & (table["population"] == population) & (table["quantity"] == "net")
+            ]  # fmt: skip
+            assert rows["value"].tolist() == [pytest.approx(ranks[1] - ranks[0], abs=1e-6)]
+            assert rows["skewed"].tolist() == [counts == "5-2-1"]
+
+
+def test_the_full_network_and_one_row_a_class_agree_on_phases():
+    """At 27 : 9 : 3 : 1 from small starts the spread within classes is a hundredth of what the classes grow to."""
+    flow = {"scales": [0.001], "seeds": 12, "start": 0.01, "horizon": 300.0, "points": 80, "rtol": 1e-6, "atol": 1e-12}
+    reduced = {**flow, "counts": [[27, 9, 3, 1]], "dimensions": [2]}
+    whole = {**flow, "counts": [[27, 9, 3, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["gaussian"]}
+    few, many = runs.class_flows(**reduced, seed=1), full_runs.flow_grid(**whole, seed=1)
+    few.settings, many.settings = reduced, whole
+    table = metrics.class_flows(few, thresholds=[0.05], lower=0.4, upper=0.9)
+    other = phases.flow_grid(many, thresholds=[0.05], lower=0.4, upper=0.9, populations=["examples", "classes"])
+    for population, measure in (("classes", "class_rankme_centred"), ("examples", "rankme_centred")):
+        one = table[(table["quantity"] == "phases") & (table["population"] == population)]["value"].mean()
+        both = other[(other["quantity"] == "phases") & (other["measure"] == measure)]["value"].mean()
+        # the draws are not the same: twelve of twelve, but for one or two, against none
+        assert (one > 0.7, both > 0.7) == ((True, True) if population == "classes" else (False, False))
+        assert abs(one - both) <= 0.3
+
+
+def test_a_member_that_failed_is_empty(flows):
+    broken = type(flows)(flows.time, dict(flows.series), flows.constants, SETTINGS, undecided=np.arange(24) == 5)
+    table = metrics.class_flows(broken, **MEASURE)
+    empty = table["value"].isna()
+    assert empty.sum() == 2 * 3
+    assert set(table[empty]["seed"]) == {2}

@@ -1,0 +1,68 @@
+"""Tables made by hand, for judges: what they are given is known, and so is what they must say."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def flow_table(quantities: Mapping[str, Any], *, seeds: int = 6, times: int = 4, **settings: Any) -> pd.DataFrame:
+    """Return a table of flows: each quantity a number, or a pair of value and prediction, at every seed and time."""
+    rows = [
+        {"seed": seed, "time": float(time), "quantity": name, "index": index, "value": value, "predicted": predicted}
+        for name, given in quantities.items()
+        for seed, time in itertools.product(range(seeds), range(times))
+        for index, (value, predicted) in _entries(given)
+    ]
+    table = pd.DataFrame(rows)
+    table.attrs["settings"] = settings
+    return table
+
+
+def _entries(given: Any) -> list[tuple[int, tuple[float, float]]]:
+    if isinstance(given, tuple):
+        return [(index, pair) for index, pair in enumerate(zip(*given, strict=True), start=1)]
+    return [(0, (given, np.nan))]
+
+
+def grid_table(
+    cells: Sequence[tuple[str, str, float]], quantities: Mapping[str, np.ndarray], *, seeds: int, **settings: Any
+) -> pd.DataFrame:
+    """Return a table of a grid.
+
+    Parameters
+    ----------
+    cells : sequence of (counts, init, scale)
+    quantities : mapping from ``name``, ``name@measure`` or ``name@measure@threshold`` to array
+        Shape (cells * seeds,) for scalars, (cells * seeds, entries) otherwise.
+    """
+    rows = []
+    for key, given in quantities.items():
+        name, measure, threshold = (*key.split("@"), "", "")[:3]
+        for member, value in enumerate(np.asarray(given, dtype=float)):
+            counts, init, scale = cells[member // seeds]
+            sizes = counts.split("-")
+            known = {
+                "counts": counts, "skewed": len(set(sizes)) > 1, "init": init, "scale": scale,
+                "seed": member % seeds, "measure": measure, "threshold": float(threshold or 0), "quantity": name,
+            }  # fmt: skip
+            entries = [(0, value)] if np.ndim(value) == 0 else enumerate(value, start=1)
+            rows += [{**known, "index": index, "value": entry} for index, entry in entries]
+    table = pd.DataFrame(rows)
+    table.attrs["settings"] = settings
+    return table
+
+
+def altered(table: pd.DataFrame, quantity: str, factor: float, **where: Any) -> pd.DataFrame:
+    """Return a copy in which a quantity's values are multiplied, in the rows where columns match."""
+    copy = table.copy()
+    chosen = copy["quantity"] == quantity
+    for column, wanted in where.items():
+        chosen &= copy[column] == wanted
+    assert chosen.any()
+    copy.loc[chosen, "value"] *= factor
+    return copy

@@ -1,0 +1,172 @@
+"""Limits of matrix sensing against torch, scipy and linear programs, and claims on altered limits."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import torch
+from scipy.integrate import solve_ivp
+
+from learning_dynamics.papers.tensor_networks import points
+from learning_dynamics.papers.tensor_networks.matrix_sensing import metrics, runs
+from tests.papers.tensor_networks import plain
+from tests.papers.tensor_networks.plain import judged, missed, setting, verdict
+from tests.support import measured
+
+SIZE = 3
+
+
+@pytest.fixture(scope="module")
+def data():
+    return points.commuting_sensors(samples=2, size=SIZE, seeds=2, seed=4)
+
+
+def flow(sensors, labels, depth, scale, when):
+    """W_1 ... W_L by torch's gradient of half the squared residuals, in scipy's integrator."""
+    A, y = torch.tensor(sensors), torch.tensor(labels)
+
+    def loss(state):
+        product = functools.reduce(torch.matmul, state.reshape(depth, SIZE, SIZE))
+        return ((torch.einsum("sij,ij->s", A, product) - y) ** 2).sum() / 2
+
+    start = np.concatenate([scale * np.eye(SIZE).ravel()] * (depth - 1) + [np.zeros(SIZE**2)])
+    found = solve_ivp(lambda _t, s: -plain.gradient(loss, s), (0, when[-1]), start, method="DOP853", t_eval=when,
+                      rtol=1e-10, atol=1e-12).y.T  # fmt: skip
+    products = [functools.reduce(np.matmul, state.reshape(depth, SIZE, SIZE)) for state in found]
+    return np.array(products), np.array([float(loss(torch.tensor(state))) for state in found])
+
+
+@pytest.mark.parametrize("basis", ["eigen", "generic"])
+@pytest.mark.parametrize("depth", [2, 3])
+def test_limits_are_where_an_integrator_ends_and_where_theory_says(data, basis, depth):
+    found = plain.simulated(
+        runs.matrix_sensing,
+        data,
+        basis=basis,
+        depths=[depth],
+        scales=[1.0, 2.0],
+        residual=1e-10,
+        rtol=1e-10,
+        atol=1e-13,
+    )
+    table = metrics.matrix_sensing(found)
+    for place, scale in enumerate((1.0, 2.0)):
+        Q = data["Q"][1]
+        end = Q.T @ flow(data["A"][1], data["y"][1], depth, scale, np.array([0.0, 100.0]))[0][-1] @ Q
+        np.testing.assert_allclose(found.series[f"product_{depth}"][1, place], end, atol=1e-7)
+        rows = table[(table["seed"] == 1) & (table["scale"] == scale) & (table["quantity"] == "entry")]
+        rows = rows.sort_values("index")
+        np.testing.assert_allclose(rows["value"], end.ravel(), atol=1e-7)
+        np.testing.assert_allclose(rows["predicted"], end.ravel(), atol=1e-7)
+
+
+def test_rivals_are_other_depths_scales_and_least_norms(data):
+    settings = {"basis": "eigen", "residual": 1e-10, "rtol": 1e-10, "atol": 1e-13}
+    found = plain.simulated(runs.matrix_sensing, data, depths=[2, 3], scales=[0.5, 1.0], **settings)
+    table = metrics.matrix_sensing(found)
+
+    def predicted(quantity, depth, scale):
+        rows = table[(table["seed"] == 0) & (table["scale"] == scale) & (table["depth"] == depth)]
+        return rows[rows["quantity"] == quantity].sort_values("index")["predicted"].to_numpy().reshape(SIZE, SIZE)
+
+    np.testing.assert_allclose(predicted("other_depth", 2, 0.5), predicted("entry", 3, 0.5))
+    np.testing.assert_allclose(predicted("other_scale", 2, 0.5), predicted("entry", 2, 1.0))
+    features, y = data["X"][0], data["y"][0]  # norms are attained by matrices that commute with the sensors
+    np.testing.assert_allclose(predicted("nuclear", 2, 0.5), np.diag(plain.least_l1(features, y)), atol=1e-5)
+    np.testing.assert_allclose(predicted("frobenius", 3, 1.0), np.diag(np.linalg.pinv(features) @ y), atol=1e-6)
+
+
+def test_the_loss_of_the_formats_is_that_of_an_integrator_and_what_departs_is_rounding(data):
+    found = plain.simulated(
+        runs.rounding, data, precisions=["single", "double"], depth=3, scales=[0.2, 0.4], horizon=1.5, records=4,
+        tolerance=1e-10,
+    )  # fmt: skip
+    for place, scale in enumerate((0.2, 0.4)):
+        when = np.linspace(0, 1.5, 4) / scale  # in units of alpha^(2 - L)
+        for member in range(2):
+            _, loss = flow(data["A"][member], data["y"][member], 3, scale, when)
+            np.testing.assert_allclose(found.series["loss/double"][member, :, place], loss, rtol=1e-6)
+            np.testing.assert_allclose(found.series["loss/single"][member, :, place], loss, rtol=1e-3)
+    # rounding of layers of order one, of a few hundred steps
+    assert 1e-9 < found.series["single"][:, -1].max() < 1e-3
+    assert found.series["double"][:, -1].max() < 1e-12
+    table = metrics.rounding(found)
+    for precision in ("single", "double"):
+        for quantity, series in (("off_diagonal", precision), ("loss", f"loss/{precision}")):
+            for place, scale in enumerate((0.2, 0.4)):
+                rows = table[(table["precision"] == precision) & (table["quantity"] == quantity)]
+                rows = rows[(rows["scale"] == scale) & (rows["seed"] == 1)].sort_values("time")
+                np.testing.assert_array_equal(rows["value"], found.series[series][1, :, place])
+                np.testing.assert_allclose(rows["time"], np.linspace(0, 1.5, 4))
+
+
+def test_off_diagonal_entries_are_read_in_the_eigenbasis(data):
+    times = np.array([0.0, 0.3])
+    off, _ = runs._departed(data, np.float64, 3, 0.3, times, 1e-10)
+    assert off[:, 0].max() < 1e-15
+
+
+ONE = {"seed": 3, "depth": 3, "scale": 1.0}
+
+
+def test_corollary_7_refuses_a_limit_off_by_two_tolerances():
+    found = judged("corollary_7")
+    assert found.verdict == "reproduced"
+    assert set(found.rivals.values()) == {"contradicted"}
+    assert len(found.rivals) == 4
+    assert verdict("corollary_7", missed("entry", 1.6e-8, **ONE)) == "reproduced"
+    assert verdict("corollary_7", missed("entry", 3e-8, **ONE)) == "contradicted"
+    table = measured("tensor_networks", "sensing_eigen")
+    assert found.facts["nuclear_deep"] < found.facts["nuclear"]
+
+    def distance(quantity, **where):
+        rows = table[(table["quantity"] == quantity)]
+        for column, value in where.items():
+            rows = rows[rows[column] == value]
+        return max(np.linalg.norm(r["value"] - r["predicted"]) / np.linalg.norm(r["predicted"])
+                   for _, r in rows.groupby(["seed", "depth"]))  # fmt: skip
+
+    assert found.facts["frobenius"] == pytest.approx(distance("frobenius", scale=30.0))
+    assert found.facts["nuclear"] == pytest.approx(distance("nuclear", scale=0.01, depth=2))
+    assert found.facts["nuclear_deep"] == pytest.approx(distance("nuclear", scale=0.01, depth=3))
+
+
+def bits_moved(bits, precision):
+    """Multiply what departs in one format by a power of two."""
+
+    def alter(tables):
+        table = tables["rounding"]
+        rows = (table["quantity"] == "off_diagonal") & (table["precision"] == precision)
+        table.loc[rows, "value"] *= 2.0**bits
+
+    return alter
+
+
+def exactly_proportional(tables):
+    table = tables["rounding"]
+    digits = {"single": 24, "double": 53, "extended": 64}
+    rows = table["quantity"] == "off_diagonal"
+    table.loc[rows, "value"] = (1e-4 * 2.0**24 / 2) * 2.0 ** -table.loc[rows, "precision"].map(digits).astype(float)
+
+
+GENERIC = "corollary_7_generic_basis"
+
+
+def test_departures_in_proportion_to_rounding_are_reproduced_and_others_refused():
+    found = judged(GENERIC)
+    assert found.verdict == "reproduced"
+    assert set(found.rivals.values()) == {"contradicted"}
+    assert judged(GENERIC, exactly_proportional).verdict == "reproduced"
+    assert verdict(GENERIC, exactly_proportional, bits_moved(3.9, "extended")) == "reproduced"
+    assert verdict(GENERIC, exactly_proportional, bits_moved(4.1, "extended")) == "contradicted"
+    assert verdict(GENERIC, exactly_proportional, bits_moved(-4.1, "double")) == "contradicted"
+    # beyond the start that is asked for, the growth is not linear: nothing is judged
+    assert verdict(GENERIC, setting("off_diagonal", 0.1)) != "reproduced"
+    assert verdict(GENERIC, missed("entry", 3e-8, seed=3, depth=2, scale=0.01)) == "contradicted"
+    assert verdict(GENERIC, missed("entry", 3e-8, seed=3, depth=3, scale=1.0)) == "contradicted"
+    broken = judged(
+        GENERIC, missed("entry", 0.0, depth=3, scale=0.01), missed("entry", 0.02, depth=3, scale=0.01, seed=1)
+    )
+    assert (broken.verdict, broken.facts["broken"], broken.facts["tried"]) == ("reproduced", 1, 6)

@@ -1,0 +1,141 @@
+"""The paper's networks written down layer by layer, with torch's derivatives: an oracle that knows no data tensor.
+
+And alterations of tables, for tests of what a claim refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.integrate import solve_ivp
+from scipy.optimize import linprog
+
+from learning_dynamics.claims import Evaluation
+from learning_dynamics.trajectory import Arrays, Trajectory
+from tests.support import claim_tables, evaluation
+
+
+def lengths_of(architecture: str, inputs: int, depth: int) -> list[int]:
+    first = inputs**2 if architecture == "fully_connected" else inputs
+    return [first] * (depth - 1) + [inputs]
+
+
+def coefficients(architecture: str, layers: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Coefficients of a diagonal, circular convolutional or fully connected network, outputs at the unit inputs."""
+    inputs = len(layers[-1])
+    values = torch.eye(inputs, dtype=torch.float64)
+    for layer in layers[:-1]:
+        if architecture == "diagonal":
+            values = values * layer
+        elif architecture == "convolutional":
+            values = sum(torch.roll(values, -place, dims=1) * weight for place, weight in enumerate(layer))
+        else:
+            values = values @ layer.reshape(-1, inputs).T  # columns are stored one after the other
+    return values @ layers[-1]
+
+
+def loss_of(architecture: str, depth: int, X: np.ndarray, y: np.ndarray, kind: str) -> Callable:
+    """The loss as a function of all parameters in one torch vector."""
+    points, labels = torch.tensor(X), torch.tensor(y)
+    lengths = lengths_of(architecture, X.shape[1], depth)
+
+    def loss(state: torch.Tensor) -> torch.Tensor:
+        outputs = points @ coefficients(architecture, torch.split(state, lengths))
+        if kind == "squared":
+            return ((outputs - labels) ** 2).sum() / 2
+        return torch.exp(-labels * outputs).sum()
+
+    return loss
+
+
+def gradient(function: Callable, state: np.ndarray) -> np.ndarray:
+    at = torch.tensor(state, requires_grad=True)
+    (found,) = torch.autograd.grad(function(at), at)
+    return found.numpy()
+
+
+def flow(loss: Callable, start: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Gradient flow by scipy's integrator, shape (times, parameters)."""
+    found = solve_ivp(
+        lambda _t, state: -gradient(loss, state), (0, times[-1]), start, method="LSODA", t_eval=times,
+        rtol=1e-11, atol=1e-13,
+    )  # fmt: skip
+    return found.y.T
+
+
+def least_l1(X: np.ndarray, y: np.ndarray, *, classification: bool = False) -> np.ndarray:
+    """The interpolator of least l1 norm, or the classifier of largest margin, as a linear program."""
+    both = np.hstack([X, -X])
+    given = {"A_ub": -y[:, None] * both, "b_ub": -np.ones(len(y))} if classification else {"A_eq": both, "b_eq": y}
+    halves = linprog(np.ones(both.shape[1]), **given).x.reshape(2, -1)
+    return halves[0] - halves[1]
+
+
+def simulated(run: Callable, data: Arrays | None = None, **settings: Any) -> Trajectory:
+    """A run with its settings, as its metrics are given it."""
+    trajectory = run(**settings) if data is None else run(data, **settings)
+    trajectory.settings = settings
+    return trajectory
+
+
+# -- alterations of a claim's tables -----------------------------------------------------------------------------------
+
+
+def judged(claim: str, *alterations: Callable, **settings: Any) -> Evaluation:
+    """What a claim says of its tables at small scale, altered."""
+    tables = claim_tables("tensor_networks", claim)
+    for alter in alterations:
+        alter(tables)
+    return evaluation("tensor_networks", claim, tables, **settings)
+
+
+def verdict(claim: str, *alterations: Callable, **settings: Any) -> str:
+    return judged(claim, *alterations, **settings).verdict
+
+
+def _rows(tables: dict[str, Any], quantity: str, role: str | None, where: dict[str, Any]) -> list[tuple[Any, Any]]:
+    found = []
+    for name, given in tables.items():
+        for table in given if isinstance(given, list) else [given]:
+            rows = (table["quantity"] == quantity) if role in (None, name) else np.zeros(len(table), dtype=bool)
+            for column, value in where.items():
+                wanted = value if isinstance(value, list) else [value]
+                rows = rows & (table[column].isin(wanted) if column in table else False)
+            if rows.any():
+                found.append((table, rows))
+    assert found, f"no rows of {quantity!r} where {where}"
+    return found
+
+
+def setting(quantity: str, value: float, *, role: str | None = None, **where: Any) -> Callable:
+    """Set a quantity to a value in the rows where columns match."""
+
+    def alter(tables: dict[str, Any]) -> None:
+        for table, rows in _rows(tables, quantity, role, where):
+            table.loc[rows, "value"] = value
+
+    return alter
+
+
+def times(quantity: str, factor: float, *, role: str | None = None, column: str = "value", **where: Any) -> Callable:
+    """Multiply a quantity in the rows where columns match."""
+
+    def alter(tables: dict[str, Any]) -> None:
+        for table, rows in _rows(tables, quantity, role, where):
+            table.loc[rows, column] *= factor
+
+    return alter
+
+
+def missed(quantity: str, error: float, *, role: str | None = None, **where: Any) -> Callable:
+    """Put every value off its prediction by an error relative to the largest, in the rows where columns match."""
+
+    def alter(tables: dict[str, Any]) -> None:
+        for table, rows in _rows(tables, quantity, role, where):
+            predicted = table.loc[rows, "predicted"]
+            table.loc[rows, "value"] = predicted + error * predicted.abs().max()
+
+    return alter

@@ -1,0 +1,187 @@
+"""The Slurm executor of ours, over a stand-in for the one that it subclasses; a real Slurm is in test_slurm.py."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+
+from tests.support import ROOT
+
+FOREIGN = r"^\s+[A-Z][A-Za-z]*\.[a-z_]+ = |^\s*(slurm|snakemake|executor|scheduler)\.\w+ = "
+plugin = importlib.import_module("snakemake_executor_plugin_slurm_patient")
+pytest.importorskip("snakemake_executor_plugin_slurm")
+
+
+class StandIn:
+    """Does what the executor's base does, and writes down what it is asked."""
+
+    def submit(self, what):
+        if "broken" in what:
+            try:
+                raise TypeError("no such argument")
+            except TypeError:  # as the executor's own handler does for groups
+                raise AttributeError("no attribute 'rule'") from None
+        self.submitted.extend(what if isinstance(what, list) else [what])
+
+    run_job = run_array_jobs = submit
+
+    def shutdown(self):
+        self.submitted.append("shut down")
+
+    async def check_active_jobs(self, active_jobs):
+        for job in active_jobs:
+            if job.job == "running":
+                yield job
+            elif job.job == "done":
+                self.report_job_success(job)
+            elif job.job == "failed":
+                self.report_job_error(job, msg="why")
+
+    def report_job_success(self, job_info):
+        self.told.append((job_info.job, "success"))
+
+    def report_job_error(self, job_info, msg=None, aux_logs=None):
+        self.told.append((job_info.job, msg))
+
+    def additional_general_args(self):
+        return "--executor slurm-jobstep"
+
+    def get_job_args(self, job):
+        return f"--target-jobs {job.name} --cores all"
+
+
+@pytest.fixture
+def executor(monkeypatch):
+    """An executor of ours whose base's methods are the stand-in's, without a workflow."""
+    for name, method in vars(StandIn).items():
+        if not name.startswith("__"):
+            monkeypatch.setattr(plugin.SlurmExecutor, name, method, raising=False)
+    made = plugin.Executor.__new__(plugin.Executor)
+    made.__dict__ |= {"submitted": [], "told": [], "reported": set(), "loop": None, "wait": True, "array_jobs": set()}
+    made.logger = logging.getLogger("test")
+    monkeypatch.setattr(plugin, "PAUSE", 0.0)
+    monkeypatch.setattr(plugin, "controller_is_down", lambda: False)
+    return made
+
+
+def looked_at(executor, *states):
+    async def look():
+        return [job.job async for job in executor.check_active_jobs([SubmittedJobInfo(state) for state in states])]
+
+    return asyncio.run(look())
+
+
+def test_jobs_of_which_the_queue_says_nothing_stay_active(executor):
+    assert looked_at(executor, "unknown", "unknown") == ["unknown", "unknown"]
+    assert not executor.told
+
+
+def test_jobs_that_are_known_are_reported_once(executor):
+    assert looked_at(executor, "running", "done", "failed") == ["running"]
+    assert executor.told == [("done", "success"), ("failed", "why")]
+
+
+def test_a_submission_waits_until_the_controller_answers(executor, monkeypatch):
+    down = iter([True, True, False])
+    monkeypatch.setattr(plugin, "controller_is_down", lambda: next(down))
+    executor.run_job("job")
+    assert executor.submitted == ["job"]
+    assert not list(down)
+
+
+def test_a_submission_that_is_called_off_waits_no_longer(executor, monkeypatch):
+    monkeypatch.setattr(plugin, "controller_is_down", lambda: True)
+    monkeypatch.setattr(plugin.time, "sleep", lambda seconds: executor.shutdown())
+    executor.run_array_jobs(["a", "b"])
+    assert executor.submitted == ["shut down"]
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "jobs"),
+    [("run_job", "broken", ["broken"]), ("run_array_jobs", ["a", "broken"], ["a", "broken"])],
+)
+def test_a_submission_that_raises_fails_its_jobs_with_the_reason(executor, method, given, jobs):
+    getattr(executor, method)(given)
+    assert executor.told == [(job, "a submission failed: TypeError: no such argument") for job in jobs]
+    assert not executor.submitted
+
+
+def test_a_failure_in_a_thread_is_told_to_the_loop_that_submits(executor):
+    calls = []
+    executor.loop = SimpleNamespace(call_soon_threadsafe=calls.append)
+    executor.run_job("broken")
+    assert not executor.told
+    calls[0]()
+    assert [job for job, _ in executor.told] == ["broken"]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "general", "asked"),
+    [
+        (set(), "--executor local --resources abreast=1", "--target-jobs run --cores all --cores 3"),
+        ({"run"}, "--executor slurm-jobstep", "--target-jobs run --cores all"),
+    ],
+)
+def test_one_snakemake_does_the_jobs_of_a_submission(executor, arrays, general, asked):
+    executor.array_jobs = arrays
+    assert executor.additional_general_args() == general
+    assert executor.get_job_args(SimpleNamespace(name="run", threads=3)) == asked
+
+
+@pytest.mark.parametrize("missing", ["Executor", "ExecutorSettings", "common_settings", "the package"])
+def test_without_what_it_subclasses_it_says_what_to_install(monkeypatch, missing):
+    slurm = importlib.import_module("snakemake_executor_plugin_slurm")
+    if missing == "the package":
+        monkeypatch.setitem(sys.modules, "snakemake_executor_plugin_slurm", None)
+    else:
+        monkeypatch.delattr(slurm, missing)
+    alone = importlib.util.module_from_spec(importlib.util.find_spec("snakemake_executor_plugin_slurm_patient"))
+    alone.__spec__.loader.exec_module(alone)
+    with pytest.raises(Exception, match=r"needs snakemake-executor-plugin-slurm 2\.6\.1 to 2\.8"):
+        alone.Executor(None, None)
+
+
+def test_every_method_that_it_overrides_is_still_there():
+    ours = [name for name in vars(plugin.Executor) if callable(vars(plugin.Executor)[name]) and name != "_submit"]
+    assert not [name for name in ours if name != "_report_failed" and not hasattr(plugin.SlurmExecutor, name)]
+
+
+def test_nothing_is_assigned_to_what_is_not_ours():
+    """Sources assign attributes to their own objects alone, never to an imported module or class."""
+    found = subprocess.run(
+        ["git", "grep", "-nE", FOREIGN, "--", "src"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.splitlines()
+    places = [re.split(r":\d+:", line)[0].rpartition("/")[2] for line in found]
+    # Snakemake has no public way for these two: docs/upstream.md
+    assert sorted(places) == ["freshness.py", "scheduler.py"], found
+
+
+@pytest.mark.parametrize(
+    ("answer", "down"),
+    [
+        ("Slurmctld(primary) at one is UP", False),
+        ("Slurmctld(primary) at one is DOWN", True),
+        ("Slurmctld(primary) at one is DOWN\nSlurmctld(backup) at two is UP", False),
+        ("scontrol: error: not for users", False),
+        (None, False),
+    ],
+)
+def test_a_controller_is_down_where_slurm_says_so(tmp_path, monkeypatch, answer, down):
+    monkeypatch.setenv("PATH", str(tmp_path) + (":/bin:/usr/bin" if answer else ""))
+    if answer:
+        program = tmp_path / "scontrol"
+        program.write_text(f"#!/bin/sh\ncat <<END\n{answer}\nEND\n")
+        program.chmod(0o755)
+    assert plugin.controller_is_down() is down

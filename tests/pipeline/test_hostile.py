@@ -1,0 +1,249 @@
+"""What somebody hostile or hurried gives: refused in one line that says what to do, before it costs anything."""
+
+from __future__ import annotations
+
+import os
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline import api, cli
+from learning_dynamics.pipeline.pictures import drawn_alike
+from learning_dynamics.pipeline.plain_yaml import read_yaml
+from learning_dynamics.pipeline.report.markdown import _prose
+from learning_dynamics.trajectory import Trajectory
+
+LONG = "x" * 300
+
+
+def refused(action, *arguments, **settings) -> str:
+    with pytest.raises(ProjectError) as error:
+        action(*arguments, **settings)
+    said = str(error.value)
+    assert "\n" not in said
+    assert len(said) < 700
+    return said
+
+
+# -- YAML ------------------------------------------------------------------------------------------------------------
+
+BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
+    f"a{level}: &a{level} [{','.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 20)
+)
+MERGED = "a0: &a0 {k: 1}\n" + "".join(
+    f"a{level}: &a{level} {{<<: [{','.join([f'*a{level - 1}'] * 10)}]}}\n" for level in range(1, 20)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "mend"),
+    [
+        ("a: 017", "YAML takes 017 for 15"),
+        ("a: 0x1f", "no plain whole number"),
+        ("a: 0x_", "no plain whole number"),
+        ("a: 1:30", "1:30 for 90"),
+        ("a: 1:30.5", "1:30.5 for 90.5"),
+        ("a: 2023-01-05", "would be read as a date"),
+        ("a: 2023-13-45", "would be read as a date"),
+        ("a: no", "write true or false, or quote text"),
+        ("a: !!int abc", "no plain whole number"),
+        ("a: !!float abc", "no plain number"),
+        ("a: " + "9" * 5000, "no plain whole number"),
+        ("a: !!binary aGk=", "binary data"),
+        ("a: !!set {x, y}", "a value of type set"),
+        ("a: !!omap [x: 1]", "a value of type tuple"),
+        ("changes: &a {toy: *a}", "holds itself"),
+        ("a: &a [*a]", "holds itself"),
+        ("a: {like: slow, 1: 2}", "a key must be text (is 1)"),
+        ("a: {null: 2}", "a key must be text (is None)"),
+        ("a: {[1]: 2}", "a key must be text (is [1])"),
+        (BOMB, "aliases counted; write fewer"),
+        (MERGED, "merges too many keys"),
+        ("a: " + "[" * 50_000, "too large or too deep"),
+        ("a:\n" + "- " * 50_000, "too large or too deep"),
+        ("a: " + "{b: " * 500 + "}" * 500, "too large or too deep"),
+    ],
+    ids=lambda text: text[:24],
+)
+def test_yaml_is_what_everybody_reads_or_refused(tmp_path, text, mend):
+    (tmp_path / "a.yaml").write_text(text)
+    assert mend in refused(read_yaml, tmp_path / "a.yaml")
+
+
+def test_plain_values_stay(tmp_path):
+    (tmp_path / "a.yaml").write_text("a: [0, -5, 1_000, 1.0e-4, .5, 2., true, null, 1e-4, text, '017', [{b: 1}]]")
+    assert read_yaml(tmp_path / "a.yaml")["a"] == [
+        *(0, -5, 1000, 1e-4, 0.5, 2.0, True, None, "1e-4", "text", "017"),
+        [{"b": 1}],
+    ]
+
+
+def test_a_pipe_is_no_configuration(tmp_path):
+    os.mkfifo(tmp_path / "a.yaml")
+    assert "not a regular file" in refused(read_yaml, tmp_path / "a.yaml")
+
+
+# -- configuration ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["like", "sweep", "provenance", "resources", "measure", "measure_resources"])
+def test_what_is_no_setting_is_neither_swept_nor_varied(configured, key):
+    said = refused(configured, "runs.fast.sweep", {key: ["slow", "fast"]})
+    assert f"runs.fast.sweep.{key}: is no setting of a run" in said
+    configured("runs.fast.sweep", ...)
+    said = refused(configured, "sensitivity.0.setting", key)
+    assert "is no setting" in said
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "mend"),
+    [
+        ("runs.fast.sweep", {"resources": [1]}, "is no setting"),
+        ("runs.fast.sweep", {"rate": list(range(1, 400)), "steps": list(range(1, 400))}, "runs; sweep fewer values"),
+        ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "cannot be a file's name"),
+        ("runs." + LONG, {"like": "slow"}, "has more than 80 characters"),
+        ("runs.f\n", {"like": "slow"}, "must match"),
+        ("runs.fast.kind", "growth.growth\n", "must match"),
+        ("runs.fast.resources", {"runtime": 2_000_000}, "must be 525600 or less"),
+        ("runs.fast.resources", {"threads": 10**6}, "must be 1024 or less"),
+        ("runs.fast.resources", {"mem_mb": 10**9}, "must be 16000000 or less"),
+        ("runs.metrics", {"like": "slow", "sweep": {"steps": [20, 30]}}, "has the same target as the metrics of toy"),
+        ("data.starts.seed", 10**300, "must be 9223372036854775807 or less"),
+        ("runs.fast.rate", "x" * 10_000, "must be a number"),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_a_configuration_that_cannot_be_is_one_line(configured, path, value, mend):
+    assert mend in refused(configured, path, value)
+
+
+def test_a_long_chain_of_runs_is_bounded(configured):
+    chain = {f"run_{number}": {"like": f"run_{number - 1}" if number else "slow"} for number in range(500)}
+    block = configured().configuration.papers["toy"]["runs"]
+    assert "inherits over more than 30 runs" in refused(configured, "runs", block | chain)
+
+
+@pytest.mark.parametrize(
+    ("given", "mend"),
+    [
+        ({"replications": 300_000}, "replications: must be 200 or less"),
+        ({"replications": 1.0}, "replications: must be of type integer"),
+        ({"seed": 7.0}, "seed: must be of type integer"),
+        ({"seed": 10**300}, "seed: must be 9223372036854775807 or less"),
+        ({"scale": "small\n"}, "scale: "),
+        ({"scale": LONG}, "has more than 80 characters"),
+        ({"replicated": ["toi"]}, "replicated: no paper `toi`; did you mean `toy`?"),
+        ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "a key must be text (is 1)"),
+        ({"changes": {"toy": {"runs": {"fast": {"rate": {1, 2}}}}}}, "a value of type set"),
+    ],
+    ids=lambda given: str(given)[:24],
+)
+def test_values_of_the_command_line_that_cannot_be_are_one_line(configured, given, mend):
+    assert mend in refused(configured, **given)
+
+
+# -- commands --------------------------------------------------------------------------------------------------------
+
+SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mend"),
+    [
+        ([*SWEEP, "gamma=1:2:100000000"], "ask for at most 100000"),
+        ([*SWEEP, "gamma=1,2", "gamma=3,4"], "`gamma` is varied twice"),
+        ([*SWEEP, "like=slow,fast"], "the run has no setting `like`"),
+        ([*SWEEP, "gamma=1,2", "--called", "f\n"], "must match"),
+        ([*SWEEP, "gamma=1,2", "--called", LONG], "more than 80 characters"),
+        ([*SWEEP, "gamma=1,2", "--out", "config.yaml"], "config.yaml: is there, and was not written by this command"),
+        ([*SWEEP, "gamma=1,2", "--out", "pipe.yaml"], "is no file that could be replaced"),
+        (["verdicts", "table.parquet"], "has other columns than are looked for here"),
+        (["compare", "table.parquet"], "has other columns than are looked for here"),
+        (["verdicts", "pipe.parquet"], "not a regular file"),
+        (["new", "f\n"], "a paper's name"),
+        (["new", LONG], "a paper's name"),
+        (["check", "--configfile", "pipe.yaml"], "not a regular file"),
+    ],
+    ids=lambda arguments: " ".join(arguments)[-24:],
+)
+def test_a_command_is_refused_in_one_line_and_overwrites_nothing(tmp_path, monkeypatch, capsys, arguments, mend):
+    from tests.pipeline.test_parquet import COLUMNS, RECORD, table, write_table
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "config.yaml").write_text("mine: 1\n")
+    write_table("table.parquet", table(), COLUMNS, RECORD)
+    for name in ("pipe.yaml", "pipe.parquet"):
+        os.mkfifo(name)
+    assert cli.main(arguments) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    assert mend in said
+    assert (tmp_path / "config.yaml").read_text() == "mine: 1\n"
+
+
+def test_a_sweep_may_be_written_again_over_its_own_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for values in ("1,2", "2,3"):
+        assert cli.main([*SWEEP, f"gamma={values}", "--out", "mine.yaml"]) == 0
+    assert read_yaml(tmp_path / "mine.yaml")["changes"]["spectral_bias"]["runs"]["small_scale_sweep"]["sweep"] == {
+        "gamma": [2.0, 3.0]
+    }
+
+
+@pytest.mark.parametrize("flag", ["--pdf", "--png", "--out"])
+def test_another_ending_is_refused_by_the_command_line(capsys, flag):
+    command = {"--out": ["motion"]}.get(flag, ["figure"])
+    with pytest.raises(SystemExit):
+        cli.main([*command, "spectral_bias", "fig1a", flag, "/dev/null"])
+    assert "must end in ." in capsys.readouterr().err
+
+
+# -- notebooks -------------------------------------------------------------------------------------------------------
+
+RUN = ("spectral_bias", "small_scale")
+
+
+@pytest.mark.parametrize(
+    ("asked", "mend"),
+    [
+        (lambda: api.table(1, 2), "no paper `1`"),
+        (lambda: api.table("spectral_bias", ["x"]), "no run `['x']`"),
+        (lambda: api.figure("spectral_bias", "fig1a", look="x"), "no look `x`; known are: paper, talk, thesis"),
+        (lambda: api.simulate(*RUN, seeds=0), "seeds: must be 1 or more"),
+        (lambda: api.simulate(*RUN, samples=-1), "samples: must be 1 or more"),
+        (lambda: api.simulate(*RUN, samples=[[5, 7]]), "samples: must be a whole number"),
+        (lambda: api.simulate(*RUN, gamma=float("nan")), "gamma: must be"),
+        (lambda: api.measure(*RUN, Trajectory(np.arange(2.0), {"x": np.zeros((1, 2))})), "of nothing known"),
+        (
+            lambda: api.measure(*RUN, Trajectory(np.arange(2.0), {}, settings={"kind": "noise.ensemble"})),
+            "this trajectory is of noise.ensemble",
+        ),
+    ],
+)
+def test_a_notebooks_mistake_is_one_line(asked, mend):
+    assert mend in refused(asked)
+
+
+def test_a_seed_is_that_of_data_and_run_and_may_be_numpys():
+    few = {"seeds": 1, "points": 3, "width": 12, "samples": 3, "inputs": 6, "horizon": 0.1}
+    one, other = (api.simulate(*RUN, **few, seed=seed) for seed in (7, np.int64(8)))
+    assert not np.array_equal(one.constants["X"], other.constants["X"])
+
+
+# -- drawing and words -----------------------------------------------------------------------------------------------
+
+
+def test_a_matplotlibrc_changes_nothing():
+    with mpl.rc_context({"axes.facecolor": "red", "lines.linewidth": 9}):
+        with drawn_alike():
+            assert mpl.rcParams["axes.facecolor"] == mpl.rcParamsDefault["axes.facecolor"]
+            assert mpl.rcParams["lines.linewidth"] == mpl.rcParamsDefault["lines.linewidth"]
+        assert mpl.rcParams["axes.facecolor"] == "red"
+
+
+def test_words_are_no_markup():
+    assert _prose("<script>x</script> [a](javascript:b)") == r"\<script\>x\</script\> [a\](javascript:b)"
