@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import LogLocator
 
 from learning_dynamics.papers.spectral_bias.panels import curve, line, power
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
@@ -46,6 +47,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     share = settings_of(times)["loss_share"]
     right.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
     right.set_ylim(0.5 * np.nanmin(found), None)
+    right.xaxis.set_major_locator(LogLocator(numticks=6))
     handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
     handles += [line("ill-conditioned", "black", ":"), line("bounds", "black", "--", 1.0)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
