@@ -68,3 +68,16 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     return Estimate(
         float(p - q), float(lower), float(upper), len(first) + len(second), "difference of shares (Newcombe)"
     )
+
+
+def fallen(region: Table, quantity: str, population: str, threshold: float) -> pd.DataFrame:
+    """Return the rows of a quantity and a threshold, with whether as much as the threshold falls in `fallen`."""
+    rows = select(region, quantity, population=population)
+    rows = rows[np.isclose(rows["threshold"], threshold)]
+    return rows.assign(fallen=rows["value"] >= threshold)
+
+
+def ratio(counts: str) -> float:
+    """Return the size of the largest class over that of the smallest."""
+    sizes = [int(size) for size in counts.split("-")]
+    return max(sizes) / min(sizes)

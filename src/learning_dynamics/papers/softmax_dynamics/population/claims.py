@@ -10,25 +10,12 @@ import pandas as pd
 from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, share_of_draws
 from learning_dynamics.evidence import mean, share
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, values
+from learning_dynamics.papers.softmax_dynamics.draws import MORE, fallen, members, ratio, values
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
 
 NECESSARY = "necessary means never without; one draw in twenty is let pass"
 REGION = "four classes, sizes from equal to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
-
-
-def fallen(region: Table, quantity: str, population: str, threshold: float) -> pd.DataFrame:
-    """Return the rows of a quantity and a threshold, with whether as much as the threshold falls in `fallen`."""
-    rows = select(region, quantity, population=population)
-    rows = rows[np.isclose(rows["threshold"], threshold)]
-    return rows.assign(fallen=rows["value"] >= threshold)
-
-
-def ratio(counts: str) -> float:
-    """Return the size of the largest class over that of the smallest."""
-    sizes = [int(size) for size in counts.split("-")]
-    return max(sizes) / min(sizes)
 
 
 def _rarely(name: str, rows: pd.DataFrame, rare: float) -> Check:

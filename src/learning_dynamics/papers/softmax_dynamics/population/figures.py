@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.population.claims import fallen, ratio
+from learning_dynamics.papers.softmax_dynamics.draws import fallen, ratio
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, settings_of
