@@ -117,7 +117,7 @@ def observe_claims(paper: str, out: Path) -> None:
     from tests import support
 
     from learning_dynamics.errors import ProjectError
-    from mutation.trial import plain
+    from mutation.trial import failing_test, plain
 
     sys.dont_write_bytecode = False
     claims: dict[str, Any] = {}
@@ -144,7 +144,8 @@ def observe_claims(paper: str, out: Path) -> None:
                 known["seconds"] = max(seconds, known["seconds"])
                 known["modules"] = sorted(modules_of_member(*member.split(".", 1)))
     out.with_suffix(".pickle").write_bytes(pickle.dumps(found))
-    out.write_text(json.dumps({"claims": claims, "members": members}))
+    failed = failing_test(VERDICTS, list(claims), list(members))
+    out.write_text(json.dumps({"claims": claims, "members": members, "failed": failed}))
 
 
 class watched_tables:  # noqa: N801 - used as a function

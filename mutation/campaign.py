@@ -93,6 +93,9 @@ class Campaign:
         everything: dict[str, Any] = {}
         for name in names:
             known = json.loads(outs[name].read_text())
+            if known["failed"]:
+                outs[name].unlink()
+                sys.exit(f"fails without an error, and would notice every one: {known['failed']}")
             found.claims |= known["claims"]
             found.members |= known["members"]
             everything |= pickle.loads(outs[name].with_suffix(".pickle").read_bytes())

@@ -152,9 +152,9 @@ def test_an_equivalent_mutant_is_one_that_is_listed_with_a_reason():
         score.equivalent([], [listed])
 
 
-@pytest.mark.parametrize("one", yaml.safe_load(score.EQUIVALENT.read_text()), ids=lambda one: one["before"])
-def test_what_is_listed_as_equivalent_is_still_there(one):
-    assert one["before"].strip() in (ROOT / one["file"]).read_text()
+def test_what_is_listed_as_equivalent_is_still_there():
+    for one in yaml.safe_load(score.EQUIVALENT.read_text()):
+        assert one["before"].strip() in (ROOT / one["file"]).read_text()
 
 
 def read_planted(out):
