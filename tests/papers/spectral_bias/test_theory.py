@@ -62,11 +62,6 @@ def test_predictor_from_mirror_inverts_the_potentials_gradient(size, gamma):
     np.testing.assert_allclose(reductions.predictor_from_mirror(mirror, gamma), [size, 0.0], rtol=1e-12)
 
 
-def test_the_largest_exponent_vanishes_in_two_dimensions_and_is_positive_in_more():
-    assert noise_theory.largest_lyapunov_exponent(2) == pytest.approx(0.0, abs=1e-10)
-    assert all(noise_theory.largest_lyapunov_exponent(d) > 0 for d in (3, 5, 10))
-
-
 def test_the_commutators_second_moment_solves_its_equation():
     step = 1e-4
     for inputs in (2, 5):

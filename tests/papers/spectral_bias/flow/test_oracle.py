@@ -327,6 +327,17 @@ def test_rows_of_unequal_lengths(data):
         assert series(table, "distance", draw, "limit")[0, 0] > 1e-3
 
 
+@pytest.mark.parametrize("outputs", [3, 4, 7])
+def test_balanced_layers_of_any_shape(outputs):
+    wide = regression.gaussian(samples=2, inputs=4, outputs=outputs, seeds=1, seed=0)
+    settings = {name: value for name, value in SETTINGS.items() if name != "gamma"} | {"variance": 0.3}
+    trajectory, table = table_of(runs.balanced_flow, metrics.balanced_flow, wide, settings)
+    W1, W2 = trajectory.series["W1"][0], trajectory.series["W2"][0]
+    for at in (0, -1):
+        np.testing.assert_allclose(W1[at].T @ W1[at], W2[at] @ W2[at].T, atol=1e-9)
+    assert series(table, "residual", 0, "limit")[0, 0] < 1e-9
+
+
 def test_balanced_layers(data):
     settings = {name: value for name, value in SETTINGS.items() if name != "gamma"} | {"variance": 0.3}
     trajectory, table = table_of(runs.balanced_flow, metrics.balanced_flow, data, settings)

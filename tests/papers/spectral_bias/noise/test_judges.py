@@ -34,9 +34,9 @@ def mean_of(quantity, role, value, half, at=None):
     ("alterations", "verdict"),
     [
         ([], "corrected"),
-        (rate("exponent", 2, 8, -0.2), "not reproduced"),  # as printed, but for five dimensions, where it is open
+        (rate("exponent", 2, 8, -0.2), "undecided"),  # as printed, but for five dimensions, where it is open
         (rate("exponent", 2, 2, 0.02), "contradicted"),
-        (rate("exponent", 2, 8, 0.009), "not reproduced"),  # open
+        (rate("exponent", 2, 8, 0.009), "undecided"),  # open
         (rate("exponent", 2, 3, -0.3), "contradicted"),  # falls from two dimensions to three
         (rate("exponent", 2, 5, 0.5), "contradicted"),  # falls from five to eight
         (rate("exponent", 1, 5, -0.02), "contradicted"),
@@ -76,7 +76,7 @@ MOMENTS = [
         ([mean_of("hidden_norm", "plane", np.cosh(np.sqrt(2)) + 0.03, 0.01, 1.0)], "reproduced"),
         ([mean_of("hidden_norm", "plane", np.cosh(np.sqrt(2)) + 0.15, 0.01, 1.0)], "contradicted"),
         ([mean_of("output_norm", "five", np.sinh(np.sqrt(5)) / np.sqrt(5) * 1.3, 0.01, 1.0)], "contradicted"),
-        ([mean_of("output_norm", "five", np.sinh(np.sqrt(5)) / np.sqrt(5), 9.0, 1.0)], "not reproduced"),
+        ([mean_of("output_norm", "five", np.sinh(np.sqrt(5)) / np.sqrt(5), 9.0, 1.0)], "undecided"),
     ],
 )
 def test_second_moments(alterations, verdict):
@@ -95,12 +95,12 @@ GROWING = [
     ("alterations", "verdict"),
     [
         ([], "reproduced"),
-        ([mean_of("hidden_power_0.1", "five", 1.9, 0.1, 2.0)], "not reproduced"),
+        ([mean_of("hidden_power_0.1", "five", 1.9, 0.1, 2.0)], "undecided"),
         ([mean_of("output_power_1", "five", 1.0, 0.1, 2.0)], "contradicted"),
         (rate("exponent", 1, 5, 0.5), "contradicted"),
         (rate("exponent", 1, 5, -0.02), "contradicted"),
         (rate("exponent", 1, 8, -0.02), "contradicted"),
-        (rate("exponent", 1, 5, 0.235, half=0.3), "not reproduced"),
+        (rate("exponent", 1, 5, 0.235, half=0.3), "undecided"),
     ],
 )
 def test_every_moment_grows(alterations, verdict):
@@ -113,3 +113,83 @@ def test_the_gap_in_the_proof():
     # at this power the constant vanishes
     gap = evaluation_on("proposition_4_1_b").facts["gap"]
     assert root - (1 - gap) * (root + 1) ** 2 / (2 * root) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        # lambda_2 for d = 2 is -0.2374; twice the interval is allowed, and a tenth of the scheme's error, here none
+        ([*rate("scheme", 0, 2, 0.0), *rate("exponent", 2, 2, -0.2374 + 0.019)], "reproduced"),
+        ([*rate("scheme", 0, 2, 0.0), *rate("exponent", 2, 2, -0.2374 + 0.021)], "contradicted"),
+        (rate("exponent", 6, 8, 0.5), "contradicted"),
+        (rate("exponent", 9, 8, -7.0), "contradicted"),
+        (rate("volume", 0, 5, 0.1), "contradicted"),
+    ],
+)
+def test_the_spectrum(alterations, verdict):
+    def first_of_two(tables):
+        # alterations speak of the first table of the role
+        for alter in alterations:
+            alter({"exponents": tables["exponents"][0]})
+
+    assert verdict_on("lyapunov_spectrum", first_of_two) == verdict
+
+
+def many(index, value, half=0.01):
+    ends = {"value": value, "lower": value - half, "upper": value + half}
+    return [
+        put("exponent", number, column=column, index=index, inputs=12, role="many") for column, number in ends.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "reproduced"),
+        # in twelve dimensions three grow: the third and the fourth are left out
+        (many(2, -0.1), "contradicted"),
+        (many(2, 0.005), "undecided"),
+        (many(3, -0.5), "reproduced"),
+        (many(4, 0.5), "reproduced"),
+        (many(5, 0.1), "contradicted"),
+        (many(12, 0.1), "contradicted"),
+    ],
+)
+def test_how_many_grow(alterations, verdict):
+    assert verdict_on("quarter_grows", *alterations) == verdict
+
+
+def length(inputs, value, half=0.01, at=2.0):
+    """Let the mean length of the commutator be measured as this."""
+
+    def alter(tables):
+        table = tables["more"][{3: 0, 5: 1}[inputs]]
+        mean_of("commutator_length", "one", value, half, at)({"one": table})
+
+    return alter
+
+
+# exact lengths at time 2: 1.070 in three dimensions and 1.875 in five; lags of the scheme of 0.064 and 0.19
+LENGTHS = [length(3, 0.823, at=1.0), length(5, 1.011, at=1.0), length(3, 1.070), length(5, 1.875)]
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        ([], "corrected"),
+        ([length(3, 1.070 + 0.08)], "corrected"),
+        ([length(3, 1.070 + 0.09)], "contradicted"),
+        ([length(5, 1.875 - 0.20)], "corrected"),
+        ([length(5, 1.875 - 0.22)], "contradicted"),
+        ([length(3, 1.1, at=1.0)], "contradicted"),  # it falls
+        ([mean_of("commutator", "plane", 0.30, 0.01)], "contradicted"),
+        ([mean_of("commutator_squared", "plane", 0.2, 0.01)], "contradicted"),
+        (rate("commutator", 0, 2, 0.1), "contradicted"),
+        (rate("commutator", 0, 8, -0.1), "contradicted"),
+        (rate("commutator", 0, 5, 0.9), "contradicted"),
+        (rate("angle", 0, 5, 0.1), "contradicted"),
+    ],
+)
+def test_the_mean_commutator(alterations, verdict):
+    assert verdict_on("proposition_4_1_c", *LENGTHS, *alterations) == verdict

@@ -56,31 +56,85 @@ def test_the_commutators_second_moment(inputs, time):
     assert found[0] == pytest.approx(np.mean(squares))
 
 
-@pytest.mark.parametrize("inputs", [2, 3, 4, 7])
-def test_the_largest_exponent_by_special_functions(inputs):
-    p = 1
+@pytest.mark.parametrize("inputs", [2, 3, 4, 7, 20, 100])
+def test_all_exponents_by_tricomis_function(inputs):
+    p = np.arange(1.0, inputs + 1)
     args = (inputs + 1) / 2, (inputs - 1) / 2
-    wanted = p * (inputs - 1 - p) / 4 * hyperu(p / 2 + 1, *args) / hyperu(p / 2, *args)
-    assert theory.largest_lyapunov_exponent(inputs) == pytest.approx(wanted, abs=1e-12)
+    volumes = p * (inputs - 1 - p) / 4 * hyperu(p / 2 + 1, *args) / hyperu(p / 2, *args)
+    found = theory.lyapunov_exponents(inputs)
+    np.testing.assert_allclose(np.cumsum(found)[:-1], volumes, rtol=1e-9, atol=1e-11)
+    assert found.sum() == pytest.approx(-inputs)
+    assert (np.diff(found) < 0).all()
 
 
 def test_exponents_in_closed_form():
-    assert theory.largest_lyapunov_exponent(4) == pytest.approx(0.25)
-    assert theory.largest_lyapunov_exponent(1) == -0.5
-    assert theory.smallest_lyapunov_exponent(1) == -0.5
+    np.testing.assert_allclose(theory.lyapunov_exponents(1), [-0.5, -0.5])
+    assert theory.lyapunov_exponents(2)[0] == pytest.approx(0.0, abs=1e-12)
+    first, second = theory.lyapunov_exponents(3)[:2]
+    assert first == pytest.approx(-second)
+    assert theory.lyapunov_exponents(4)[0] == pytest.approx(0.25)
+    assert theory.lyapunov_exponents(5)[:2].sum() == pytest.approx(1 / 3)
+    assert theory.lyapunov_exponents(5)[1] < 0 < theory.lyapunov_exponents(6)[1]
+
+
+def test_a_quarter_of_many_grow():
+    exact = theory.lyapunov_exponents(640)
+    assert (exact[:-1] > 0).sum() == 161
+    places = (np.arange(640) + 0.5) / 640
+    inside = (places > 0.1) & (places < 0.9)
+    np.testing.assert_allclose(exact[:-1][inside], theory.spectrum_limit(places)[inside], atol=1e-2)
+    assert theory.spectrum_limit(np.array([0.25]))[0] == 0.0
+
+
+def test_the_mean_commutators_limit_by_incomplete_gamma():
     incomplete = gammaincc(1.5, 0.5) * gamma_function(1.5)
     assert theory.commutator_mean_limit() == pytest.approx(2 / np.pi * np.exp(-0.5) * gamma_function(1.5) / incomplete)
+    late = theory.mean_commutator(2, np.array([15.0]))[0]
+    assert 2 / np.pi * late == pytest.approx(theory.commutator_mean_limit(), rel=1e-4)
+
+
+@pytest.mark.parametrize("inputs", [2, 3, 5])
+def test_the_mean_commutator_of_many_short_paths(inputs):
+    """Euler steps of numpy's own on two columns alone; early, where no path is heavy."""
+    rng, step, paths = np.random.default_rng(4), 0.005, 40_000
+    columns = np.repeat(np.eye(inputs + 1)[:2, None], paths, axis=1)  # two columns, last coordinate a
+    for count in range(1, 161):
+        kick = np.sqrt(step) * rng.standard_normal((paths, inputs))
+        top, last = columns[..., :-1].copy(), columns[..., -1].copy()
+        columns[..., :-1] += kick * last[..., None]
+        columns[..., -1] += np.einsum("cpj,pj->cp", top, kick)
+        if count in (40, 160):
+            x, y = columns
+            length = np.linalg.norm(x[:, :-1] * y[:, -1:] - y[:, :-1] * x[:, -1:], axis=1)
+            exact = theory.mean_commutator(inputs, np.array([count * step]))[0]
+            lag = inputs * step * count * step / 2 * exact + step
+            assert abs(length.mean() - exact) < 4 * length.std() / paths**0.5 + lag
+    assert theory.mean_commutator(inputs, np.array([0.0]))[0] == 0.0
+
+
+@pytest.mark.parametrize(("inputs", "rate"), [(2, 0.0), (3, None), (4, 6**0.5 - 2), (5, None)])
+def test_the_mean_commutator_grows_at_its_rate(inputs, rate):
+    found = theory.mean_commutator_rate(inputs)
+    if rate is not None:
+        assert found == pytest.approx(rate, abs=1e-6)
+    late = theory.mean_commutator(inputs, np.array([20.0, 21.0]))
+    assert np.log(late[1] / late[0]) == pytest.approx(found, abs=1e-4)
+    # below half the rate of the second moment, by Jensen, and above twice the typical rate's half
+    assert theory.lyapunov_exponents(inputs)[:2].sum() - 1e-6 < found < ((2 * inputs - 1) ** 0.5 - 1) / 2
 
 
 @pytest.mark.parametrize("inputs", [2, 4])
 def test_the_smallest_exponent_by_the_stationary_density_of_its_angle(inputs):
-    """dx = dB + (d-1)/2 (coth x - sinh x cosh x) dt: the density by integrating the drift, on a grid."""
+    """dx = dB + (d-1)/2 (coth x - sinh x cosh x) dt: the density by integrating the drift, on a grid.
+
+    A vector carried by the inverse transpose of the flow ends with |a| > |w|, at this angle, and shrinks at the rate.
+    """
     x = np.linspace(1e-4, 4.0, 400_001)
     drift = (inputs - 1) / 2 * (1 / np.tanh(x) - np.sinh(x) * np.cosh(x))
     logarithm = 2 * np.concatenate([[0.0], np.cumsum((drift[1:] + drift[:-1]) / 2 * np.diff(x))])
     density = np.exp(logarithm - logarithm.max())
     mean = np.sum(density * (inputs + (inputs - 1) * np.sinh(x) ** 2) / 2) / density.sum()
-    assert theory.smallest_lyapunov_exponent(inputs) == pytest.approx(-mean, rel=1e-4)
+    assert theory.lyapunov_exponents(inputs)[-1] == pytest.approx(-mean, rel=1e-4)
 
 
 def test_the_schemes_moments_are_those_of_its_steps():
@@ -125,6 +179,7 @@ def test_statistics_over_paths():
         "average_norm": np.sum(average**2, axis=2) / 3,
         "commutator": np.abs(entries).mean(axis=2),
         "commutator_squared": (entries**2).mean(axis=2),
+        "commutator_length": np.sqrt((entries**2).sum(axis=2)),
         "determinant": np.linalg.det(W),
         "sigma_1": np.linalg.norm(W, 2, axis=(2, 3)),
         "hidden_power_0.5": lengths**0.5,
@@ -163,7 +218,7 @@ def test_rates_are_means_over_paths_extrapolated_to_step_zero():
     at_zero = growth[:, 0] + (growth[:, 0] - growth[:, 1])
     combined = {("exponent", index): at_zero[:, index - 1] for index in (1, 2, 3)}
     combined |= {("commutator", 0): at_zero[:, 0] + at_zero[:, 1], ("angle", 0): at_zero[:, 1] - at_zero[:, 0]}
-    combined |= {("total", 0): at_zero.sum(axis=1)}
+    combined |= {("total", 0): at_zero.sum(axis=1), ("volume", 0): at_zero[:, 0]}
     rows = table.set_index(["quantity", "index"])
     for key, values in combined.items():
         assert rows.loc[key, "value"] == pytest.approx(values.mean())
@@ -178,6 +233,8 @@ def test_rates_are_means_over_paths_extrapolated_to_step_zero():
     assert predicted["exponent", 2] + predicted["exponent", 3] == pytest.approx(-2.0)
     assert predicted["commutator", 0] == pytest.approx(predicted["exponent", 2])
     assert predicted["total", 0] == -2.0
+    assert predicted["angle", 0] == pytest.approx(predicted["exponent", 2])
+    assert predicted["volume", 0] == 0.0
     trajectory.series = {"growth": growth}
     weighted = metrics.weighted_noise_exponents(trajectory).set_index(["quantity", "index"])
     assert weighted.loc[("exponent", 2), "value"] == pytest.approx(at_zero[:, 1].mean())

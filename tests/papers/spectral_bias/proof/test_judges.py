@@ -21,7 +21,7 @@ FLOW, LIMIT = {"phase": "flow"}, {"phase": "limit"}
         ([put("imbalance", times=1 + 1e-6, index=1, **FLOW)], "contradicted"),
         ([everywhere("imbalance", 0.0, **FLOW)], "contradicted"),
         ([everywhere("imbalance", times=0.5, **FLOW)], "contradicted"),
-        ([everywhere("scale", 1e12, **FLOW)], "not reproduced"),  # an error that hides the imbalance itself
+        ([everywhere("scale", 1e12, **FLOW)], "undecided"),  # an error that hides the imbalance itself
     ],
 )
 def test_lemma_3_2(alterations, verdict):
@@ -36,9 +36,9 @@ def test_lemma_3_2(alterations, verdict):
         ([put("alpha_outside", 1.1e-8, **FLOW)], "contradicted"),
         ([everywhere("alpha_outside", 0.7, **FLOW)], "contradicted"),
         # as many samples as inputs span everything: no rival is left
-        ([everywhere("samples", 6.0)], "not reproduced"),
+        ([everywhere("samples", 6.0)], "undecided"),
         # directions at random would leave by a half; an error allowed that large says nothing
-        ([everywhere("condition", 1e6, **FLOW)], "not reproduced"),
+        ([everywhere("condition", 1e6, **FLOW)], "undecided"),
     ],
 )
 def test_lemma_c_3(alterations, verdict):
@@ -69,8 +69,8 @@ def test_lemma_c_4(alterations, verdict):
         ([everywhere("residual_rate", 4.0), put("residual_rate", 4 * (1 - 2e-6))], "contradicted"),
         ([everywhere("gradient_rate", 2.0)], "reproduced"),
         ([everywhere("gradient_rate", 2.0), put("gradient_rate", 2 * (1 - 2e-6))], "corrected"),
-        ([everywhere("residual_rate", 8.0)], "not reproduced"),  # a residual twice as fast
-        ([everywhere("inverse_condition", 1.0)], "not reproduced"),  # the other eigenvalue
+        ([everywhere("residual_rate", 8.0)], "undecided"),  # a residual twice as fast
+        ([everywhere("inverse_condition", 1.0)], "undecided"),  # the other eigenvalue
     ],
 )
 def test_lemma_c_6(alterations, verdict):
@@ -104,8 +104,8 @@ def test_lemma_c_10(alterations, verdict):
         # the square root of 1e-9 is 3.2e-5
         ([everywhere("sigma_w1", 1.0, index=1, **FLOW), put("sigma_w1", 3.1e-5, index=3, **FLOW)], "reproduced"),
         ([everywhere("sigma_w1", 1.0, index=1, **FLOW), put("sigma_w1", 3.3e-5, index=3, **FLOW)], "contradicted"),
-        ([everywhere("sigma_w1", 0.0, index=3, **FLOW)], "not reproduced"),  # from layers that are not balanced too
-        ([everywhere("sigma_w1", 0.0, index=2, **FLOW)], "not reproduced"),  # rank one would do
+        ([everywhere("sigma_w1", 0.0, index=3, **FLOW)], "undecided"),  # from layers that are not balanced too
+        ([everywhere("sigma_w1", 0.0, index=2, **FLOW)], "undecided"),  # rank one would do
     ],
 )
 def test_balanced_start(alterations, verdict):

@@ -190,3 +190,11 @@ def test_fields_are_the_equations():
     beta = size * mirror / np.linalg.norm(mirror)
     speed = np.sqrt(gamma + np.sqrt(size**2 + gamma**2)) * X.T @ (y - X @ beta)
     np.testing.assert_allclose(models.mirror_field(X, y, gamma)(0.0, mirror), speed)
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 1.0, 100.0])
+def test_the_bound_lies_below_the_uniform_one_and_meets_it_at_large_scales(gamma):
+    size = 1.3
+    ratio = theory.rate_bound(np.array(size), np.array(gamma), np.array(1.0)) / (size**2 / (4 * gamma))
+    # the next term is of relative order (size / gamma)^2
+    assert 1 - (size / gamma) ** 2 <= ratio <= 1

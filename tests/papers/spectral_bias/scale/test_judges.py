@@ -69,7 +69,7 @@ def rich(tables):
         ([put("parameters", 3 * (1 + 1e-6), gamma=1e-8), put("distance_bound", 1e-7, gamma=1e-8)], "corrected"),
         ([put("other_interpolators", 0.0, gamma=1e-8)], "corrected"),
         ([put("other_interpolators", -1.1e-6, gamma=1e-8)], "contradicted"),
-        ([everywhere("frobenius_norm", 3.0)], "not reproduced"),
+        ([everywhere("frobenius_norm", 3.0)], "undecided"),
     ],
 )
 def test_the_rich_limit(alterations, verdict):
@@ -104,4 +104,4 @@ def test_columns_that_keep_the_share_they_start_with_are_told_apart():
         rows = given["flow"]["quantity"] == "start"
         given["flow"].loc[rows, "value"] = shares
 
-    assert verdict_on("column_alignment", alike) == "not reproduced"
+    assert verdict_on("column_alignment", alike) == "undecided"

@@ -64,13 +64,14 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     From rows of unequal lengths (grey) the loss goes to zero
     all the same, and the predictor elsewhere. (b) Relative rates at which $|R|^2$, $R = X^\top(Y - X\beta)$, falls
     (solid), and $|Y - X\beta|^2$ (dashes), in units of $\gamma\lambda_{\min}$, on an axis that is linear between $\pm
-    10$; grey lines at 2, the bound (C.13), which $|R|^2$ breaks where it lies below and grows where it is negative,
-    and at 4, where the residual stays above. (c) Eigenvalues of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, in units
-    of $2\gamma$, less 1 (largest of all): the integrator's error. (d) $\sigma_1$ to $\sigma_5$ of the hidden layer from
-    balanced layers, whose rank never exceeds $k$.
+    10$, at small scale of the draw in which $|R|^2$ grows most; grey lines at 2, the bound (C.13), which $|R|^2$ breaks
+    where it lies below and grows where it is negative, and at 4, where the residual stays above. (c) Eigenvalues of the
+    imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, in units of $2\gamma$, less 1 (largest of all): the integrator's error. (d)
+    $\sigma_1$ to $\sigma_5$ of the hidden layer from balanced layers, whose rank never exceeds $k$.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0))
     (losses, rates), (invariant, ranks) = axes
+    steepest = int(np.nanargmin(by_draw(small, "gradient_rate", phase="draw")[:, 0]))
     for table, colour, name in ((large, "blue", "large"), (small, "vermilion", "small"), (unequal, "grey", "unequal")):
         flow = table[table["phase"] == "flow"]
         loss = select(flow, "loss", seed=member)
@@ -81,7 +82,8 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         curve(losses, select(flow, "parameter_distance", seed=member), colour, ":", lw=1.4)
         curve(losses, select(flow, "parameter_distance", seed=member), colour, "-.", "predicted", lw=0.9)
         for quantity, style in (("gradient_rate", "-"), ("residual_rate", "--")):
-            rows = select(flow, quantity, seed=member).dropna(subset="value")
+            drawn = steepest if table is small else member
+            rows = select(flow, quantity, seed=drawn).dropna(subset="value")
             curve(rates, rows, colour, style, lw=1.3)
         gamma = settings_of(table)["gamma"]
         apart = select(flow, "imbalance", seed=member)

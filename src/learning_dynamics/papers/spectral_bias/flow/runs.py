@@ -93,13 +93,15 @@ def balanced_flow(
     atol: Positive,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow from balanced layers, W1^T W1 = W2 W2^T, with W2(0) Gaussian; see `linear_flow`."""
+    """Gradient flow from balanced layers, W1^T W1 = W2 W2^T, the narrower one Gaussian at 0; see `linear_flow`."""
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
+    few, many = sorted((inputs, outputs))
 
     def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        W2 = two_layer.gaussian_layer(rng, width, outputs, variance)
-        turned = two_layer.orthonormal_rows(rng, outputs, inputs).T
-        return turned @ W2.T, W2, np.zeros((inputs, width))
+        narrow = two_layer.gaussian_layer(rng, width, few, variance)
+        wide = narrow @ two_layer.orthonormal_rows(rng, few, many)
+        first, second = (wide, narrow) if outputs <= inputs else (narrow, wide)
+        return first.T, second, np.zeros((inputs, width))
 
     return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
 

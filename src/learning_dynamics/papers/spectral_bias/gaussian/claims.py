@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Finding, Judgement, Untested, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
@@ -26,6 +26,7 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
     take up to {moved:.0%} of what the spectrum moves. Read as a standard deviation, $0.01$ means $\gamma = 0.01$, and
     the $k$ largest end with {deviation:.1%} at least.
     """
+    _must_have_spare_values(printed)
 
     def judge(table: Table) -> Judgement:
         return Judgement(
@@ -74,6 +75,7 @@ def nonzero_second_layer(
     {deviation:.1%} at most. At the first variance the $k$ largest end {below:.0%} (median) away from Corollary 3.1: a
     second layer that starts large leaves less for the first to grow.
     """
+    _must_have_spare_values(flows[0])
 
     def judge(reading: tuple[Sequence[Table], int]) -> Judgement:
         tables, fewer = reading
@@ -116,6 +118,11 @@ def nonzero_second_layer(
             "deviation": float(max(np.nanmax(_against_the_last(table)) for table in deviations)),
         },
     )
+
+
+def _must_have_spare_values(table: Table) -> None:
+    if _outputs(table) >= by_draw(table, "sigma_w1", phase="limit").shape[1]:
+        raise Untested("as many outputs as inputs: all singular values may grow; give fewer outputs")
 
 
 def _count(fewer: int) -> str:

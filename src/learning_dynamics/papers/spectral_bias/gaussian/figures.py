@@ -26,5 +26,5 @@ def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
     axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
     axes[0].set_ylim(0, None)
     handles = index_handles(min(top, int(first.loc[first["quantity"] == "sigma_w1", "index"].max())))
-    legend_below(figure, [*handles, line("Corollary 3.1", "grey", DASHES, 1.0)], 6)
+    legend_below(figure, [*handles, line("orthogonal layer of equal size", "grey", DASHES, 1.0)], 6)
     return Drawn(figure, alt="Two panels; the largest singular values rise, the others move little.")

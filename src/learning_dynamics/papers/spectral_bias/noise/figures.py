@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from scipy.special import gamma
 
 from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.panels import curve, line, marks
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
-from learning_dynamics.settings import Fraction
+from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Table, select
 
 PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
@@ -47,7 +50,7 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
 
     Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a`; solid: the first row, dashed: the second. A
     norm dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the almost sure rate
-    {rate:.3f} (black dashes, slope only), but not in the mean over paths, as `ensemble` shows.
+    {rate:.3f} (black dots, slope only), but not in the mean over paths, as `ensemble` shows.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     end = paths["time"].max()
@@ -57,27 +60,30 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
             rows = select(paths, "commutator_norm", seed=seed, index=index)
             curve(axis, rows[rows["value"] > 0], colour, style, lw=1.1)
     rate = float(select(exponents, "commutator", inputs=2)["value"].iloc[0])
-    axis.plot([0, end], [1.0, np.exp(rate * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
+    axis.plot([0, end], [1.0, np.exp(rate * end)], ":", color=COLOURS["black"], lw=1.6, zorder=3)
     axis.set(yscale="log", xlabel="time $t$", ylabel=r"commutator norm $|[w_i, a]|$", xlim=(0, end))
     handles = [line(f"run {seed + 1}", colour) for seed, colour in zip(seeds, PATHS, strict=False)]
-    handles += [line("row 1"), line("row 2", style="--")]
+    handles += [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
     figure.legend(handles=handles, loc="outside right center")
     return Drawn(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
 
 
-def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Drawn:
-    r"""The noise-driven process over many paths: moments explode, typical paths align, the mean commutator stays.
+def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Drawn:
+    r"""The noise-driven process over many paths: moments explode, paths align, the mean commutator does not vanish.
 
     Bars and shades are 95 % intervals and the bands that hold eight in ten paths; a sample mean ends where the largest
     thousandth of the paths holds more than {reliable:.0%} of it, for it is no estimate any more. (a) Second moments,
     $d = 2$ (dots) and $d = 5$ (crosses), against the exact ones (dashes). (b) The size $|e|$ of the commutator's
     entry, $d = 2$: its mean tends to a constant, {limit:.3f}, computed exactly (dashes), where the paper has 0; its
-    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (c) $d = 2$: the sine of the
+    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (d) $d = 2$: the sine of the
     angle between a row of $W$ and $a$ closes on typical paths; $\det W$ is a martingale whose mean is 1 (line) while
-    its median falls. (d) Means of powers of $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)).
+    its median falls. (e) Means of powers of $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)). (c) Means of the
+    commutator's length $|c|$, $c = w_1 a_2 - w_2 a_1$ of two columns, in 2, 3 and 5 dimensions, on their exact courses
+    (dashes), which grow in the end at the rates {growing}. (f) Their medians, with the slopes of the almost sure rates
+    $\lambda_1 + \lambda_2$ (dashes): below zero, zero, and above.
     """
-    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
-    (moments, entry), (angle, powers) = axes
+    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
+    (moments, entry, lengths), (angle, powers, typical) = axes
     for table, marker in ((plane, "o"), (five, "x")):
         for quantity, colour in (("hidden_norm", "blue"), ("output_norm", "orange")):
             rows = select(table, quantity, statistic="mean")
@@ -104,11 +110,30 @@ def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction)
         curve(powers, rows, shade, lw=1.4)
         powers.annotate(f"power {quantity.split('_')[-1]}", (rows["time"].iloc[-1], rows["value"].iloc[-1]),
                         (-2, 3), textcoords="offset points", va="bottom", ha="right", fontsize=8)  # fmt: skip
-    titles = ("(a) second moments", "(b) commutator $|e|$, $d = 2$", r"(c) angle and $\det W$, $d = 2$", "(d) $d = 5$")
-    labels = (r"$E|w_i|^2$, $E a_i^2$", "$|e|$", "sine, determinant", r"mean of $|W|^p$")
+    spaces = {2: plane, 3: space, 5: five}
+    for (inputs, table), colour in zip(spaces.items(), sequence(len(spaces)), strict=True):
+        rows = select(table, "commutator_length", statistic="mean").iloc[1:]
+        _with_interval(lengths, rows[rows["heaviest"] <= reliable], colour, "o")
+        times = np.linspace(0.05, table["time"].max(), 80)
+        lengths.plot(times, theory.mean_commutator(inputs, times), "--", color=COLOURS["black"], lw=0.9, zorder=0)
+        middle = select(table, "commutator_length", statistic="quantile 0.5").iloc[1:]
+        curve(typical, middle, colour, lw=1.4)
+        late = middle[middle["time"] >= 0.4 * middle["time"].max()]
+        along = float(theory.lyapunov_exponents(inputs)[:2].sum())
+        slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
+        typical.plot(late["time"], slope, "--", color=COLOURS["black"], lw=0.9)
+        typical.annotate(f"$d = {inputs}$", (middle["time"].iloc[-1], middle["value"].iloc[-1]), (3, 0),
+                         textcoords="offset points", va="center", fontsize=8)  # fmt: skip
+    titles = (
+        *("(a) second moments", "(b) $|e|$, $d = 2$", "(c) mean of $|c|$"),
+        *(r"(d) angle, $\det W$, $d = 2$", "(e) powers, $d = 5$", "(f) median of $|c|$"),
+    )
+    labels = (r"$E|w_i|^2$, $E a_i^2$", "$|e|$", "$E|c|$", "sine, determinant", r"mean of $|W|^p$", "$|c|$")
     for axis, title, label in zip(axes.flat, titles, labels, strict=True):
         axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
-        axis.set_xlim(0, (five if axis is powers else plane)["time"].max())
+        axis.set_xlim(0, (five if axis in (powers, lengths) else plane)["time"].max())
+    lengths.set_ylim(0.4, 10)
+    typical.set_xlim(0, 1.3 * plane["time"].max())
     moments.set_ylim(0.3, None)
     handles = [
         marks(r"$E|w_i|^2$", "blue", "o"),
@@ -121,7 +146,8 @@ def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction)
         line(r"$\det W$, median", "green", ":"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
-    facts = {"reliable": reliable, "limit": limit, "rate": rate}
+    growing = ", ".join(f"{max(theory.mean_commutator_rate(inputs), 0.0):.3f}" for inputs in spaces)
+    facts = {"reliable": reliable, "limit": limit, "rate": rate, "growing": growing}
     return Drawn(
         figure, facts, alt="Means of moments rise on exact curves; the median commutator falls, its mean does not."
     )
@@ -130,11 +156,11 @@ def ensemble(plane: Table, five: Table, exponents: Table, *, reliable: Fraction)
 def exponents(exponents: Table, weighted: Table) -> Drawn:
     r"""Almost sure growth rates of the noise-driven process in every dimension, with 95 % intervals.
 
-    (a) Rates $\lambda_i$ of $\sigma_i(W)$, $i$ from 1 (dark) to $d$; the line is the exact $\lambda_1$. The second
-    singular value decays in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of rows with $a$,
-    $\lambda_1 + \lambda_2$, and of the angle between them, $\lambda_2 - \lambda_1$: the angle closes in every
-    dimension, while commutators decay only where dots lie below zero. Black diamonds, at $d$ = {weights}: noise of
-    unequal weights. (c) The smallest of all $d + 1$ rates, with its exact value, divided by $d$.
+    Lines are exact. (a) Rates $\lambda_i$ of $\sigma_i(W)$, $i$ from 1 (dark) to $d$. The second singular value decays
+    in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of rows with $a$, $\lambda_1 + \lambda_2$,
+    and of the angle between them, $\lambda_2 - \lambda_1$: the angle closes in every dimension, while commutators decay
+    only where dots lie below zero. Black diamonds, at $d$ = {weights}: noise of unequal weights. (c) The smallest of
+    all $d + 1$ rates, divided by $d$.
     """
     figure, (all_, pairs, last) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
     dimensions = sorted(exponents["inputs"].unique())
@@ -142,13 +168,13 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
     rates = select(exponents, "exponent")
     for index, colour in zip(range(1, most + 1), sequence(most), strict=True):
         rows = rates[(rates["index"] == index) & (rates["inputs"] >= index)]
-        _bars(all_, rows["inputs"] + 0.02 * (index - 1), rows, colour)
-    exact = rates[rates["index"] == 1]
-    all_.plot(exact["inputs"], exact["predicted"], color=COLOURS["black"], lw=1.0, zorder=0)
+        _bars(all_, rows["inputs"], rows, colour)
+        all_.plot(rows["inputs"], rows["predicted"], color=colour, lw=0.9, zorder=0)
     several = [inputs for inputs in dimensions if inputs > 1]
     for quantity, named in (("commutator", "vermilion"), ("angle", "blue")):
         rows = select(exponents, quantity, inputs=several)
         _bars(pairs, rows["inputs"], rows, COLOURS[named])
+        pairs.plot(rows["inputs"], rows["predicted"], color=COLOURS[named], lw=0.9, zorder=0)
         one = select(weighted, quantity)
         size = int(weighted.loc[weighted["quantity"] == "exponent", "index"].max()) - 1
         pairs.plot([size], one["value"], "D", ms=4, color=COLOURS["black"], mfc="none")
@@ -164,8 +190,16 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
     all_.set_ylabel("growth rate")
     pairs.set_ylabel("growth rate")
     last.set_ylabel("growth rate, over $d$")
-    handles = [marks("commutator", "vermilion", "."), marks("angle", "blue", "."), line("exact", width=1.0)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    shades = sequence(most)
+    handles = [
+        line(r"$\lambda_1$", shades[0]),
+        line(rf"$\lambda_{{{most}}}$", shades[-1]),
+        marks("commutator", "vermilion", "."),
+        marks("angle", "blue", "."),
+        marks("unequal weights", "black", "D", hollow=True),
+        marks("smallest", "green", "."),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=6)
     second = rates[(rates["index"] == 2) & (rates["inputs"] > 1)]
 
     def listed(rows: pd.DataFrame) -> str:
@@ -177,16 +211,59 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
     )
 
 
+def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
+    r"""All growth rates of the singular values under the noise-driven process, in more and more dimensions.
+
+    (a) $\lambda_i$ against the share $(i - 1/2)/d$: exact rates (lines, darker in more dimensions) and those measured
+    in {measured} dimensions (dots, 95 % intervals, mostly smaller than the dots). Dashes: their limit
+    $1/(4\sqrt{\pi}) - 1/2$, which crosses zero at a quarter. (b) The share of the singular values that grow, and
+    $\lambda_1/\sqrt{d}$, with their limits $1/4$ and $\Gamma(3/4)/\Gamma(1/4)$ (dashes).
+    """
+    figure, (rates, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), width_ratios=(3, 2))
+    for inputs, colour in zip(dimensions, reversed(sequence(len(dimensions))), strict=True):
+        exact = theory.lyapunov_exponents(inputs)[:-1]
+        rates.plot((np.arange(inputs) + 0.5) / inputs, exact, color=colour, lw=1.0, label=f"$d = {inputs}$")
+    measured = []
+    for table in exponents:
+        inputs = int(table["inputs"].max())
+        rows = select(table, "exponent", inputs=inputs)
+        rows = rows[rows["index"] <= inputs]
+        _bars(rates, (rows["index"] - 0.5) / inputs, rows, COLOURS["vermilion"])
+        measured.append(inputs)
+    places = np.linspace(0.005, 1.0, 400)
+    rates.plot(places, theory.spectrum_limit(places), "--", color=COLOURS["black"], lw=1.0)
+    rates.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
+    rates.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
+    rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="share $(i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)")
+    rates.legend(loc="upper right")
+    many = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
+    found = [theory.lyapunov_exponents(int(inputs)) for inputs in many]
+    growing = [np.mean(exact[:-1] > 0) for exact in found]
+    first = [exact[0] / np.sqrt(inputs) for exact, inputs in zip(found, many, strict=True)]
+    shares.plot(many, growing, ".", color=COLOURS["blue"], label="share that grows")
+    shares.plot(many, first, ".", color=COLOURS["orange"], label=r"$\lambda_1/\sqrt{d}$")
+    for limit in (0.25, float(gamma(0.75) / gamma(0.25))):
+        shares.axhline(limit, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
+    shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", title="(b)")
+    shares.legend(loc="lower right")
+    return Drawn(
+        figure,
+        {"measured": " and ".join(map(str, measured))},
+        alt="Lines that approach one falling curve, which crosses zero at a quarter; dots on the lines.",
+    )
+
+
 def _bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: object) -> None:
     low, high = rows["value"] - rows["lower"], rows["upper"] - rows["value"]
     axis.errorbar(x, rows["value"], yerr=[low, high], fmt="o", ms=2.5, lw=1.0, color=colour)
 
 
-def _with_interval(axis: Axes, rows: pd.DataFrame, colour: str, marker: str) -> None:
+def _with_interval(axis: Axes, rows: pd.DataFrame, colour: str | tuple, marker: str) -> None:
     """Draw a statistic with its confidence interval as error bars."""
     low = np.minimum(rows["value"] - rows["lower"], 0.95 * rows["value"])  # keeps the bar on a logarithmic axis
     high = rows["upper"] - rows["value"]
-    axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=COLOURS[colour])
+    drawn = COLOURS[colour] if isinstance(colour, str) and colour in COLOURS else colour
+    axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=drawn)
 
 
 def _mean_and_median(axis: Axes, table: Table, quantity: str, reliable: float) -> None:

@@ -29,9 +29,9 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
     """Measure an ensemble of the noise-driven process.
 
     Statistics over paths of the quantities of `observables.on_each_path`; the means of ``hidden_norm``,
-    ``output_norm``, ``determinant`` and ``commutator_squared`` are predicted (Proposition 4.1). ``hidden_power_p`` and
-    ``output_power_p`` are |W|^p and |a|^p plus the moving average's. ``heaviest`` tells how far a mean rests on few
-    paths.
+    ``output_norm``, ``determinant``, ``commutator_squared`` and ``commutator_length`` are predicted (Proposition 4.1).
+    ``hidden_power_p`` and ``output_power_p`` are |W|^p and |a|^p plus the moving average's. ``heaviest`` tells how far
+    a mean rests on few paths.
     """
     inputs = trajectory.settings["inputs"]
     hidden, output = theory.second_moments(inputs, trajectory.time)
@@ -40,6 +40,7 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
         "output_norm": output,
         "determinant": np.ones(len(hidden)),
         "commutator_squared": theory.commutator_second_moment(inputs, trajectory.time),
+        "commutator_length": theory.mean_commutator(inputs, trajectory.time),
     }
     found: list[tuple] = []
     for point, time in enumerate(trajectory.time):
@@ -76,10 +77,10 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
 def noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
     """Almost sure growth rates in each dimension, by mean over paths.
 
-    ``exponent`` i, of the i-th direction of (W, a) (for i up to d, that of sigma_i(W)), the first and the last
-    predicted; ``commutator``, of the rows' commutators with a, the sum of the first two; ``angle``, of the angle
-    between rows and a, the second less the first; ``total``, of all together, predicted -d; ``scheme``, the rates'
-    difference between the two steps, the error that extrapolation to step zero takes away.
+    ``exponent`` i, of the i-th direction of (W, a) (for i up to d, that of sigma_i(W)); ``commutator``, of the rows'
+    commutators with a, the sum of the first two; ``angle``, of the angle between rows and a, the second less the first;
+    ``volume``, of the first d - 1 together, predicted 0; ``total``, of all together, predicted -d; ``scheme``, the
+    rates' difference between the two steps, the error that extrapolation to step zero takes away.
     """
     found = []
     for inputs in trajectory.constants["dimensions"]:
@@ -104,13 +105,12 @@ def _rates(growth: np.ndarray, inputs: int) -> list[tuple[str, int, Estimate, fl
     """Return (quantity, index, estimate, prediction) from rates with both steps, shape (paths, 2, d + 1)."""
     fine, coarse = growth[:, 0], growth[:, 1]
     rates = 2 * fine - coarse  # the scheme's error is of first order in the step
-    first, last = theory.largest_lyapunov_exponent(inputs), theory.smallest_lyapunov_exponent(inputs)
-    exact = {1: first, inputs + 1: last, **({2: -2 - first - last} if inputs == 2 else {})}
-    both = -2 - last if inputs == 2 else -1.0 if inputs == 1 else np.nan
+    exact = theory.lyapunov_exponents(inputs)
     return [
-        *(("exponent", index, mean(rates[:, index - 1]), exact.get(index, np.nan)) for index in range(1, inputs + 2)),
-        ("commutator", 0, mean(rates[:, 0] + rates[:, 1]), both),
-        ("angle", 0, mean(rates[:, 1] - rates[:, 0]), np.nan),
+        *(("exponent", index, mean(rates[:, index - 1]), exact[index - 1]) for index in range(1, inputs + 2)),
+        ("commutator", 0, mean(rates[:, 0] + rates[:, 1]), exact[0] + exact[1]),
+        ("angle", 0, mean(rates[:, 1] - rates[:, 0]), exact[1] - exact[0]),
+        ("volume", 0, mean(rates[:, : inputs - 1].sum(axis=1)), 0.0),
         ("total", 0, mean(rates.sum(axis=1)), -float(inputs)),
         ("scheme", 0, mean(np.abs((coarse - fine).mean(axis=0)).max() * np.ones(2)), np.nan),
     ]

@@ -12,8 +12,9 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
 
     ``hidden_norm``, the mean of |w_i|^2 over columns; ``output_norm`` and ``average_norm``, the mean squared entries
     of a and of its moving average; ``commutator`` and ``commutator_squared``, means of |e| and e^2 over rows, e the
-    entry of [w_i, a] in the first two columns; ``relative_commutator``, the sine of the angle between the first row
-    and a; ``determinant`` of W; ``sigma_1``, its largest singular value.
+    entry of [w_i, a] in the first two columns, and ``commutator_length``, the root of the sum of e^2 over rows;
+    ``relative_commutator``, the sine of the angle between the first row and a; ``determinant`` of W; ``sigma_1``, its
+    largest singular value.
 
     Parameters
     ----------
@@ -30,6 +31,7 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
         "average_norm": (average**2).mean(axis=1),
         "commutator": np.abs(entries).mean(axis=1),
         "commutator_squared": (entries**2).mean(axis=1),
+        "commutator_length": np.linalg.norm(entries, axis=1),
         "relative_commutator": across / np.where(sizes > 0, sizes, 1.0),
         "determinant": np.linalg.det(W),
         "sigma_1": singular_values(W)[:, 0],

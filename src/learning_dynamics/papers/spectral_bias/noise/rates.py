@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
+import numpy as np
+
 from learning_dynamics.claims import Check, at_least, at_most, equal
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.tidy import Table, select
@@ -37,7 +39,11 @@ def signs_of(rates: Rates, index: int, quantity: str = "exponent") -> tuple[list
 
 
 def _named(quantity: str, index: int, inputs: int) -> str:
-    names = {"commutator": "commutators", "angle": "the angle between rows and $a$"}
+    names = {
+        "commutator": "commutators",
+        "angle": "the angle between rows and $a$",
+        "volume": "the volume of $d - 1$ columns",
+    }
     what = names.get(quantity, rf"$\sigma_{index}(W)$")
     return f"almost sure growth rate of {what}, d = {inputs}"
 
@@ -74,6 +80,14 @@ def as_derived(rates: Rates, quantity: str, index: int, inputs: int, change: flo
         resolution=0.1,
         because="four standard errors, and the scheme's next order",
     )
+
+
+def errors_of(rates: Rates, inputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return all d + 1 rates of a dimension, and the errors that `as_derived` allows them, shapes (d + 1,)."""
+    found = [rates["exponent", index, inputs][0] for index in range(1, inputs + 2)]
+    scheme = abs(rates["scheme", 0, inputs][0].value)
+    values = np.array([estimate.value for estimate in found])
+    return values, np.array([2 * estimate.uncertainty + 0.1 * scheme for estimate in found])
 
 
 def statistic(table: Table, quantity: str, name: str, at: float) -> Estimate:

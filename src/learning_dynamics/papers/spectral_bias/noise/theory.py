@@ -12,17 +12,15 @@ a martingale, and with (c, r) = (N cosh x, N sinh x)
 
     dx = dB + (cosh^3 x / (2 sinh x) - sinh x cosh x) dt,    d log N = (sinh^2 x - 2) / 2 dt.
 
-For any d the smallest of all d + 1 exponents follows in the same way from the inverse transpose of the flow, which
-is the same process with its drift turned round, dw = a dB + w dt, da = w . dB + d a dt: a vector ends with |a| > |w|,
-is (N sinh x, N cosh x), and
-
-    dx = dB + (d-1)/2 (coth x - sinh x cosh x) dt,    d log N = (d + (d-1) sinh^2 x) / 2 dt.
+So do the areas that two and more columns span, which give all exponents and the mean commutator
+(docs/noise_spectrum.md).
 """
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.integrate import quad
+from scipy.linalg import eigh_tridiagonal
 
 
 def second_moments(inputs: int, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -48,32 +46,73 @@ def commutator_second_moment(inputs: int, time: np.ndarray) -> np.ndarray:
     return 2 * np.exp(-time) * np.sinh(root * time) / root / inputs
 
 
-def largest_lyapunov_exponent(inputs: int) -> float:
-    """Almost sure growth rate of |W| and |a|: the mean of ((d-1) y^2 - 1) / 2; zero for d = 2."""
+def lyapunov_exponents(inputs: int) -> np.ndarray:
+    """All almost sure growth rates of (W, a) in d dimensions, descending, shape (d + 1,).
 
-    def density(y: float) -> float:
-        return (1 + y * y) ** ((inputs - 2) / 2) * np.exp(-(inputs - 1) * y * y / 2)
-
-    if inputs == 1:
-        return -0.5  # W +- a = exp(+-B - t / 2)
-    mass = quad(density, 0, np.inf)[0]
-    return quad(lambda y: 0.5 * ((inputs - 1) * y * y - 1) * density(y), 0, np.inf)[0] / mass
-
-
-def smallest_lyapunov_exponent(inputs: int) -> float:
-    """Smallest of the d + 1 almost sure growth rates of (W, a), about -d.
-
-    Minus the mean of (d + (d-1) s^2) / 2 under the density s^{d-1} exp(-(d-1) s^2 / 2) / sqrt(1 + s^2) of s > 0.
-    All d + 1 rates add up to -d, so that in two dimensions the two largest add up to -2 less this one.
+    The p-dimensional volume that p columns span grows at the sum of the first p rates, which is (d - 1 - p) / 2 times
+    the mean of y^2 / (1 + y^2) under the density y^{p-1} (1 + y^2)^{(d-p-1)/2} exp(-(d-1) y^2 / 2) of y > 0; all d + 1
+    add up to -d (docs/noise_spectrum.md). The first d are the rates of the singular values of W. By the trapezoidal
+    rule in ln y, which is exact to rounding here.
     """
     if inputs == 1:
-        return -0.5
+        return np.array([-0.5, -0.5])  # W +- a = exp(+-B - t / 2)
+    p = np.arange(1.0, inputs + 1)[:, None]
+    # from where y is rounding to where the exponential is; a fifth of the narrowest peak's width at a time
+    logarithm = np.arange(-40.0, 0.5 * np.log(2 * (60 + inputs) / (inputs - 1)), 0.2 / np.sqrt(inputs))
+    y2 = np.exp(2 * logarithm)
+    density = p * logarithm + (inputs - p - 1) / 2 * np.log1p(y2) - (inputs - 1) * y2 / 2
+    density = np.exp(density - density.max(axis=1, keepdims=True))
+    volumes = (inputs - 1 - p[:, 0]) / 2 * (density @ (y2 / (1 + y2))) / density.sum(axis=1)
+    return np.diff(np.concatenate([[0.0], volumes, [-float(inputs)]]))
 
-    def density(s: float) -> float:
-        return s ** (inputs - 1) * np.exp(-(inputs - 1) * s * s / 2) / np.sqrt(1 + s * s)
 
-    mass = quad(density, 0, np.inf)[0]
-    return -quad(lambda s: 0.5 * (inputs + (inputs - 1) * s * s) * density(s), 0, np.inf)[0] / mass
+def spectrum_limit(shares: np.ndarray) -> np.ndarray:
+    """Limit of the exponent number i in d dimensions as d grows, at the share i / d: 1 / (4 sqrt(share)) - 1/2.
+
+    It vanishes at a quarter.
+    """
+    return 0.25 / np.sqrt(shares) - 0.5
+
+
+def mean_commutator_rate(inputs: int) -> float:
+    """Rate at which the mean length of the commutator grows: 0 for d = 2, and positive in more dimensions.
+
+    The largest eigenvalue of f''/2 + m f' + ((d-1) sinh^2 x - 2) / 2 f on x > 0, m = (1 - (d-1) sinh^4 x) / sinh 2x
+    (docs/noise_spectrum.md), by differences whose error is of the order of 1e-6.
+    """
+    _, _, diagonal, beside = _area_generator(inputs, 4000)
+    last = len(diagonal) - 1
+    return float(eigh_tridiagonal(diagonal, beside, eigvals_only=True, select="i", select_range=(last, last))[0])
+
+
+def mean_commutator(inputs: int, time: np.ndarray) -> np.ndarray:
+    """E |c| from W(0) = I and a(0) = 0, c the vector w_1 a_2 - w_2 a_1 of two columns, shape (times,).
+
+    Solves the backward equation of `mean_commutator_rate` from f = sinh x, at x = 0; errors of the order of 1e-4.
+    """
+    x, weight, diagonal, beside = _area_generator(inputs, 800)
+    rates, modes = eigh_tridiagonal(diagonal, beside)
+    start = modes.T @ (weight * np.sinh(x))
+    # an even function at the first two places, at zero
+    near = (modes[:2] / weight[:2, None]).T @ np.array([9.0, -1.0]) / 8.0
+    found = np.exp(np.multiply.outer(np.asarray(time, dtype=float), rates)) @ (start * near)
+    return np.where(np.asarray(time) > 0, found, 0.0)
+
+
+def _area_generator(inputs: int, places: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Places x, roots of the stationary weight there, diagonal and off-diagonal of the symmetrised generator."""
+    most = np.arcsinh(np.sqrt(90.0 / (inputs - 1)))  # beyond, the weight is below exp(-45)
+    edges = np.linspace(0.0, most, places + 1)
+    x, step = (edges[1:] + edges[:-1]) / 2, edges[1]
+
+    def weight(at: np.ndarray) -> np.ndarray:
+        y = np.sinh(at)
+        return y * (1 + y * y) ** ((inputs - 2) / 2) * np.exp(-(inputs - 1) * y * y / 2)
+
+    here, between = weight(x), weight(edges[1:-1])
+    leaving = (np.append(between, 0.0) + np.insert(between, 0, 0.0)) / (2 * step**2 * here)
+    diagonal = ((inputs - 1) * np.sinh(x) ** 2 - 2) / 2 - leaving
+    return x, np.sqrt(here), diagonal, between / (2 * step**2 * np.sqrt(here[1:] * here[:-1]))
 
 
 def commutator_mean_limit() -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Finding, Judgement, Untested, claim, every_draw
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, worst
 from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
@@ -238,6 +238,9 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Finding:
     The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of $\sigma_1$. A rank that depends on
     the scale takes an imbalance.
     """
+    inputs, outputs = (by_draw(flows[0], name, phase="limit").shape[1] for name in ("sigma_w1", "sigma_w2"))
+    if outputs >= inputs:
+        raise Untested("as many outputs as inputs: there is no rank to fall short of; give fewer outputs")
 
     def beyond(tables: Sequence[Table], fewer: int) -> np.ndarray:
         found = []

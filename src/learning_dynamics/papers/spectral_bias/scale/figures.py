@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import LogLocator
 
 from learning_dynamics.papers.spectral_bias.panels import curve, line, power
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
@@ -15,11 +16,11 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     r"""The loss with one output and its bound, and what a small scale costs in time.
 
     Left: training loss of the network at several scales (solid: Gaussian data; dotted: ill-conditioned data) and the
-    bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ of Lemma C.8 for the former (dashes). Right: the time to a given
-    share of the first loss against the scale, for all draws (dots), each beside the line of slope $1/(2|X^\top Y|)$
-    through its smallest scale: the time grows with the logarithm. Dashes: the time by which the bound promises that
-    loss, which grows as $\gamma^{-1/2}$. (A median of {times:.2g} times as long at the smallest scale as at the
-    largest, against {bounds:.1g}.)
+    bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ of Lemma C.8 (dashes, and dash-dotted). Right: the time to a given
+    share of the first loss against the scale, for all draws (dots), each beside the curve of slope $1/(2|X^\top Y|)$
+    against $\ln(1/\gamma)$ through its smallest scale: the time grows with the logarithm. Dashes: the time by which the
+    bound promises that loss, which grows as $\gamma^{-1/2}$. (A median of {times:.2g} times as long at the smallest
+    scale as at the largest, against {bounds:.1g}.)
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
@@ -29,8 +30,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
             rows = select(table, "loss", gamma=gamma)
             rows = rows[rows["seed"] == sorted(rows["seed"].unique())[member]]
             curve(left, rows, colour, style, lw=1.4)
-            if table is flows:
-                curve(left, rows, colour, "--", "predicted", lw=1.0)
+            curve(left, rows, colour, "--" if table is flows else "-.", "predicted", lw=0.9)
     left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
     scale = by_draw(times, "time_to_loss", column="gamma")
     order = np.argsort(scale[0])
@@ -41,14 +41,15 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     for draw, colour in enumerate(sequence(len(found))):
         right.plot(scale[draw], found[draw], ".", color=colour, ms=5)
         expected = found[draw, 0] + np.log(scale[draw, 0] / scale[draw]) / (2 * growth[draw])
-        shown = expected > 0
+        shown = expected > 0.5 * np.nanmin(found)
         right.plot(scale[draw][shown], expected[shown], color=colour, lw=0.9)
         right.plot(scale[draw], bound[draw], "--", color=colour, lw=0.9)
     share = settings_of(times)["loss_share"]
-    right.set(xscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
-    right.set_ylim(0, 1.6 * np.nanmax(found))
+    right.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
+    right.set_ylim(0.5 * np.nanmin(found), None)
+    right.xaxis.set_major_locator(LogLocator(numticks=6))
     handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
-    handles += [line("ill-conditioned", "black", ":"), line("bound", "black", "--", 1.0)]
+    handles += [line("ill-conditioned", "black", ":"), line("bounds", "black", "--", 1.0)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     facts = {
         "times": float(np.nanmedian(found[:, 0] / found[:, -1])),
