@@ -5,18 +5,20 @@ INSTALLED := $(VENV)/.installed
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-# for figures and replicate: PAPERS="spectral_bias deep_linear" for some papers, SEEDS=5 for more seeds
+# for figures, replicate and turning: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 for more seeds, WILD=20
+# for as many wild draws
 PAPERS ?=
 SEEDS ?= 3
 # for mutants: from which they are drawn, and how many a topic
 SEED ?= 1
 EACH ?= 12
+WILD ?= 0
 comma := ,
 space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate bench mutants test verdicts lint docs clean
+.PHONY: help figures publish replicate turning bench mutants quick test verdicts lint docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,10 +36,14 @@ figures: $(INSTALLED)  ## every figure at laptop scale, the page figures/index.h
 	snakemake --cores all --logger lines $(if $(chosen),--config $(chosen)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
-replicate: $(INSTALLED)  ## the claims judged again under further seeds: results/replication.md
+replicate: $(INSTALLED)  ## the claims judged again under further seeds, or on wild draws: results/replication.md, wild.md
 	snakemake replicate --cores all --logger lines \
-	  --config replications=$(SEEDS) $(if $(chosen),$(chosen) 'replicated=$(listed)')
-	@cat results/replication.md
+	  --config replications=$(SEEDS) wild=$(WILD) $(if $(chosen),$(chosen) 'replicated=$(listed)')
+	@cat $(if $(filter-out 0,$(SEEDS)),results/replication.md) $(if $(filter-out 0,$(WILD)),results/wild.md) /dev/null
+
+turning: $(INSTALLED)  ## settings that papers leave open varied until verdicts turn: results/turning.md
+	snakemake turning --cores all --logger lines $(if $(chosen),--config $(chosen))
+	@cat results/turning.md
 
 $(VENV)/.bench: $(INSTALLED) pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
@@ -54,6 +60,9 @@ $(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
 
 mutants: $(VENV)/.mutation  ## how many planted errors the tests notice: SEED=2 for others, PAPERS=... for some papers
 	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)
+
+quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theory, one claim of each topic
+	python -m pytest --numprocesses 2 -m quick --ignore tests/pipeline
 
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2

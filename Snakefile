@@ -71,6 +71,9 @@ wildcard_constraints:
 
 
 if workflow.is_main_process:
+    for target, line in foreseen().items() if {"turning", "replicate"} & set(sys.argv) else ():
+        if target in sys.argv:
+            print(line, file=sys.stderr)
     EXPECTED = expected_outputs(project, RESULTS, FIGURES)
     for folder in REPLICATES:
         EXPECTED |= expected_outputs(project_of(folder), folder)
@@ -135,5 +138,6 @@ include: "workflow/rules/figure.smk"
 include: "workflow/rules/motion.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/replicate.smk"
+include: "workflow/rules/regions.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/neural_collapse.smk"

@@ -22,7 +22,7 @@ from mutation.baseline import VERDICTS, Baseline, observe_claims, observe_tests,
 from mutation.drawing import Mutant
 from mutation.trial import attempt
 
-SECONDS = (10.0, 20.0)  # of computing that a mutant's tests and its verdicts take, unless its topic's own take longer
+SECONDS = (20.0, 40.0)  # of computing that a mutant's tests and its verdicts take, unless its topic's own take longer
 PATIENCE = 20  # times the computing time allowed, on a busy machine, before a process that waits is ended
 
 
@@ -120,6 +120,7 @@ class Campaign:
             took = baseline.seconds_of(tests, claims, mutant.module)
             allowed = [15 + 4 * seconds for seconds in took]
             plan: dict[str, Any] = {"tests": tests, "claims": claims, "verdicts": VERDICTS, "seconds": allowed}
+            plan["members"] = sorted({member for claim in claims for member in baseline.claims[claim]["members"]})
             plan |= {"found": self.home / "found.pickle", "paths": paths}
             out = folder / f"{seed}-{number}.json"
             tasks.append(

@@ -9,7 +9,7 @@ import json
 import pickle
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -41,18 +41,18 @@ def attempt(plan: Mapping[str, Any], out: Path) -> None:
     if plan["tests"] and (failed := failing_test(plan["tests"])):
         return done("tests", failed)
     stage("verdicts", plan["seconds"][1])
-    if plan["claims"] and (failed := failing_test([plan["verdicts"]], plan["claims"])):
+    if plan["claims"] and (failed := failing_test(plan["verdicts"], plan["claims"], plan["members"])):
         return done("verdicts", failed)
     stage("numbers", plan["seconds"][1])
     moved = moved_number(plan["claims"], plan["found"], plan["paths"])
     done("moved" if moved else "unmoved", moved)
 
 
-def failing_test(files: list[str], claims: list[str] | None = None) -> str:
-    """Return the first test that fails; empty if all pass. With `claims`, only tests of these are run."""
+def failing_test(files: Sequence[str], claims: Sequence[str] = (), members: Sequence[str] = ()) -> str:
+    """Return the first test that fails; empty if all pass. With `claims`, only tests of these and of their runs."""
     import pytest
 
-    watch = _Watch(claims)
+    watch = _Watch(claims, members)
     code = pytest.main([*OPTIONS, *files], plugins=[watch])
     return "" if code == 0 else watch.failed or f"pytest ends with {int(code)}"
 
@@ -60,8 +60,8 @@ def failing_test(files: list[str], claims: list[str] | None = None) -> str:
 class _Watch:
     """Notes the first failure, and leaves out tests of claims that are not wanted."""
 
-    def __init__(self, claims: list[str] | None) -> None:
-        self.claims = None if claims is None else set(claims)
+    def __init__(self, claims: Sequence[str], members: Sequence[str]) -> None:
+        self.wanted = {*(("name", claim) for claim in claims), *(("member", member) for member in members)}
         self.failed = ""
 
     def pytest_sessionstart(self) -> None:
@@ -73,15 +73,21 @@ class _Watch:
         hypothesis.settings.load_profile("unshrunk")
 
     def pytest_configure(self) -> None:
-        if self.claims is not None:
+        if self.wanted:
             from tests import support
 
             # a paper that is not asked for need not be read
-            support.PAPERS[:] = sorted({claim.partition(".")[0] for claim in self.claims})
+            support.PAPERS[:] = sorted({name.partition(".")[0] for _, name in self.wanted})
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        if self.claims is not None:
-            items[:] = [one for one in items if hasattr(one, "callspec") and one.callspec.id in self.claims]
+        if self.wanted:
+            items[:] = [one for one in items if self._is_wanted(getattr(one, "callspec", None))]
+
+    def _is_wanted(self, callspec: Any) -> bool:
+        given = callspec.params if callspec else {}
+        return any(
+            (key, f"{given.get('paper')}.{given[key]}") in self.wanted for key in ("name", "member") if key in given
+        )
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:

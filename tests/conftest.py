@@ -15,7 +15,8 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.support import SHARED
+from learning_dynamics.pipeline.sweeps import sweep_members
+from tests.support import PAPERS, SHARED, smoke
 
 # the same examples each time, however long a busy machine takes over one
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -29,6 +30,7 @@ if OWNER:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fault(fault, promise): what is done to the pipeline, and what it promises then")
+    config.addinivalue_line("markers", "quick: the library, theory, and one claim of each topic; `make quick`")
 
 
 def pytest_sessionfinish() -> None:
@@ -58,9 +60,39 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
     return ByGroup(config, log)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# files and tests that are not in the quick loop: what goes over every paper, tries the project as a whole, or is slow
+THOROUGH = (
+    *("test_any_settings.py", "test_every_figure.py", "test_every_motion.py", "test_docs_commands.py", "test_bench.py"),
+    *("test_mutation.py", "test_mnist.py", "test_a_process_killed_twice_ends_as_if_left_in_peace"),
+    *("test_every_quantity.py", "test_unrelated_features_have_the_level_of_chance"),
+)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
         name = PurePosixPath(group(item.nodeid)).name
         return LONG.index(name) if name in LONG else len(LONG)
 
     items.sort(key=place)
+    if "quick" in config.option.markexpr:
+        claims = {f"{paper}.{name}" for paper in PAPERS for name in one_claim_a_topic(paper)}
+        for item in items:
+            file, callspec = PurePosixPath(group(item.nodeid)), getattr(item, "callspec", None)
+            if file.name == "test_every_claim.py":
+                chosen = callspec is not None and callspec.id in claims
+            else:
+                chosen = "pipeline" not in file.parts and not {file.name, item.name} & set(THOROUGH)
+            if chosen:
+                item.add_marker("quick")
+
+
+def one_claim_a_topic(paper: str) -> list[str]:
+    """Return for each topic of a paper the claim that reads the fewest runs."""
+    whose, found = smoke(paper), {}
+    for name in whose.about(paper)["claims"]:
+        claim = whose.claim(paper, name)
+        runs = [one for given in claim["runs"].values() for one in (given if isinstance(given, list) else [given])]
+        count = sum(len(sweep_members(spec["name"], spec["sweep"])) for spec in runs)
+        topic = claim["kind"].partition(".")[0]
+        found[topic] = min(found.get(topic, (count, name)), (count, name))
+    return [name for _, name in found.values()]

@@ -254,6 +254,29 @@ def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
     assert (found.reason == "") == (verdict in ("reproduced", "corrected", "contradicted"))
 
 
+@pytest.mark.parametrize(
+    ("headline", "of"),
+    [
+        (every_draw("x", [0.1, 0.2], at_most=1.0), "all draws"),
+        (every_draw("x", 0.1, at_most=1.0), ""),
+        (share_of_draws("x", [True, False], at_least=0.1), "most draws"),
+        (at_most("x", mean([0.1, 0.2, 0.3]), 9.0), "an average"),
+        (at_most("x", median(np.linspace(0, 1, 40)), 9.0), "an average"),
+    ],
+)
+def test_a_claim_says_of_which_draws_it_speaks(headline, of):
+    def speaks(**said):
+        @claim("Theorem 1", scope="here", **said)
+        def made_up() -> Finding:
+            """It is so."""
+            return Finding(lambda state: Judgement(headline if state else FAILS), 1, {"not": 0})
+
+        return evaluate(made_up, {}, {}).speaks_of
+
+    assert speaks() == of
+    assert speaks(speaks_of="some setting") == "some setting"
+
+
 @given(st.lists(st.sampled_from(sorted(STATES)), min_size=1, max_size=4))
 def test_a_judgement_holds_if_all_its_parts_do(states):
     expected = "fails" if "fails" in states else "undecided" if "undecided" in states else "holds"

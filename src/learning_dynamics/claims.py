@@ -546,7 +546,7 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
     members = _members(tables)
     printed = _of_all_members(finding.judge(finding.printed), members)
     corrected = None
-    if finding.corrected is not None and printed.state == "fails":
+    if finding.corrected is not None:
         corrected = _of_all_members(finding.judge(finding.corrected), members)
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
     standing = "corrected" if verdict == "corrected" else "printed"
@@ -556,7 +556,8 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
         if standing == "corrected":
             rivals[name] = _verdict(about, "fails", state)
         else:
-            rivals[name] = _verdict(about, state, corrected.state if corrected and state == "fails" else None)
+            mended = corrected.state if corrected and printed.state == state == "fails" else None
+            rivals[name] = _verdict(about, state, mended)
     for name, prediction in finding.rivals.items():
         if _says_nothing(prediction):
             rivals[name] = verdict  # nothing is refused by refusing it

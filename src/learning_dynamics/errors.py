@@ -9,6 +9,9 @@ from collections.abc import Iterable
 class ProjectError(Exception):
     """A mistake that a person can mend; the command line prints it without a traceback."""
 
+    def __str__(self) -> str:
+        return " ".join(super().__str__().splitlines())  # a name that it tells may hold what breaks lines
+
 
 class DivergenceError(ProjectError, ArithmeticError):
     """A simulation left the finite numbers, or could not be carried to its end."""

@@ -27,7 +27,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """
     check_lease()
     path = Path(path)
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):  # false of names that no file can have
         raise ProjectError(f"{path}: is no file that could be replaced; name another")
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from learning_dynamics.dynamics.training import Recipe, train
 from learning_dynamics.measures import throughput
 
 
@@ -31,3 +33,38 @@ def test_the_rate_leaves_out_the_first_time(monkeypatch):
 
     monkeypatch.setattr(throughput.time, "perf_counter", lambda: now[0])
     assert throughput._rate(work, torch.device("cpu"), 4.0) == pytest.approx(2.0)
+
+
+class _Spy(nn.Module):
+    """A network that notes in what arithmetic it is evaluated."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.seen = nn.Linear(4, 2), set()
+
+    def forward(self, x):
+        self.seen.add(_flags())
+        return self.layer(x)
+
+
+def _flags():
+    cuda = torch.backends.cuda.matmul, torch.backends.cudnn
+    return torch.are_deterministic_algorithms_enabled(), *(one.allow_tf32 for one in cuda), cuda[1].benchmark
+
+
+@pytest.mark.parametrize("precision", ["float32", "tf32"])
+def test_a_network_is_timed_in_the_arithmetic_that_it_trains_in(precision, monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    before = _flags()
+    recipe = Recipe("mse", 0.1, 0.9, 1e-3, 4, 1, (), precision=precision)
+    images, labels = torch.randn(8, 4), torch.arange(8) % 2
+    timed, trained = _Spy(), _Spy()
+    throughput.images_per_second(timed, images, labels, recipe, seconds=0.0)
+    train(trained, images, labels, recipe, np.array([1]), seed=0)
+    tf32 = precision == "tf32"
+    assert timed.seen == trained.seen == {(True, tf32, tf32, False)}
+    products = set()
+    monkeypatch.setattr(torch, "mm", lambda *_: products.add(_flags()))
+    throughput.attainable(torch.device("cpu"), precision, seconds=0.0)
+    assert products == timed.seen
+    assert _flags() == before

@@ -182,9 +182,12 @@ def read_verdicts() -> dict[str, Any]:
     return yaml.load(VERDICTS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) or {}
 
 
-def read_quantities() -> pd.DataFrame:
-    """Return what is written down of every quantity, indexed by paper, run, quantity and column."""
-    return pd.read_csv(QUANTITIES, keep_default_na=False).set_index(["paper", "run", "quantity", "column"])
+def read_quantities() -> dict[tuple[str, str], pd.DataFrame]:
+    """Return what is written down of every quantity, by paper and run, indexed by quantity and column."""
+    known = pd.read_csv(QUANTITIES, keep_default_na=False).groupby(["paper", "run"])
+    return {
+        (str(paper), str(run)): rows.set_index(["quantity", "column"]).sort_index() for (paper, run), rows in known
+    }
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

@@ -86,6 +86,29 @@ assert ld.judge(paper, "geometric", nine).headline.draws == 9
     assert said.split() == ["3.5", "every_draw"]
 
 
+SWEPT = """
+import learning_dynamics as ld
+found = ld.simulate("toy", "rates", seeds=2)
+assert list(found) == ["rates--rate-1.0", "rates--rate-2.0"]
+table = ld.measure("toy", "rates", found)
+alone = ld.measure("toy", "rates--rate-2.0", found["rates--rate-2.0"])
+assert table[table["rate"] == 2.0].drop(columns="rate").reset_index(drop=True).equals(alone)
+assert table.attrs["settings"]["rate"] == [1.0, 2.0] and table.attrs["run"] == "rates"
+assert ld.simulate("toy", "rates--rate-2.0", seeds=2).settings["rate"] == 2.0
+try:
+    ld.simulate("toy", "rates", rate=3.0)
+except Exception as error:
+    print(error)
+"""
+
+
+def test_a_sweep_is_simulated_and_measured_as_one(built, tmp_path):
+    copy = built.copy(tmp_path / "project")
+    reasons = {"rate": {"chosen": "two"}}
+    copy.configure("runs", "rates", value={"like": "descent", "sweep": {"rate": [1.0, 2.0]}, "provenance": reasons})
+    assert answered(copy.folder, SWEPT) == "toy rates.rate: is swept; name one of its members: rates--rate-1.0\n"
+
+
 @pytest.mark.parametrize(
     ("asked", "mend"),
     [

@@ -96,7 +96,7 @@ def test_papers_can_be_chosen(root):
         ("seed: !!python/object/apply:os.system [id]\npapers: [one]\n", "config.yaml:1: "),
         ("seed: &a [*a]\npapers: [one]\n", "config.yaml"),
         ("? [1]\n: 2\n", "config.yaml"),
-        ("1: 2\nseed: 1\npapers: [one]\n", "config.yaml: top level: unknown key `1`"),
+        ("1: 2\nseed: 1\npapers: [one]\n", "config.yaml:1: a key must be text (is 1); quote it"),
     ],
 )
 def test_a_mistake_in_form_is_one_line_with_file_and_key(root, text, message):

@@ -134,6 +134,7 @@ def test_a_long_chain_of_runs_is_bounded(configured):
         ({"seed": 10**300}, "seed: must be 9223372036854775807 or less"),
         ({"scale": "small\n"}, "scale: "),
         ({"scale": LONG}, "has more than 80 characters"),
+        ({"scale": "s", "changes": {"toy": {"data": {"more": {}}}}}, "data.more.source: missing; add it"),
         ({"replicated": ["toi"]}, "replicated: no paper `toi`; did you mean `toy`?"),
         ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "a key must be text (is 1)"),
         ({"changes": {"toy": {"runs": {"fast": {"rate": {1, 2}}}}}}, "a value of type set"),

@@ -151,7 +151,7 @@ def test_a_spoilt_film_is_named_and_made_again(moving, spoil):
     spoil(moving.folder / FILM)
     checked = moving.stage("check")
     assert checked.returncode == 1
-    assert checked.stderr.startswith(f"error: {FILM}: not drawn by learning-dynamics")
+    assert checked.stderr.startswith(f"error: {FILM}: truncated, foreign, or written before")
     assert FILM in moving.would_run()
 
 

@@ -19,6 +19,7 @@ from learning_dynamics.pipeline.records import check_row
 from learning_dynamics.pipeline.report import page, places
 from learning_dynamics.pipeline.report.contents import Exhibit, Film, Paper, Topic
 from learning_dynamics.pipeline.report.pictures import compressed, fitted
+from learning_dynamics.pipeline.seals import seal
 from learning_dynamics.plotting import COLOURS, WIDTH, style
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -76,6 +77,7 @@ def made_up_claim(name, verdict, shown, origin="paper"):
         ],
         "sensitivity": [{"run": "a_run", "setting": "width", "value": "20", "measured": 1.0, "verdict": verdict}],
         "seeds": {1: verdict, 2: "untested"},
+        "turning": ["`scale` of a_run: reproduced from 0.1 to 1, contradicted at 10 (20% of draws for it)"],
         "code": "src/learning_dynamics/claims.py#L1",
         "shown": shown,
     }
@@ -88,11 +90,13 @@ def made_up_page(folder):
         figure, axis = plt.subplots(figsize=(WIDTH, 3))
         axis.plot([0, 1])
         figure.savefig(png)
+        seal(png, ".png")
         figure.savefig(png.with_suffix(".pdf"))
         plt.close(figure)
     frames = [Image.new("RGB", (960, 480), (shade, 0, 0)) for shade in range(0, 240, 20)]
     webp = png.with_suffix(".webp")
     frames[0].save(webp, save_all=True, append_images=frames[1:], duration=40, loop=0, lossless=True)
+    seal(webp, ".webp")
     shown = Exhibit(
         "made_up", "wide", "A figure of $\\sigma_i$", WORDS, "A line that rises.", png, png.with_suffix(".pdf"),
         "src/learning_dynamics/claims.py#L1", "snakemake --cores all figures/made_up/wide.pdf",
@@ -113,6 +117,7 @@ def made_up_page(folder):
         Paper("empty", "A paper without anything", "Nobody", "", "", [], [], [], [], None),
     ]
     record = {"commit": "0" * 40, "dirty": True, "python": "3", "versions": {}, "checked": 3, "stale": ["a file"]}
+    record |= {"fingerprint": "0" * 20, "page": "1" * 20}
     out = folder / "figures/index.html"
     out.write_text(page.render(papers, out.parent, record), encoding="utf-8")
     return out
@@ -215,6 +220,7 @@ def test_a_compressed_figure_keeps_the_colours_of_thin_lines_and_its_white(tmp_p
             axis.axhline(31 + place, color=colour, lw=1.2)
         axis.set(ylim=(0, 40), facecolor="white")
         figure.savefig(tmp_path / "figure.png")
+        seal(tmp_path / "figure.png", ".png")
         plt.close(figure)
     with Image.open(io.BytesIO(compressed(tmp_path / "figure.png", kind, colours).data)) as image:
         pixels = np.asarray(image.convert("RGB"), dtype=int).reshape(-1, 3)
@@ -230,6 +236,7 @@ def test_figures_are_made_to_fit(tmp_path):
         pngs.append(tmp_path / f"{seed}.png")
         noise = np.random.default_rng(seed).integers(0, 255, (200, 300 + 200 * seed, 3), dtype=np.uint8)
         Image.fromarray(noise).save(pngs[-1], dpi=(220, 220))
+        seal(pngs[-1], ".png")
     fine = sum(len(picture.data) for picture in fitted(pngs, 10**9).values())
     pictures = fitted(pngs, int(0.8 * fine))
     assert sum(len(picture.data) for picture in pictures.values()) <= 0.8 * fine

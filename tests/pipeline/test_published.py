@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.config import load, read_yaml
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import COLUMNS
+from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.stages import compare, verdicts
+from learning_dynamics.pipeline.stages.publish import BESIDE, repeat
 from learning_dynamics.pipeline.tables import write_table
 
 MOST = 6_000_000  # bytes, for who clones the project
@@ -69,6 +73,36 @@ def test_claims_come_and_go_in_the_order_of_the_run(tmp_path):
     ).set_index("claim")
     assert list(both.index) == ["toy.c", "toy.a", "toy.b", "toy.x"]
     assert list(both["comes"]) == ["as published", "new", "as published", "missing"]
+
+
+def test_published_files_are_held_to_their_digests(tmp_path):
+    put(tmp_path, claims({"claim": "toy.a"}))
+    (tmp_path / "toy.md").write_text("# Toy\n")
+    assert "toy.md: is not what was published" in published.damaged(tmp_path)[0]  # as after a publication cut short
+    published.write_versions(tmp_path, {"seed": 1})
+    assert published.damaged(tmp_path) == []
+    draw = random.Random(2023)
+    for name in [published.CLAIMS, published.VERSIONS, "toy.md"] * 30:
+        whole = (tmp_path / name).read_bytes()
+        bit = draw.randrange(8 * len(whole))
+        spoilt = bytearray(whole)
+        spoilt[bit // 8] ^= 1 << bit % 8
+        (tmp_path / name).write_bytes(bytes(spoilt))
+        assert len(published.damaged(tmp_path)) == 1
+        if name != "toy.md":
+            with pytest.raises(ProjectError, match="is not what was published"):
+                published.read(tmp_path)
+        (tmp_path / name).write_bytes(whole)
+    (tmp_path / published.CLAIMS).unlink()
+    assert published.CLAIMS in published.damaged(tmp_path)[0]
+
+
+def test_published_verdicts_of_another_version_are_told(tmp_path, configured):
+    put(tmp_path, claims({"claim": "toy.a"}))
+    project = configured()
+    for made, outdated in ((project.fingerprint("claims", "toy", "claims"), 0), ("of another", 1)):
+        published.write_versions(tmp_path, {"verdicts": {"toy": made}})
+        assert len(published.unlike(project, ["toy"], tmp_path)) == outdated
 
 
 def test_papers_that_were_not_run_are_not_missing(tmp_path):
@@ -130,6 +164,18 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     assert "old" not in readme
     assert "docs/results/toy.md" in readme
     assert publishing.stage("publish", "--check").returncode == 0
+
+
+def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path):
+    for name in ("made", "drawn", "out"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "made/wild.md").write_text("# On wild draws\n")
+    (tmp_path / "made/wild.csv").write_text("claim,draw\n")
+    Image.new("RGB", (40, 20)).save(tmp_path / "drawn/wild.png")
+    there = [name for name in BESIDE if repeat(name, tmp_path / "made", tmp_path / "drawn", tmp_path / "out")]
+    assert there == ["wild"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["wild.csv", "wild.md", "wild.png"]
+    assert "[wild.md](wild.md)" in markdown.of_all([], tmp_path / "out", there)
 
 
 def test_links_of_what_is_published_lead_somewhere(publishing):

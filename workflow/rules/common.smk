@@ -1,4 +1,7 @@
 # What the stage rules share: where outputs lie, what a job is to do, and the science that it depends on.
+from learning_dynamics.pipeline.provenance import digest
+from learning_dynamics.pipeline.regions import is_wild, wild_layer
+
 RESULTS = f"results/{CONFIGURATION.scale}" if CONFIGURATION.scale else "results"
 FIGURES = f"figures/{CONFIGURATION.scale}" if CONFIGURATION.scale else "figures"
 # what a paper makes besides figures and claims
@@ -129,6 +132,32 @@ def networks():
 
 
 def seeds_shown():
-    """The verdicts under other seeds, if they are there: no input, for the page waits for nobody to repeat a paper."""
-    path = Path(RESULTS, "replication.parquet")
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:20] if path.is_file() else None
+    """The verdicts under other seeds, and where they turn, if they are there: no input, for the page waits for nobody to repeat a paper."""
+    paths = [Path(RESULTS, f"{name}.parquet") for name in ("replication", "turning")]
+    return [hashlib.sha256(path.read_bytes()).hexdigest()[:20] for path in paths if path.is_file()]
+
+
+WILD = [paper for paper in CONFIGURATION.replicated if is_wild(project, paper)]
+DRAWS = [f"{RESULTS}/{paper}/wild/draw{draw}.parquet" for paper in WILD for draw in range(1, CONFIGURATION.wild + 1)]
+TURNING = {
+    (paper, check): f"{RESULTS}/{paper}/turning/{check}.parquet"
+    for paper in project.papers
+    for check in project.turning(paper)
+}
+# what an overlay changes; how many draws there are changes none of them
+GIVEN = {
+    "files": [str(file) for file in workflow.configfiles],
+    "given": {key: value for key, value in config.items() if key not in ("wild", "replications", "captions")},
+}
+
+
+def made_of_region(paper, what):
+    """A digest of all that a draw or a turning check depends on."""
+    return digest([project.fingerprint("claims", paper, "claims"), project.about(paper).get("turning"), what])
+
+
+def foreseen():
+    """Say what wild draws and turning checks will take, by what their runs took before."""
+    from learning_dynamics.pipeline.stages.costs import regions_will_take
+
+    return regions_will_take(project, Path(RESULTS), WILD if CONFIGURATION.wild else [], CONFIGURATION.wild)

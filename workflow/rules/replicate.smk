@@ -1,9 +1,11 @@
-# The same papers under other seeds: `snakemake replicate --config replications=5`.
+# The same papers under other seeds: `snakemake replicate --config replications=5`; on wild draws: `wild=20`.
 rule replicate:
     """The verdict of every claim under every seed: a table, a figure, and which claims hang on the seed."""
     input:
-        f"{RESULTS}/replication.parquet",
-        f"{FIGURES}/replication.pdf",
+        []
+        if CONFIGURATION.wild and not REPLICATES
+        else [f"{RESULTS}/replication.parquet", f"{FIGURES}/replication.pdf"],
+        [f"{RESULTS}/wild.parquet", f"{FIGURES}/wild.pdf"] if CONFIGURATION.wild else [],
     localrule: True
 
 

@@ -22,6 +22,7 @@ rule page:
     params:
         config=compact({"files": [str(file) for file in workflow.configfiles], "given": config}),
         words=words(),
+        made=[project.page, project.verdicts],
         seeds=seeds_shown(),
         results=lambda wc: RESULTS,
         figures=lambda wc: FIGURES,
@@ -45,6 +46,8 @@ rule verdicts:
     resources:
         mem_mb=500,
         runtime=5,
+    params:
+        made=project.verdicts,
     shell:
         "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"
 

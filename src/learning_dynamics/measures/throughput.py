@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
-from learning_dynamics.dynamics.training import Recipe, one_epoch
+from learning_dynamics.dynamics.training import Recipe, arithmetic, one_epoch
 
 
 def operations_per_image(network: nn.Module, images: Tensor) -> float:
@@ -25,7 +25,7 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
     """Return the images that training takes in a second, by whole epochs that last `seconds` or more together.
 
     The first epoch is not counted: it chooses algorithms, and compiles where the recipe asks for that. The
-    network is trained in place.
+    network is trained in place, in the arithmetic that training has.
     """
     optimiser = torch.optim.SGD(
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
@@ -36,20 +36,22 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
     network.train()
 
     def epoch() -> None:
-        one_epoch(forward, optimiser, images, targets, order, recipe)
+        with arithmetic(recipe.precision):
+            one_epoch(forward, optimiser, images, targets, order, recipe)
 
     return len(images) * _rate(epoch, images.device, seconds)
 
 
 def attainable(device: torch.device, precision: str, *, seconds: float) -> float:
-    """Return the floating-point operations per second of a product of large square matrices.
+    """Return the floating-point operations per second of a product of large square matrices in a precision.
 
     It is what a device reaches when nothing but arithmetic limits it: the peak to hold a network against.
     """
     size = 8192 if device.type == "cuda" else 2048
     kind = torch.bfloat16 if precision == "bfloat16" else torch.float32
     left, right = (torch.randn(size, size, device=device, dtype=kind) for _ in range(2))
-    return 2.0 * size**3 * _rate(lambda: torch.mm(left, right), device, seconds)
+    with arithmetic(precision):
+        return 2.0 * size**3 * _rate(lambda: torch.mm(left, right), device, seconds)
 
 
 def _rate(work: Callable[[], object], device: torch.device, seconds: float) -> float:

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, near, shortened
 from learning_dynamics.pipeline.guard import bound_memory, bound_time, guarded
 from learning_dynamics.pipeline.sources import papers
 from learning_dynamics.pipeline.stages.sweep import GRAMMAR
 
-# what a job must be told
-NEEDED = {
-    "data": ("source", "settings"),
-    "run": ("kind", "settings"),
-    "metrics": ("kind", "settings"),
-    "figure": ("kind", "runs", "settings"),
-    "motion": ("kind", "runs", "settings"),
-    "claims": ("claims", "sensitivity"),
+# what a job must be told, and of which type
+NEEDED: dict[str, dict[str, type]] = {
+    "data": {"source": str, "settings": dict},
+    "run": {"kind": str, "settings": dict},
+    "metrics": {"kind": str, "settings": dict},
+    "figure": {"kind": str, "runs": dict, "settings": dict},
+    "motion": {"kind": str, "runs": dict, "settings": dict},
+    "claims": {"claims": dict, "sensitivity": dict},
 }
+CLAIM = {"kind": str, "runs": dict, "settings": dict, "vary": dict, "expected": str}
+CHECK = {"run": str, "setting": str, "claims": list, "members": list}
+RUN = {"name": str}
+NAMES: dict[type, str] = {str: "text", dict: "an object", list: "a list"}
+COPY = "copy the command from Snakemake's log"
 LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
 
 
@@ -65,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     made(metrics)
 
     figure = stage("figure", "draw a figure, also for a talk or a thesis: parquet in, PDF and PNG out", spec=False)
-    figure.add_argument("--spec", type=json.loads, help="what to do, as JSON; by default what the configuration says")
+    figure.add_argument("--spec", type=_spec, help="what to do, as JSON; by default what the configuration says")
     figure.add_argument("--style", choices=LOOKS, default="paper", dest="look", help="what it is drawn for")
     path(figure, "--metrics", "folder of the runs' .parquet", required=False)
     path(
@@ -79,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     made(figure, source=False)
 
     motion = stage("motion", "draw a figure that moves: parquet in, animated WebP out", spec=False)
-    motion.add_argument("--spec", type=json.loads, help="what to do, as JSON; by default what the configuration says")
+    motion.add_argument("--spec", type=_spec, help="what to do, as JSON; by default what the configuration says")
     path(motion, "--metrics", "folder of the runs' .parquet", required=False)
     path(motion, "--out", "the .webp to write; by default figures/<paper>/<name>.webp", required=False, ending=".webp")
     made(motion, source=False)
@@ -120,12 +126,32 @@ def parser() -> argparse.ArgumentParser:
         job=False,
         spec=False,
     )
-    replication.add_argument("--folders", type=json.loads, required=True, help="results folder of each seed, as JSON")
+    replication.add_argument("--folders", type=_spec, required=True, help="results folder of each seed, as JSON")
     replication.add_argument("--papers", nargs="+", required=True, help="the papers to compare")
     path(replication, "--out", "the .parquet to write", ending=".parquet")
     path(replication, "--markdown", "the .md to write", ending=".md")
     path(replication, "--pdf", "the .pdf to write", ending=".pdf")
     path(replication, "--png", "the .png to write", ending=".png")
+
+    def region(name: str, about: str, *, job: bool) -> Any:
+        command = stage(name, about, job=job, spec=False)
+        command.add_argument(
+            "--config", type=_spec, default={"files": [], "given": {}}, help="configuration files and values, as JSON"
+        )
+        path(command, "--out", "the .parquet to write")
+        command.add_argument("--made", default="", metavar="DIGEST", help="of all that it depends on")
+        command.add_argument("--minutes", type=_minutes, help="how long it may take; without, as long as it takes")
+        return command
+
+    region("wild", "judge a paper's theorems and formulas on a wild draw", job=False).add_argument(
+        "--draw", type=int, required=True, help="which draw, from 1"
+    )
+    region("turning", "vary a setting of the `turning` block until verdicts turn", job=True)
+    regions = stage("regions", "join wild draws, or turning checks", paper=False, job=False, spec=False)
+    regions.add_argument("of", choices=("wild", "turning"), help="what the files are")
+    regions.add_argument("files", nargs="*", type=Path, help="the .parquet of each")
+    for flag in ("--out", "--csv", "--markdown", "--pdf", "--png"):
+        path(regions, flag, "to write")
 
     publish = stage(
         "publish",
@@ -209,15 +235,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _execute(stage: str, options: dict[str, Any]) -> int | None:
     if "paper" in options and stage != "new":
         _check_paper(options["paper"])
-    if stage in NEEDED:
+    if "minutes" in options:
         bound_memory()
         minutes = options.pop("minutes")
         if minutes is not None:
             bound_time(minutes)
-        for key in NEEDED[stage]:
-            if options["spec"] is not None and key not in options["spec"]:
-                raise ProjectError(f"--spec: `{key}` is missing; copy the command from Snakemake's log")
+    if stage in NEEDED and options["spec"] is not None:
+        _check_spec(stage, options["spec"])
     return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options)
+
+
+def _check_spec(stage: str, spec: Any) -> None:
+    """Refuse orders that are not as Snakemake gives them: somebody wrote them by hand."""
+    _check_keys(spec, NEEDED[stage])
+    for block in [*spec.get("claims", {}).values(), *spec.get("sensitivity", {}).values()] if stage == "claims" else []:
+        _check_keys(block, CHECK if isinstance(block, dict) and "members" in block else CLAIM)
+    for block in spec["claims"].values() if stage == "claims" else [spec]:
+        runs = block.get("runs", {}).values() if stage in ("figure", "motion", "claims") else []
+        for run in itertools.chain.from_iterable(given if isinstance(given, list) else [given] for given in runs):
+            _check_keys(run, RUN)
+            if run.get("sweep") is not None and not isinstance(run["sweep"], dict):
+                raise ProjectError(f"--spec: `sweep` of {run['name']} must be a mapping; {COPY}")
+
+
+def _check_keys(block: Any, needed: Mapping[str, type]) -> None:
+    for key, kind in needed.items():
+        if not isinstance(block, dict) or key not in block:
+            raise ProjectError(f"--spec: `{key}` is missing; {COPY}")
+        if not isinstance(block[key], kind):
+            raise ProjectError(f"--spec: `{key}` must be {NAMES[kind]} (is {shortened(block[key])}); {COPY}")
 
 
 def _written(ending: str) -> Callable[[str], Path]:

@@ -46,6 +46,7 @@ class Configuration:
     papers: dict[str, Block]
     replications: int = 0
     replicated: tuple[str, ...] = ()
+    wild: int = 0
     overlaid: bool = False
     origins: dict[Key, str] = field(default_factory=dict)
     base: dict[Key, str] = field(default_factory=dict)
@@ -103,6 +104,7 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
         {},
         top.get("replications", 0),
         tuple(paper for paper in top.get("replicated", []) if paper in top["papers"]),
+        top.get("wild", 0),
     )
     for paper in top.get("replicated", []):
         # fewer papers may be chosen than are replicated
@@ -238,11 +240,11 @@ def _mend(error: jsonschema.ValidationError) -> str:
     if error.validator == "enum":
         return f"must be one of {', '.join(map(str, error.validator_value))} (is {shortened(error.instance)})"
     if error.validator == "pattern":
-        return f"`{shortened(error.instance)}` must match {error.validator_value}"
+        return f"`{str(error.instance)[:80]}` must match {error.validator_value}"
     if error.validator == "maximum":
         return f"must be {error.validator_value} or less (is {shortened(error.instance)})"
     if error.validator == "maxLength":
-        return f"`{shortened(error.instance)}` has more than {error.validator_value} characters"
+        return f"`{str(error.instance)[:80]}` has more than {error.validator_value} characters"
     return " ".join(error.message.split())[:300]
 
 

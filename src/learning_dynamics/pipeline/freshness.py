@@ -192,7 +192,7 @@ class Outdated(set[str]):
         if fault(path, self.expected[path]) is not None:
             # where Snakemake's own records tell that settings or science have changed it says which, and needs no force
             record = self.recorded(file)
-            return not record or f"--fingerprint {self.expected[path]}" in record
+            return not record or self.expected[path] in record
         self.known[path] = stamp
         return False
 

@@ -95,8 +95,13 @@ class Workbench:
         made = self.project.fingerprint("run", paper, member)
         if made not in self.made:
             data = self.project.run_data(paper, member)
-            arrays = self.data(paper, data) if data else None
-            self.made[made] = simulate(paper, member, self.project.run(paper, member), arrays)
+            try:
+                arrays = self.data(paper, data) if data else None
+                self.made[made] = simulate(paper, member, self.project.run(paper, member), arrays)
+            except ProjectError as error:
+                self.made[made] = error
+        if isinstance(self.made[made], ProjectError):
+            raise self.made[made]  # once is enough: other claims ask for it again
         return self.made[made]
 
     def table(self, paper: str, run: str) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline import regions
 from learning_dynamics.pipeline.config import Block, Configuration
 from learning_dynamics.pipeline.provenance import digest, fingerprint
 from learning_dynamics.pipeline.signatures import Signature, signatures
@@ -18,8 +19,8 @@ from learning_dynamics.pipeline.sources import PACKAGE, PARTS, data_module, modu
 from learning_dynamics.pipeline.sweeps import sweep_members
 
 Spec = dict[str, Any]
-RUN_KEYS = {"kind", "data", "like", "sweep", "provenance", "resources", "measure", "measure_resources"}
-DATA_KEYS = {"source", "provenance", "resources"}
+RUN_KEYS = {"kind", "data", "like", "sweep", "wild", "provenance", "resources", "measure", "measure_resources"}
+DATA_KEYS = {"source", "wild", "provenance", "resources"}
 FIGURE_KEYS = {"kind", "runs"}
 CLAIM_KEYS = {"kind", "runs", "figure", "expected", "vary"}
 MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
@@ -30,7 +31,7 @@ NOT_SWEPT = RUN_KEYS - {"data", "kind"}  # of a run's block, what is no setting
 # names of rules, which no paper's own target may have
 RULES = (
     "all", "data", "run", "metrics", "figure", "motion", "claims", "page", "verdicts", "replicate", "replication",
-    "learning_rates", "accuracies", "throughput",
+    "learning_rates", "accuracies", "throughput", "wild", "wild_draws", "turning", "turning_check", "turning_points",
 )  # fmt: skip
 MOST_VARIANTS = 500
 
@@ -63,6 +64,8 @@ class Project:
                 self._check_claim(paper, name)
             self._check_sensitivity(paper)
             self._check_provenance(paper)
+            regions.check_wild(self, paper)
+            regions.check_turning(self, paper)
         self._check_targets()
 
     # -- what there is ------------------------------------------------------------------------------
@@ -99,6 +102,22 @@ class Project:
             return sweep_members(name, self._inherited(paper, name).get("sweep"))
         return [(name, {})]
 
+    def resolved(self, paper: str, section: str, name: str) -> Block:
+        """The block of a data set or run, with what it inherits."""
+        return self._inherited(paper, name) if section == "runs" else dict(self._find(paper, section, name, "data set"))
+
+    def ancestors(self, paper: str, name: str) -> list[str]:
+        """A run, and those that it is like."""
+        return [owner for owner, _ in self._ancestry(paper, name)]
+
+    def runs_behind(self, paper: str, claim: str) -> list[str]:
+        """The runs that a claim is given, sweeps as one."""
+        return sorted(_names(self._find(paper, "claims", claim, "claim")["runs"]))
+
+    def turning(self, paper: str) -> Block:
+        """The checks that seek where verdicts turn, by name."""
+        return {name: check for name, check in self._blocks(paper, "turning").items() if check is not None}
+
     def described(self, paper: str, name: str) -> Spec:
         """What a job that reads a run's metrics is told of it: name, sweep if there is one, fingerprint."""
         return self._roles(paper, {"run": name})["run"]
@@ -119,6 +138,8 @@ class Project:
     def data_signature(self, paper: str, name: str) -> Signature:
         """The function that makes a data set, as configuration sees it."""
         block, where = self._find(paper, "data", name, "data set"), f"{self._where(paper, 'data', name)}.source"
+        if "source" not in block:
+            raise ProjectError(f"{where}: missing; add it")
         module = self._located(data_module, paper, block["source"], where=where)
         return self._function(module, block["source"], where)
 

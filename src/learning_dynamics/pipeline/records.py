@@ -125,7 +125,8 @@ def claim_row(about: About, found: Evaluation) -> dict[str, Any]:
 def part_rows(found: Evaluation) -> list[dict[str, Any]]:
     """Return a row for each check behind a verdict, of the printed prediction and of the correction."""
     rows = []
-    for of, judgement in (("printed", found.judgement), ("corrected", found.corrected)):
+    needed = found.judgement is not None and found.judgement.state == "fails"
+    for of, judgement in (("printed", found.judgement), ("corrected", found.corrected if needed else None)):
         if judgement is not None:
             for part, check in enumerate((judgement.headline, *judgement.parts)):
                 rows.append(

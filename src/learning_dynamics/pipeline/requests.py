@@ -10,6 +10,8 @@ REQUESTS = {
     "figure": {"mem_mb": 800, "runtime": 5},
     "motion": {"mem_mb": 1000, "runtime": 5},
     "claims": {"mem_mb": 1500, "runtime": 10},
+    "wild": {"mem_mb": 3000, "runtime": 120},
+    "turning": {"mem_mb": 3000, "runtime": 240},
 }
 # where each stage's benchmarks lie, below `benchmarks`
 FOLDERS = {

@@ -88,7 +88,7 @@ def seal(path: Path, suffix: str) -> None:
 
 def refuse_foreign(path: str | Path) -> None:
     """Raise `ProjectError` if a file lies there that carries no digest: it is not ours to replace."""
-    if Path(path).is_file():
+    if os.path.isfile(path):
         with open(path, "rb") as stream:
             carried, *_ = _carried(stream, Path(path).suffix)
         if not carried:

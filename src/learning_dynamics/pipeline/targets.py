@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from learning_dynamics.errors import ProjectError, near
 
-BESIDE = ("logs", "benchmarks", "replicates")  # folders beside those of papers
+BESIDE = ("logs", "benchmarks", "replicates", "wild", "turning")  # folders beside those of papers
 
 
 def check_targets(

@@ -12,7 +12,7 @@ from learning_dynamics.dynamics.matrix_factorisation import FLOOR, SMOOTHING, de
 from learning_dynamics.papers.deep_linear import descent as deep_descent
 from learning_dynamics.papers.deep_linear import lp_regression
 from learning_dynamics.papers.deep_linear import networks as deep_linear
-from learning_dynamics.papers.deep_linear.acceleration.fewest_steps import fewest_steps
+from learning_dynamics.papers.deep_linear.acceleration.steps_at_limit import steps_at_limit
 from learning_dynamics.papers.deep_linear.convergence import convergence_time
 
 SIZE = 10
@@ -158,18 +158,31 @@ def test_gradient_matches_differences(regression, exponent):
 
 @pytest.mark.parametrize("exponent", [2.0, 4.0])
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_fewest_steps_are_those_of_the_end_to_end_rule(regression, exponent, depth):
+def test_steps_at_the_limit_are_those_of_the_end_to_end_rule(regression, exponent, depth):
+    """The largest rate of a grid with three below it that arrive in steps in proportion, found by trying all."""
     X, Y = regression
-    start, rates, target = np.array([0.05, -0.05, 0.05]), np.geomspace(1e-3, 1.0, 12), 0.5
-    found = fewest_steps(start, X, Y, exponent, depth, rates, target, 500)
+    start, rates, target = np.array([0.05, -0.05, 0.05]), np.geomspace(1e-3, 1.0, 16), 0.5
     plain = lp_regression.descend(
         np.tile(start, (len(rates), 1)), X, Y, exponent=exponent, depth=depth, rule="end_to_end", learning_rate=rates,
-        target=target, max_steps=500,
+        target=target, max_steps=5000,
     ).iterations  # fmt: skip
-    reached = plain >= 0
-    assert found[found >= 0].min() == plain[reached].min()
-    # what is known of a rate is what the plain rule finds
-    np.testing.assert_array_equal(found[found >= 0], plain[found >= 0])
+    stable = []
+    for place in range(3, len(rates)):
+        steps = plain[place - 3 : place + 1]
+        expected = plain[place] * rates[place] / rates[place - 3 : place + 1]
+        if np.all(steps >= 0) and np.all(steps <= 1.5 * expected):
+            stable.append(place)
+    steps, rate, fewest = steps_at_limit(start, X, Y, exponent, depth, rates, target, 5000, below=3, slack=1.5)
+    assert (steps, rate) == (plain[stable[-1]], rates[stable[-1]])
+    assert fewest == plain[plain >= 0].min()
+
+
+def test_a_grid_whose_largest_rate_is_stable_has_no_limit(regression):
+    X, Y = regression
+    start, rates = np.array([0.05, -0.05, 0.05]), np.geomspace(1e-3, 1e-2, 8)
+    steps, rate, fewest = steps_at_limit(start, X, Y, 2.0, 1, rates, 0.5, 5000, below=3, slack=1.5)
+    assert (steps, rate) == (-1, 0.0)
+    assert fewest > 0
 
 
 def test_rules_agree_in_the_limit_of_small_steps(regression):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from learning_dynamics.dynamics import ensemble
 from learning_dynamics.papers.softmax_dynamics import models as model
@@ -56,3 +57,15 @@ def test_a_tiny_aligned_start_grows_at_the_fastest_rate():
     norms = np.linalg.norm(model.unpack(states, 12, 2, 3)[0][0], axis=(-2, -1))
     np.testing.assert_allclose(np.log(norms / 1e-8), times * S[0], rtol=1e-8, atol=1e-12)
     assert S[0] == pytest.approx(theory.fastest_growth(counts))
+
+
+@pytest.mark.parametrize("ratio", [1, 2, 4, 8])
+def test_the_rank_of_two_pairs_over_classes_and_over_examples(ratio):
+    """Squared lengths of one over the root of the size, frequent classes along one axis and rare ones across."""
+    sizes = np.array([ratio**3, ratio**2, ratio, 1.0])
+    lengths = sizes**-0.25
+    points = np.array([[lengths[0], 0], [-lengths[1], 0], [0, lengths[2]], [0, -lengths[3]]])
+    for weights in (np.ones(4), sizes):
+        second = (points * weights[:, None]).T @ points
+        expected = np.exp(stats.entropy(np.linalg.eigvalsh(second)))
+        assert theory.rank_of_two_pairs(ratio) == pytest.approx(expected)

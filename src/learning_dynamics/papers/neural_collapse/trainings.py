@@ -6,6 +6,7 @@ A draw is one training: one network, one data set, one loss, one seed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from learning_dynamics.claims import Untested
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.tidy import Table, remembered, select, settings_of
 
+Decay = Literal["trained", "notebook"]  # of the loss that is decomposed: the trained one, or the authors' notebook's
+SUFFIXES: dict[Decay, str] = {"trained": "", "notebook": "--notebook"}
 Draws = np.ndarray  # one number for each training: those of the first table, then of the second, ...
 FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
 NEEDS_FIVE = (

@@ -1,4 +1,4 @@
-"""What the appendix predicts of singular values, as functions of arrays (Li et al. 2025, appendix B)."""
+"""What the appendix predicts of singular values (Li et al. 2025, appendix B), and what we predict of ranks."""
 
 from __future__ import annotations
 
@@ -34,3 +34,15 @@ def fastest_growth(counts: Sequence[int]) -> float:
     # A^T A in closed form: examples of one class have equal rows
     gram = np.diag(sizes) - (sizes[:, None] + sizes[None, :] - sizes.mean()) / len(sizes)
     return float(np.sqrt(np.linalg.eigvalsh(gram)[-1]))
+
+
+def rank_of_two_pairs(ratio: float) -> float:
+    """Return RankMe of class means in two dimensions, sizes r^3 : r^2 : r : 1, equal margins; over examples as well.
+
+    Along one direction of its own a class of n examples, from a balanced start, conserves ``n |f|^2 = |w|^2``: at the
+    margin ``m = |f| |w|`` its mean has ``|f|^2 = m / sqrt(n)``. With the two frequent classes opposite each other, and
+    the two rare ones across, the eigenvalues of the rare pair and of the frequent one are as r : 1 if classes count
+    once, and as 1 : r if they count as often as they have examples. Ours; the paper has no such formula.
+    """
+    shares = np.array([1.0, ratio]) / (1 + ratio)
+    return float(np.exp(-np.sum(shares * np.log(shares))))

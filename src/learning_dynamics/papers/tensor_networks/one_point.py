@@ -1,4 +1,4 @@
-"""Where two layers end on one data point: Theorem 5 in closed form, and its condition."""
+"""Where two layers end on one data point: Theorem 5 in closed form, its condition, and what vanishes last."""
 
 from __future__ import annotations
 
@@ -53,6 +53,42 @@ def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarra
     group = np.cumsum(np.concatenate([[0], np.diff(s) < -1e-9 * s[0]]).astype(int))
     margins = [np.mean((a**2 - b**2)[group == g]) for g in np.unique(group)]
     return float(np.min(margins))
+
+
+def largest_remainders(values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float) -> np.ndarray:
+    """Return how large singular coordinates can still be at log log t = sigma, relative to those of the top value.
+
+    Of two layers on one point under the exponential loss; under the squared loss, whose flow ends at the label, from a
+    scale alpha the same holds at the end with ``log(2 |y| / alpha**2)`` in place of sigma.
+
+    In singular coordinates the sums u of two layers on one point grow like ``exp(s_j T)`` and the differences w fall
+    like ``exp(-s_j T)``, where T is the integral of the loss, whatever the loss. Because the margin, at least half of
+    log t, is at most ``exp(2 s_1 T) sum_j s_j u_j**2 / 4`` with the sums at the start, T is at least what that gives,
+    and a sum is at most ``exp(-(s_1 - s_j) T)`` times its share at the start: ``(log t)**(-(1 - s) / 2)`` with
+    s = s_j / s_1.
+
+    Parameters
+    ----------
+    values : ndarray, shape (m,)
+        Singular values of M(x), descending.
+    first, second : ndarray, shape (m,)
+        Both layers at the start in singular coordinates, the second times the label.
+    sigma : float
+        log(1 + log(1 + t)).
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        One for the coordinates of the top value.
+    """
+    top = values > values[0] * (1 - 1e-9)
+    sums, differences = np.abs(first + second), np.abs(first - second)
+    time = max(0.0, (sigma - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
+    fallen = np.exp(-2 * values[0] * time)
+    left = sums * np.exp((values - values[0]) * time) + differences * np.exp(-(values + values[0]) * time)
+    largest = np.linalg.norm(sums[top]) - fallen * np.linalg.norm(differences[top])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(top, 1.0, left / max(largest, 0.0))
 
 
 def _singular_coordinates(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> Sequence[np.ndarray]:

@@ -16,6 +16,7 @@ from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import as_expected
 from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
+from learning_dynamics.pipeline.report.turning import in_words
 from learning_dynamics.pipeline.templates import fill
 
 Row = dict[str, Any]
@@ -112,6 +113,7 @@ def gather(
     figures: Path,
     given: Mapping[str, Any],
     replication: pd.DataFrame | None = None,
+    turning: pd.DataFrame | None = None,
 ) -> list[Paper]:
     """Return what there is to tell of each paper.
 
@@ -127,9 +129,20 @@ def gather(
         The overlays and values that the configuration was read with, for the commands that are shown.
     replication : DataFrame, optional
         Verdicts under several seeds.
+    turning : DataFrame, optional
+        Where verdicts turn.
     """
     options = _options(given)
-    return [_paper(project, paper, found[paper], figures, options, replication) for paper in project.papers]
+    beside = Beside(replication, turning)
+    return [_paper(project, paper, found[paper], figures, options, beside) for paper in project.papers]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What else was judged, if it was: verdicts under several seeds, and where they turn."""
+
+    replication: pd.DataFrame | None
+    turning: pd.DataFrame | None
 
 
 def _paper(
@@ -138,10 +151,10 @@ def _paper(
     found: Mapping[str, pd.DataFrame],
     figures: Path,
     options: str,
-    replication: pd.DataFrame | None,
+    beside: Beside,
 ) -> Paper:
     block = project.about(paper)
-    rows = [_claim(project, paper, row, found, replication) for row in found["claims"].to_dict("records")]
+    rows = [_claim(project, paper, row, found, beside) for row in found["claims"].to_dict("records")]
     told = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
     exhibits = {name: _exhibit(project, paper, name, figures, options) for name in project.figures(paper)}
     topics: dict[str, Topic] = {}
@@ -170,9 +183,7 @@ def _paper(
     )
 
 
-def _claim(
-    project: Project, paper: str, row: Row, found: Mapping[str, pd.DataFrame], replication: pd.DataFrame | None
-) -> Row:
+def _claim(project: Project, paper: str, row: Row, found: Mapping[str, pd.DataFrame], beside: Beside) -> Row:
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
 
     def of(table: str) -> list[Row]:
@@ -199,7 +210,8 @@ def _claim(
         "standing": next((part for part in parts if part["of"] == held and part["part"] == 0), None),
         "variants": variants,
         "sensitivity": of("sensitivity"),
-        "seeds": _seeds(replication, row["claim"]),
+        "seeds": _seeds(beside.replication, row["claim"]),
+        "turning": _turning(beside.turning, row["claim"]),
         "code": code_of(paper, "claims", kind),
     }
 
@@ -209,6 +221,14 @@ def _seeds(replication: pd.DataFrame | None, claim: str) -> dict[int, str]:
         return {}
     rows = replication[replication["claim"] == claim]
     return dict(zip(rows["seed"].astype(int), rows["verdict"], strict=True))
+
+
+def _turning(turning: pd.DataFrame | None, claim: str) -> list[str]:
+    """Return where a claim's verdict turns, a line for each setting that was varied."""
+    if turning is None:
+        return []
+    rows = turning[turning["claim"] == claim]
+    return [in_words(part.to_dict("records")) for _, part in rows.groupby(["run", "setting"], sort=False)]
 
 
 def _exhibit(project: Project, paper: str, name: str, figures: Path, options: str) -> Exhibit:

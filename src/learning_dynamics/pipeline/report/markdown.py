@@ -15,10 +15,27 @@ from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, coun
 from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.templates import MATHS
 
+BESIDE = {
+    "replication": [
+        "## Under other seeds",
+        "Every verdict under every seed tried: [replication.md](replication.md).",
+        "![A matrix of claims against seeds, coloured by verdict](replication.png)",
+    ],
+    "wild": [
+        "## On wild draws",
+        "Theorems and formulas on draws of what their hypotheses leave free: [wild.md](wild.md), [wild.csv](wild.csv).",
+        "![A matrix of claims against draws, coloured by verdict](wild.png)",
+    ],
+    "turning": [
+        "## Where verdicts turn",
+        "Settings that the papers do not state, varied: [turning.md](turning.md), [turning.csv](turning.csv).",
+        "![A bar for each claim and setting, in stretches coloured by verdict](turning.png)",
+    ],
+}
 PICTURES = 3  # on the first screen of the README
 
 
-def of_all(papers: Sequence[Paper], folder: Path, replicated: bool) -> str:
+def of_all(papers: Sequence[Paper], folder: Path, beside: Sequence[str]) -> str:
     """Return the first page: what was found, what turned out otherwise; `folder` is where it will lie."""
     claims = [claim for paper in papers for claim in paper.claims]
     ours = sum(len(paper.observations) for paper in papers)
@@ -42,9 +59,8 @@ def of_all(papers: Sequence[Paper], folder: Path, replicated: bool) -> str:
         lines.append("Nothing: no claim had to be corrected, none is contradicted.")
     for claim in otherwise:
         lines.append(_otherwise(claim, folder))
-    if replicated:
-        lines += ["## Under other seeds", "Every verdict under every seed tried: [replication.md](replication.md)."]
-        lines.append("![A matrix of claims against seeds, coloured by verdict](replication.png)")
+    for name in beside:
+        lines += BESIDE[name]
     return _joined(lines)
 
 
@@ -103,6 +119,7 @@ def _claim(claim: Row, folder: Path) -> str:
         predicted = "" if pd.isna(held["predicted"]) else f", predicted {_number(held['predicted'])}"
         lines.append(f"{_prose(held['quantity'])}: **{_measured(held)}**{predicted}; {_prose(held['criterion'])}.")
         draws = ", ".join(f"{held[f'draws_{kind}']} {kind}" for kind in ("for", "against", "undecided"))
+        lines += [f"{_prose(line)}." for line in claim["turning"]]
         left_out = f"; {_prose(held['left_out'])}" if held["left_out"] else ""
         lines.append(f"Scope: {_prose(claim['scope'])}. Draws: {draws}{left_out}.")
     if held and claim["rivals"]:

@@ -9,6 +9,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline import regions
 from learning_dynamics.pipeline.config import folders, load
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import FOLDERS, REQUESTS
@@ -60,6 +61,39 @@ def used(project: Project, results: Path) -> pd.DataFrame:
                     }
                 )
     return pd.DataFrame(rows)
+
+
+def regions_will_take(project: Project, results: Path, wild: Sequence[str], draws: int) -> dict[str, str]:
+    """Return a line on wild draws and one on turning checks: how many runs, and how long by what they took before."""
+    jobs = used(project, results)
+    jobs = jobs[jobs["stage"].isin(["run", "metrics"])] if len(jobs) else jobs
+    took = jobs.groupby(["paper", "name"])["seconds"].sum().to_dict() if len(jobs) else {}
+
+    def line(what: str, runs: Sequence[tuple[str, str]]) -> str:
+        known = [took[run] for run in runs if run in took]
+        unknown = f"; {len(runs) - len(known)} of them have not been made here yet" if len(known) < len(runs) else ""
+        return f"{what}: {len(runs)} runs, about {sum(known) / 60:.0f} min of one core{unknown}"
+
+    once = [
+        (paper, member)
+        for paper in wild
+        for member in {
+            member
+            for claim in regions.wild_claims(project, paper)
+            for run in project.runs_behind(paper, claim)
+            for member, _ in project.members(paper, run)
+        }
+    ]
+    checks = [(paper, check) for paper in project.papers for check in project.turning(paper).values()]
+    varied = []
+    for paper, check in checks:
+        needed = {run for claim in check["claims"] for run in project.runs_behind(paper, claim)}
+        members = [(paper, member) for run in needed for member, _ in project.members(paper, run)]
+        varied += members * len(regions.turning_grid(check))
+    return {
+        "replicate": line(f"wild draws ({draws})", once * draws),
+        "turning": line(f"turning checks ({len(checks)}), before bisection", varied),
+    }
 
 
 def by_stage(jobs: pd.DataFrame) -> pd.DataFrame:

@@ -21,9 +21,10 @@ from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compressed, fitted
 from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.stages.check import stale
-from learning_dynamics.pipeline.stages.report import found_in, seeds_in
+from learning_dynamics.pipeline.stages.report import found_in, seeds_in, turning_in
 
 LARGEST = 5_000_000  # bytes of all figures together
+BESIDE = ("replication", "wild", "turning")  # what is judged only when it is asked for
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
 
@@ -46,17 +47,17 @@ def execute(results: Path, figures: Path, out: Path | None = None, check: bool =
         return int(bool(wrong))
     refuse_what_is_stale(project, results, figures)
     found = found_in(project, results)
-    papers = gather(project, found, figures, {}, seeds_in(results))
+    papers = gather(project, found, figures, {}, seeds_in(results), turning_in(results))
     record = provenance("publish", "all", "results", {"papers": project.papers})
     claims = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "results")
         made.mkdir()
         draw(papers, made)
-        replicated = repeat(results, figures, made)
+        beside = [name for name in BESIDE if repeat(name, results, figures, made)]
         for paper in papers:
             _write(made / f"{paper.name}.md", markdown.of_paper(paper, out))
-        _write(made / "README.md", markdown.of_all(papers, out, replicated))
+        _write(made / "README.md", markdown.of_all(papers, out, beside))
         _write(made / published.CLAIMS, published.as_csv(claims))
         kept = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
         versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.papers}
@@ -105,12 +106,14 @@ def into_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def repeat(results: Path, figures: Path, folder: Path) -> bool:
-    """Write the verdicts under several seeds, if they are there; return whether they are."""
-    text, matrix = results / "replication.md", figures / "replication.png"
+def repeat(name: str, results: Path, figures: Path, folder: Path) -> bool:
+    """Write the verdicts under several seeds, on wild draws or over ranges, if they are there; return whether."""
+    text, matrix, table = results / f"{name}.md", figures / f"{name}.png", results / f"{name}.csv"
     if not (text.is_file() and matrix.is_file()):
         return False
     (folder / text.name).write_bytes(verified(text))
+    if table.is_file():
+        shutil.copyfile(table, folder / table.name)
     (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
     return True
 
@@ -123,7 +126,7 @@ def _put(made: Path, out: Path) -> None:
             picture.unlink()
         if not any(folder.iterdir()):
             folder.rmdir()
-    for old in [*out.glob("*.md"), *out.glob("*.png"), out / published.CLAIMS, out / published.VERSIONS]:
+    for old in [*out.glob("*.md"), *out.glob("*.png"), *out.glob("*.csv"), out / published.VERSIONS]:
         old.unlink(missing_ok=True)
     shutil.copytree(made, out, dirs_exist_ok=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
@@ -48,8 +48,13 @@ def execute(folders: Mapping[str, str], papers: Sequence[str], out: Path, markdo
     write_table(out, found, COLUMNS, provenance("replication", "all", "replication", {"seeds": list(folders)}))
     with sealing(markdown) as partial:
         partial.write_text(describe(found), encoding="utf-8")
+    save(lambda: matrix(found), pdf, png)
+
+
+def save(draw: Callable[[], Figure], pdf: Path, png: Path) -> None:
+    """Draw a figure in the project's style and write it twice."""
     with drawn_alike(), style():
-        figure = matrix(found)
+        figure = draw()
         with sealing(pdf) as partial:
             figure.savefig(partial, format="pdf", metadata={"CreationDate": None})
         with sealing(png) as partial:
@@ -77,29 +82,30 @@ def describe(found: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def matrix(found: pd.DataFrame) -> Figure:
-    """Draw claims against seeds, a column of the figure for each paper, each verdict in its colour."""
+def matrix(found: pd.DataFrame, by: str = "seed") -> Figure:
+    """Draw claims against seeds (or draws), a column of the figure for each paper, each verdict in its colour."""
     papers = list(dict.fromkeys(found["paper"]))
-    seeds = sorted(found["seed"].unique())
+    tried = sorted(found[by].unique())
     longest = max(found[found["paper"] == paper]["claim"].nunique() for paper in papers)
     figure, axes = plt.subplots(
         1, len(papers), figsize=(WIDTH * len(papers) / 2.2, 0.9 + 0.17 * longest), squeeze=False
     )
-    open_ = set(unsettled(found))
+    # on a draw a statement may be undecided; that is told in words
+    open_ = set(unsettled(found)) if by == "seed" else set()
     for axis, paper in zip(axes[0], papers, strict=True):
         rows = found[found["paper"] == paper]
         claims = list(dict.fromkeys(rows["claim"]))
-        for row in rows.itertuples():
-            place = (seeds.index(row.seed), claims.index(row.claim))
-            axis.add_patch(plt.Rectangle(place, 0.92, 0.92, color=LOOKS[row.verdict].fill, lw=0))
-        axis.set(xlim=(0, len(seeds)), ylim=(longest, 0), title=paper)
-        axis.set_xticks([place + 0.46 for place in range(len(seeds))], [str(seed) for seed in seeds], rotation=90)
+        for claim, one, verdict in zip(rows["claim"], rows[by], rows["verdict"], strict=True):
+            place = (tried.index(one), claims.index(claim))
+            axis.add_patch(plt.Rectangle(place, 0.92, 0.92, color=LOOKS[verdict].fill, lw=0))
+        axis.set(xlim=(0, len(tried)), ylim=(longest, 0), title=paper)
+        axis.set_xticks([place + 0.46 for place in range(len(tried))], [str(one) for one in tried], rotation=90)
         names = [claim.partition(".")[2] + (" *" if claim in open_ else "") for claim in claims]
         axis.set_yticks([place + 0.46 for place in range(len(claims))], names, fontsize=6)
         axis.tick_params(length=0)
         for spine in axis.spines.values():
             spine.set_visible(False)
-        axis.set_xlabel("seed")
+        axis.set_xlabel(by)
     used = [verdict for verdict in VERDICTS if (found["verdict"] == verdict).any()]
     handles = [Patch(color=LOOKS[verdict].fill, label=verdict) for verdict in used]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))

@@ -29,7 +29,7 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
     found = found_in(project, results)
     record = provenance("report", "all", claims.stem, {"papers": project.papers, **config}, project.verdicts)
     checked, wrong = stale(project, results)
-    papers = gather(project, found, figures, config, seeds_in(results))
+    papers = gather(project, found, figures, config, seeds_in(results), turning_in(results))
     html = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong, "page": project.page})
     joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     write_table(claims, joined, COLUMNS, record)
@@ -52,3 +52,9 @@ def seeds_in(results: Path) -> pd.DataFrame | None:
     """Return the verdicts under several seeds, if they are there."""
     replication = results / "replication.parquet"
     return read_table(replication) if replication.is_file() else None
+
+
+def turning_in(results: Path) -> pd.DataFrame | None:
+    """Return where verdicts turn, if it was sought."""
+    turning = results / "turning.parquet"
+    return read_table(turning) if turning.is_file() else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import torch
 
 from learning_dynamics.papers.deep_linear import lp_regression
 from learning_dynamics.papers.deep_linear.acceleration import metrics, runs
+from learning_dynamics.papers.deep_linear.acceleration.stiffness import logarithm_at_depth_two, power_of_stiffness
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
@@ -74,33 +77,44 @@ def test_network_descent_is_torchs(data, least):
     assert set(select(table, "iterations", rule="end_to_end")["depth"]) == {2, 3}
 
 
+def plain_steps(start, kappa, p, depth, rate, tolerance, cap=4000):
+    """Steps of the end-to-end update on the samples (kappa, 0) and (0, 1); -1 if it does not arrive."""
+    w = np.array(start)
+    for step in range(cap + 1):
+        residual = np.array([kappa * w[0] - 1, w[1] - 1])
+        if np.mean(np.abs(residual) ** p) <= tolerance:
+            return step
+        if np.abs(residual).max() > 1e3:
+            return -1
+        slope = p / 2 * np.abs(residual) ** (p - 1) * np.sign(residual) * [kappa, 1.0]
+        size = np.linalg.norm(w)
+        along = w / size * (w @ slope) / size
+        w = w - rate * size ** (2 - 2 / depth) * (slope + (depth - 1) * along)
+    return -1
+
+
 def test_two_samples_are_a_plain_loop():
-    settings = {"exponents": [2.0, 3.0], "depths": [1, 3], "stiffness": [2.0, 4.0], "start": 0.05, "lowest_rate": 1e-2,
-                "highest_rate": 0.5, "rates": 6, "tolerance": 1e-2, "max_steps": 3000, "seeds": 2}  # fmt: skip
+    settings = {"exponents": [2.0, 3.0], "depths": [1, 3], "stiffness": [4.0], "start": 0.2, "lowest_rate": 0.2,
+                "highest_rate": 10.0, "ratio": 1.5, "below": 3, "slack": 1.5, "tolerance": 1e-2, "max_steps": 4000,
+                "seeds": 2}  # fmt: skip
     trajectory = runs.two_samples(**settings, seed=9)
     trajectory.settings = settings
     table = metrics.two_samples(trajectory)
     starts = [rng.standard_normal(2) for rng in generators(9, "deep_linear.two_samples", 2)]
-    for p in (2.0, 3.0):
-        for kappa in (2.0, 4.0):
-            for depth in (1, 3):
-                for seed, start in enumerate(starts):
-                    counts = []
-                    for rate in np.geomspace(1e-2, 0.5, 6):
-                        w = 0.05 * start / np.linalg.norm(start)
-                        for step in range(3001):
-                            residual = np.array([kappa * w[0] - 1, w[1] - 1])
-                            if np.mean(np.abs(residual) ** p) <= 1e-2:
-                                counts.append(step)
-                                break
-                            if np.abs(residual).max() > 1e6:
-                                break
-                            slope = p / 2 * np.abs(residual) ** (p - 1) * np.sign(residual) * [kappa, 1.0]
-                            size = np.linalg.norm(w)
-                            along = w / size * (w @ slope) / size
-                            w = w - rate * size ** (2 - 2 / depth) * (slope + (depth - 1) * along)
-                    rows = select(table, "iterations", exponent=p, stiffness=kappa, depth=depth, seed=seed)
-                    assert rows["value"].min() == min(counts), (p, kappa, depth, seed)
+    for p, kappa, depth, seed in itertools.product((2.0, 3.0), (4.0,), (1, 3), (0, 1)):
+        where = {"exponent": p, "stiffness": kappa, "depth": depth, "seed": seed}
+        row = select(table, **where).set_index("quantity")["value"]
+        start = 0.2 / kappa * starts[seed] / np.linalg.norm(starts[seed])
+        rate = row["learning_rate"]
+        # at the limit and three rates below it steps are in proportion; at the next rate above they are not
+        ladder = [plain_steps(start, kappa, p, depth, rate / 1.5**down, 1e-2) for down in range(-1, 4)]
+        assert ladder[1] == row["steps"]
+        assert all(0 < steps <= 1.5 * ladder[1] * 1.5**down for down, steps in enumerate(ladder[1:]))
+        assert ladder[0] < 0 or any(steps > 1.5 * ladder[0] * 1.5**down for down, steps in enumerate(ladder[:4])), (
+            where,
+            ladder,
+        )
+        assert row["fewest"] <= row["steps"]
 
 
 # -- judges ---------------------------------------------------------------------------------------
@@ -184,3 +198,93 @@ def test_the_gas_sensor_needs_its_own_data():
     own.attrs["settings"] = {}
     assert state("depth_accelerates_l4_gas_sensor", own, FLAT).verdict == "reproduced"
     assert by_draw(own, "features").item() == 128.0
+
+
+def grown(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
+    """Steps that grow as given powers of kappa, by exponent and depth; the middle start has the power itself."""
+    rows = []
+    for (exponent, depth), power in powers.items():
+        for kappa, seed in itertools.product(kappas, range(starts)):
+            value = 5.0 * kappa ** (power + wobble * (seed - (starts - 1) / 2))
+            rows += [{"exponent": exponent, "depth": depth, "stiffness": kappa, "seed": seed, "quantity": quantity,
+                      "value": np.nan if seed in lost else value} for quantity in ("steps", "fewest")]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.attrs["settings"] = {}
+    return table
+
+
+POWERS_BY_HAND = [(1, 3.0, 2.0), (2, 2.0, 2.0), (2, 3.0, 1.0), (2, 6.0, 1.0), (3, 2.2, 2.0), (3, 6.0, 1.0),
+                  (4, 3.0, 1.5), (4, 5.0, 1.0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("depth", "p", "power"), POWERS_BY_HAND)
+def test_the_power_is_that_of_flows_time_times_curvature(depth, p, power):
+    """By hand: time to grow from 1/kappa to one, and the largest curvature times preconditioner on the way."""
+    assert power_of_stiffness(p, depth) == pytest.approx(power)
+    if depth == 1:
+        return
+    kappas = np.array([1e8, 1e10])
+
+    # dw/dt = w^(2 - 2/N), from 1/kappa to one
+    def slow(x):
+        return np.exp(x * (2 / depth - 1))
+
+    times = [scipy.integrate.quad(slow, -np.log(kappa), 0)[0] for kappa in kappas]
+    # where the short sample has reached w, the long one's residual balances the push: kappa r^(p-1) = 1 / (kappa w)
+    largest = []
+    for kappa in kappas:
+        w = np.geomspace(1 / kappa, 1.0, 200)
+        residual = np.minimum((kappa**2 * w) ** (-1 / (p - 1)), 1.0)
+        pushed = kappa**2 * residual ** (p - 2) * w ** (2 - 2 / depth)
+        largest.append(max(pushed.max(), kappa ** (2 / depth)))
+    slopes = np.diff(np.log(times * np.array(largest))) / np.diff(np.log(kappas))
+    assert slopes[0] - logarithm_at_depth_two(depth, *kappas) == pytest.approx(power, abs=0.02)
+
+
+CELLS = {(p, N): power_of_stiffness(p, N) for p in (2.2, 3.0, 4.0) for N in (2, 3)}
+
+
+def of_law(powers, **options):
+    table = grown({cell: power + logarithm_at_depth_two(cell[1], 64.0, 256.0) for cell, power in powers.items()},
+                  **options)  # fmt: skip
+    return evaluation("deep_linear", "steps_by_stiffness", {"samples": [table]}, tolerance=0.1667)
+
+
+def test_steps_that_grow_by_the_law_are_reproduced():
+    found = of_law(CELLS)
+    assert found.verdict == "reproduced"
+    assert found.facts["error"] < 1e-9
+    assert found.facts["lucky"] == 0
+    assert of_law(CELLS, lost=(0,)).facts["unstable"] == 12
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_power_that_is_off_by_a_third_is_not(cell, sign):
+    assert of_law(CELLS | {cell: CELLS[cell] + sign * 1 / 3}).verdict == "contradicted"
+    assert of_law(CELLS | {cell: CELLS[cell] + sign * 0.1}).verdict == "reproduced"
+
+
+@pytest.mark.parametrize("law", [lambda p, N: 2 / min(N, p - 1), lambda p, N: 2 / N, lambda p, N: 2.0])
+def test_another_law_is_contradicted(law):
+    assert of_law({cell: law(*cell) for cell in CELLS}).verdict == "contradicted"
+
+
+def test_starts_that_differ_too_much_leave_the_law_open():
+    assert of_law(CELLS, wobble=0.2).judgement.state == "undecided"
+
+
+def existence(depth_2, at_two=2.0, **options):
+    powers = {(p, 1): 2.0 for p in (2.0, *depth_2)} | {(p, 2): power for p, power in depth_2.items()}
+    table = grown(powers | {(2.0, 2): at_two}, **options)
+    # at depth 1 every start needs the same
+    table.loc[table["depth"] == 1, "value"] = 3.0 * table["stiffness"] ** 2
+    return evaluation("deep_linear", "accelerates_for_p_above_2", {"samples": table}).verdict
+
+
+def test_a_speed_up_that_grows_at_every_exponent_is_enough():
+    assert existence({2.2: 1.9, 4.0: 1.0}) == "reproduced"
+    assert existence({2.2: 2.1, 4.0: 1.0}) == "not reproduced"
+    assert existence({2.2: 1.9, 4.0: 2.1}) == "not reproduced"
+    assert existence({2.2: 1.99, 4.0: 1.0}) == "undecided", "starts on either side"
+    assert existence({2.2: 1.9, 4.0: 1.0}, at_two=1.5) == "undecided", "so would it be at p = 2"

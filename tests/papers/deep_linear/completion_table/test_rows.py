@@ -112,3 +112,27 @@ def test_measures_of_a_matrix_with_equal_singular_values():
     lost = measures_of(np.full((1, 20, 20), np.nan), truth[None], mask[None])
     assert np.isnan(lost["error"][0])
     assert np.isnan(lost["effective_rank"][0])
+
+
+def sweep(power, *, bend=1.0, spread=0.05):
+    """Minimisers and networks whose printed rank and norm go with the printed error raised to a power."""
+    tables = []
+    for rank, norm, off in ((7.0, -2.0, -0.4), (9.0, -6.0, 0.4)):
+        table = completed((0.2 * 10 ** (bend * off)) ** power, norm, rank, 2000, spread=spread)
+        keep = (table["scale"] == SCALE) & (table["learning_rate"] == 10.0)
+        tables.append(table[keep].reset_index(drop=True))
+    ends = ((5.5, -0.3), (6.5, 0.3))
+    deep = [completed((0.06 * 10**off) ** power, -1.0, rank, 2000, spread=spread) for rank, off in ends]
+    deep = pd.concat([table[table["scale"] == scale] for table, scale in zip(deep, (SCALE, 1e-3), strict=True)])
+    deep.attrs["settings"] = {"scales": [SCALE, 1e-3]}
+    return evaluation("deep_linear", "table_2k_errors_are_roots", {"minimisers": tables, "deep": deep})
+
+
+def test_errors_whose_roots_are_printed_are_told_from_mean_squares():
+    found = sweep(2.0)
+    assert found.verdict == "reproduced", found
+    assert found.facts["root"] == pytest.approx(0.2, rel=0.02)
+    assert found.facts["root_2"] == pytest.approx(0.06, rel=0.02)
+    assert found.facts["square_norm"] == pytest.approx(0.04, rel=0.04)
+    assert sweep(1.0).verdict == "not reproduced"
+    assert sweep(4.0).verdict == "not reproduced"

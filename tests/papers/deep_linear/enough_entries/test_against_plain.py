@@ -92,6 +92,8 @@ def test_thresholds_in_the_claimed_order_are_reproduced():
     assert found.facts["factor"] == pytest.approx(4.0)
     # the number before the convex program's is judged
     assert found.judgement.headline.value == pytest.approx(1.0)
+    found = of([800, 800, 800, 800, 1600], [400] * 5, [100, 200, 200, 200, 400])
+    assert (found.facts["of_convex"], found.facts["of_3"]) == (800, 200), "medians"
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy
 import torch
 
 from learning_dynamics.papers.deep_linear.one_entry import metrics, runs, theory
+from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
+from tests.support import evaluation
 
 START, RATIO, TARGET = 0.3, 0.4, 2.0
 
@@ -108,3 +113,143 @@ def test_a_lost_flow_has_no_singular_values(entry):
     entry.series["end_to_end"][0, 2:] = np.nan
     first = by_draw(metrics.one_entry(entry), "sigma", draw=["depth", "seed"], index=2)[0]
     np.testing.assert_array_equal(np.isnan(first), [False, False, True, True, True])
+
+
+# -- one path for every loss ----------------------------------------------------------------------
+
+PATH = {"measurement": [1.0, 0.6, 0.2], "start": 0.3, "growth": 8.0, "points": 33, "rtol": 1e-10, "atol": 1e-13}
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_the_path_is_that_of_flows_on_other_losses(depth):
+    trajectory = runs.one_measurement(depths=[depth], seeds=1, seed=2, **PATH)
+    (rng,) = generators(2, "deep_linear.one_measurement", 1)
+    start = 0.3 * rng.standard_normal((3, 3))
+    path = trajectory.series["end_to_end"][0]
+    np.testing.assert_allclose(path[0], start, atol=1e-12)
+    # the path's length is that of log ||W|| where W moves along itself
+    steps = np.linalg.norm(np.diff(path, axis=0), axis=(1, 2)) / np.linalg.norm(path[:-1], axis=(1, 2))
+    np.testing.assert_allclose(steps, np.log(8.0) / 32, rtol=0.1)
+    A = torch.diag(torch.tensor(PATH["measurement"], dtype=torch.float64))
+    U, values, Vt = np.linalg.svd(start)
+    roots = np.diag(values ** (1 / depth))
+    layers = [roots @ Vt, *[roots] * (depth - 2), U @ roots] if depth > 1 else [start]
+    measured = np.einsum("tij,ij->t", path, A.numpy())
+    for loss in (lambda x: 0.5 * (x - 3.0) ** 2, lambda x: torch.exp(-x)):
+        flow = plain.flow(layers, lambda W, loss=loss: loss(torch.sum(A * W)), np.array([0.0, 0.2, 0.4]))
+        for each in flow[1:]:
+            W = plain.multiply(each)
+            place = np.searchsorted(measured, np.sum(A.numpy() * W)).clip(1, len(path) - 1)
+            # between two recorded points of the path, up to its curvature
+            share = (np.sum(A.numpy() * W) - measured[place - 1]) / (measured[place] - measured[place - 1])
+            np.testing.assert_allclose(path[place - 1] + share * (path[place] - path[place - 1]), W, atol=3e-3)
+
+
+def test_the_two_largest_singular_values_are_measured():
+    settings = {"depths": [1, 2], "seeds": 2, **PATH}
+    trajectory = runs.one_measurement(**settings, seed=2)
+    table = metrics.one_measurement(trajectory)
+    for index in (1, 2):
+        found = by_draw(table, "sigma", draw=["depth", "seed"], index=index)
+        expected = np.sqrt(np.linalg.eigvalsh(np.einsum("mtij,mtik->mtjk", *[trajectory.series["end_to_end"]] * 2)))
+        np.testing.assert_allclose(found, expected[..., -index], rtol=1e-9)
+    assert sorted(table["index"].unique()) == [1, 2]
+
+
+# -- the judges -----------------------------------------------------------------------------------
+
+RATE, DEPTHS = 0.5, (1, 2, 3, 4)
+
+
+def made_up(exponents, slope=RATE, draws=9, wobble=0.0):
+    """Paths whose second singular value is a power of the first; at depth 1 a line where its power is one."""
+    larger, rows = np.geomspace(1.0, 1e6, 121), []
+    for depth, draw in itertools.product(DEPTHS, range(draws)):
+        power = exponents[depth] + wobble * (draw - (draws - 1) / 2)
+        smaller = (slope if depth == 1 and exponents[1] else 0.3) * larger**power
+        rows += [pd.DataFrame({"depth": depth, "seed": draw, "time": np.arange(121.0), "quantity": "sigma",
+                               "index": index, "value": values})
+                 for index, values in ((1, larger), (2, smaller))]  # fmt: skip
+    table = pd.concat(rows, ignore_index=True)
+    table.attrs["settings"] = {"measurement": [2.0, 2.0 * RATE]}
+    return table
+
+
+def closed(off=0.0, depth=2):
+    """The aligned measurement's table, by its equation; one depth may be off by a share of its largest value."""
+    rows = []
+    larger = np.linspace(0.1, 50.0, 60)
+    for N in DEPTHS:
+        smaller = scipy.integrate.solve_ivp(
+            lambda x, y, N=N: RATE * (y / x) ** (2 - 2 / N), (0.1, 50.0), [0.1], t_eval=larger, rtol=1e-12, atol=1e-15
+        ).y[0]
+        if depth == N:
+            smaller[30] += off * smaller[-1]
+        rows += [pd.DataFrame({"depth": N, "seed": 0, "time": np.arange(60.0), "quantity": "sigma", "index": index,
+                               "value": values}) for index, values in ((1, larger), (2, smaller))]  # fmt: skip
+    table = pd.concat(rows, ignore_index=True)
+    table.attrs["settings"] = {"start": 0.1, "ratio": RATE, "rtol": 1e-10}
+    return table
+
+
+RIGHT, LEVEL = {1: 1.0, 2: RATE, 3: 0.0, 4: 0.0}, dict.fromkeys(DEPTHS, 0.0)
+
+
+def of(generic=RIGHT, entry=LEVEL, aligned=None, **options):
+    tables = {"generic": made_up(generic, **options), "entry": made_up(entry),
+              "aligned": closed() if aligned is None else aligned}  # fmt: skip
+    return evaluation("deep_linear", "one_measurement", tables, share=0.1, amplification=1000.0)
+
+
+def test_the_families_of_the_depths_are_reproduced():
+    found = of()
+    assert found.verdict == "reproduced"
+    assert found.facts["off"] < 1e-9
+    assert found.facts["slow"] == 0
+    assert of(wobble=0.02).facts["slow"] == 16, "beyond a tenth of a half, two draws on either side, at four depths"
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_exponent_that_is_off_by_twice_the_tolerance_is_refused(depth, sign):
+    assert of(generic=RIGHT | {depth: RIGHT[depth] + sign * 0.1}).verdict == "contradicted"
+    assert of(entry=LEVEL | {depth: sign * 0.1}).verdict == "contradicted"
+    if depth > 1:
+        assert of(generic=RIGHT | {depth: RIGHT[depth] + sign * 0.03}).verdict == "reproduced"
+
+
+@pytest.mark.parametrize("slope", [RATE - 0.1, RATE + 0.1])
+def test_another_slope_at_depth_one_is_refused(slope):
+    assert of(slope=slope).verdict == "contradicted"
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_a_curve_beyond_the_integrators_error_is_refused(depth):
+    assert of(aligned=closed(2e-7, depth)).verdict == "contradicted"
+    assert of(aligned=closed(2e-8, depth)).verdict == "reproduced"
+
+
+def test_draws_that_differ_too_much_leave_it_open():
+    assert of(wobble=0.2).judgement.state == "undecided"
+
+
+def signs(shallow, deep, predicted):
+    rows = []
+    for depth in (1, 2, 3):
+        for seed, sign in enumerate(shallow if depth == 1 else deep):
+            rows += [{"depth": depth, "seed": seed, "time": float(time), "quantity": "determinant", "index": 0,
+                      "value": 0.2 * (sign if time else 1.0)} for time in (0, 1)]  # fmt: skip
+            rows.append({"depth": depth, "seed": seed, "time": 1.0, "quantity": "predicted_sign", "index": 0,
+                         "value": predicted[seed]})  # fmt: skip
+    table = pd.DataFrame(rows)
+    return evaluation("deep_linear", "one_entry_determinant_sign", {"entry": table})
+
+
+def test_signs_of_determinants_are_judged_at_the_end():
+    turning = (1.0, -1.0, -1.0)
+    found = signs(turning, (1.0, 1.0, 1.0), turning)
+    assert found.verdict == "reproduced"
+    assert found.facts["turned"] == 2
+    assert signs(turning, (1.0, 1.0, -1.0), turning).verdict == "contradicted"
+    assert signs((1.0, 1.0, -1.0), (1.0, 1.0, 1.0), turning).verdict == "contradicted"
+    assert signs(turning, (1.0, np.nan, 1.0), turning).judgement.state == "undecided"

@@ -38,7 +38,8 @@ def test_the_least_nuclear_norm_is_that_of_the_best_vertex(flows):
     for A, y, x in zip(*(flows.constants[name] for name in ("eigenvalues", "values", "least")), strict=True):
         np.testing.assert_allclose(A @ x, y)
         assert x.sum() == pytest.approx(least_sum(A, y))
-        assert np.all(A > 0) or np.all(A >= 0)
+        # each weighs one eigenvector by one and the others by up to 0.3, which may come on top
+        assert np.all((A >= 0) & ((A <= 0.3) | ((A >= 1) & (A <= 1.3))))
         # away from zero, or zero
         assert np.all((x > 0.2) | (x < 1e-9))
 
@@ -110,7 +111,7 @@ def test_turning_two_eigenvectors_moves_two_eigenvalues_apart(made_up):
 
 def test_a_lost_flow_has_no_numbers(made_up):
     trajectory = made_up[0]
-    trajectory.series["end_to_end"][:, 1] = np.nan
+    trajectory.series["end_to_end"][:, 1, 0, 2] = np.nan
     assert metrics.commuting_measurements(trajectory, powers=POWERS, turn=TURN)["value"].isna().all()
 
 
@@ -157,7 +158,7 @@ def test_a_smaller_start_that_ends_further_away_is_refused():
 
 def test_a_flow_that_has_not_fitted_is_refused():
     assert of(NORM, placed("misfit", 2e-6, scale=smallest, seed=0, depth=2)) == "contradicted"
-    assert of(NORM, placed("misfit", np.nan, scale=smallest, seed=0)) == "not reproduced"
+    assert of(NORM, placed("misfit", np.nan, scale=smallest, seed=0)) == "undecided"
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,7 @@ def test_it_takes_a_gain_with_every_layer_and_larger_gaps():
     assert judged(gaps=(4.0, 0.0, 12.0)).verdict == "not reproduced"
     assert judged(gaps=(12.0, 4.0, 0.0)).verdict == "not reproduced"
     assert judged(ends=(50.0, 5.0, 500.0)).verdict == "not reproduced"
+    assert judged(ends=(50.0, 60.0, 70.0)).verdict == "reproduced"
     assert judged(ends=(5.0, 500.0, 50.0)).verdict == "not reproduced"
 
 

@@ -110,7 +110,7 @@ def test_the_share_without_decay_has_its_own_numbers():
     facts = found["all"].facts
     assert facts["last"] == pytest.approx(whole[-1])
     assert facts["noisy"] == pytest.approx(whole[2])
-    assert facts["data_share"] == facts["data_worst"] == pytest.approx(data[-1])
+    assert (facts["data_share"], facts["data_worst"]) == pytest.approx((data[-1], data[-1]))
     assert facts["decay_share"] == pytest.approx(0.5 * nc1[-1] / (nc1[-1] + nc23[-1]))
 
 
@@ -133,6 +133,46 @@ def test_the_advantage_of_a_term_is_in_decades_of_fall(until, last, parts):
     for factor, verdict in ((10 ** (0.9 * expected), "reproduced"), (10 ** (1.1 * expected), "refused")):
         said = altered.verdict("nc23_vanishes_first", tables, until=until, parts=parts, factor=factor)
         assert said == verdict
+
+
+def test_both_weight_decays_have_their_own_terms():
+    trained, notebook = (
+        support.evaluation("neural_collapse", f"nc23_vanishes_first{which}", trainings()) for which in ("", "_notebook")
+    )
+    assert trained.judgement.headline.value == pytest.approx(2 * (2.0 - 1.2))
+    assert notebook.judgement.headline.value == pytest.approx(2 * (2.5 - 1.0))
+    for found in (trained, notebook):
+        assert found.verdict == "reproduced"
+        assert found.facts["trained"] == pytest.approx(10**1.6)
+        assert found.facts["notebook"] == pytest.approx(10**3.0)
+    reading = {
+        decay: support.evaluation("neural_collapse", "least_squares_deviation_negligible", trainings(), decay=decay)
+        for decay in ("trained", "notebook")
+    }
+    shares = {decay: found.judgement.headline.value for decay, found in reading.items()}
+    assert shares["notebook"] == pytest.approx(0.1 * 10**-1.0 / (0.06 * 10**-0.5 + 0.05 * 10**-2.5))
+    assert shares["trained"] == pytest.approx(0.05 * 10**-1.2 / (0.1 * 10**-0.3 + 0.1 * 10**-2.0))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "passes", "refused"),
+    [("split_batches", 1.2, 0.03), ("split_batches", 0.8, 3.0), ("split_replaced", 1.15, 1.6),
+     ("split_replaced", 0.85, 0.6), ("loss_ls_perp", 0.6, 0.3)],
+)  # fmt: skip
+def test_the_split_is_held_part_by_part_before_the_drop(quantity, passes, refused):
+    found = support.evaluation("neural_collapse", "deviation_split", trainings())
+    assert found.verdict == "reproduced"
+    assert "reproduced" not in found.rivals.values()
+    least = 0.1 * 30**-0.3 + 0.1 * 30**-2.0
+    expected = {name: value * 30**-1.2 / least for name, value in
+                (("sampling", 0.0008), ("batches", 0.02), ("network", 0.05))}  # fmt: skip
+    assert {name: found.facts[name] for name in expected} == pytest.approx(expected)
+    for factor, verdict in ((passes, "reproduced"), (refused, "refused")):
+        for epoch, said in ((30, verdict), (100, "reproduced")):
+            tables = trainings()
+            for place in range(3):
+                altered.put(tables, "trainings", quantity, lambda v, by=factor: v * by, place, epoch=epoch)
+            assert altered.verdict("deviation_split", tables) == said
 
 
 @pytest.mark.parametrize("rival", ["loss_nc1", "loss_ls_perp"])

@@ -21,6 +21,10 @@ CURVES = {
     ("train", "loss_nc23"): (0.1, 2.0),
     ("train", "loss_ls_perp"): (0.05, 1.2),
     ("train", "loss_ls_perp_decay"): (0.001, 1.2),
+    ("train", "split_sampling"): (0.0008, 1.2),
+    ("train", "split_batches"): (0.02, 1.2),
+    ("train", "split_replaced"): (0.00105, 1.2),
+    ("train", "split_law"): (0.001, 1.2),
     ("test", "robustness"): (0.05, -0.5),
     ("test", "robustness_crossing"): (0.3, 0.0),
     ("test", "robustness_smallest"): (0.05, -0.3),
@@ -31,6 +35,14 @@ CURVES = {
     ("train", "examples"): (140.0, 0.0),
     ("train", "dead_features"): (0.0, 0.0),
 }
+# with a tenth of the weight decay: less of it in the first term, and another deviation
+CURVES |= {
+    ("train", f"loss_{term}--notebook"): (share * CURVES["train", f"loss_{term}"][0], power)
+    for term, share, power in (
+        ("nc1", 0.6, 0.5), ("nc1_decay", 0.2, 0.5), ("nc23", 0.5, 2.5), ("ls_perp", 2.0, 1.0),
+        ("ls_perp_decay", 0.2, 1.0),
+    )
+}  # fmt: skip
 CURVES |= {
     (split, f"{name}_{vectors}"): (0.5, power)
     for name in ("equinorm", "equiangular", "maximal_angle")

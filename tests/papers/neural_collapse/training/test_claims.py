@@ -25,7 +25,8 @@ CASES = {
     "nc3": (collapse.nc3, {"level": 0.1}, "self_duality", "train"),
     "nc4": (collapse.nc4, {"share": 0.001}, "nc4", "train"),
     "deviation": (
-        decomposition.least_squares_deviation_negligible, {"share": 0.1, "reference": "all", "since": "zero_error"},
+        decomposition.least_squares_deviation_negligible,
+        {"share": 0.1, "reference": "all", "since": "zero_error", "decay": "trained"},
         "loss_ls_perp", "train",
     ),
     "grows": (

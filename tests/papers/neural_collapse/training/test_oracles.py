@@ -13,6 +13,7 @@ from learning_dynamics.tidy import select
 from tests.papers.neural_collapse import oracles
 
 CLASSES = 4
+MEASURED = {"batch_statistics": "running", "robustness_images": 2, "notebook_decay": 0.25, "frozen_epochs": 2}
 
 
 def images(per_class=12, seed=0):
@@ -48,7 +49,7 @@ def restored(trajectory, member, point, family="vgg", **shape):
 
 
 def test_every_quantity_is_what_it_is_defined_as(trained):
-    table = metrics.training(trained, batch_statistics="running", robustness_epochs=1, robustness_images=2)
+    table = metrics.training(trained, **MEASURED, robustness_epochs=1)
     data, decay = trained.constants, trained.settings["weight_decay"]
     for member, point in ((0, 0), (1, -1)):
         network = restored(trained, member, point)
@@ -101,6 +102,14 @@ def test_every_quantity_is_what_it_is_defined_as(trained):
                 "equinorm_classifiers": np.linalg.norm(W, axis=1).std() / np.linalg.norm(W, axis=1).mean(),
                 "features": len(H), "classes": CLASSES, "examples": 12, "dead_features": np.mean((H == 0).all(axis=1)),
             }  # fmt: skip
+            solved, offset = oracles.least_squares(H, CLASSES, decay / 4)
+            norm = decay / 8 * (np.sum(solved**2) + np.sum(offset**2))
+            least = oracles.square_error(solved, offset, H, CLASSES) + norm
+            total = oracles.square_error(W, b, H, CLASSES) + decay / 8 * (np.sum(W**2) + np.sum(b**2))
+            expected |= {
+                "loss--notebook": total, "loss_ls_perp--notebook": total - least, "loss_nc1_decay--notebook": norm,
+                "loss_nc1--notebook": 0.5 * np.trace(solved @ within @ solved.T) + norm,
+            }  # fmt: skip
             for quantity, wanted in expected.items():
                 assert value(quantity) == pytest.approx(wanted, rel=1e-4, abs=1e-12), quantity
             alive = H[(H != 0).any(axis=1)]
@@ -110,7 +119,7 @@ def test_every_quantity_is_what_it_is_defined_as(trained):
 
 
 def test_robustness_is_measured_along_the_way_to_the_nearest_other_decision(trained):
-    table = metrics.training(trained, batch_statistics="running", robustness_epochs=2, robustness_images=2)
+    table = metrics.training(trained, **MEASURED, robustness_epochs=2)
     rows = table[(table["split"] == "test") & table["quantity"].str.startswith("robustness")]
     # the first and the last epoch, and where train errors end
     assert set(trained.time[[0, -1]]) <= set(rows["epoch"])

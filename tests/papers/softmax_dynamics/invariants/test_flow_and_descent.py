@@ -152,6 +152,8 @@ def test_gap_drift_and_imbalance_by_hand(measured):
         f, W = (trajectory.series[name][seed] for name in "fW")
         known = {name: by_draw(table, name)[seed] for name in ("gap", "drift", "imbalance", "sigma")}
         apart = [f[t].T @ f[t] - W[t] @ W[t].T for t in range(len(f))]
+        squares = np.stack([np.linalg.eigvalsh(part.T @ part)[::-1] for part in f])
+        np.testing.assert_allclose(known["sigma"].reshape(-1, 2) ** 2, squares, rtol=1e-6)
         for t in range(len(f)):
             size = np.sqrt(((f[t].T @ f[t] + W[t] @ W[t].T) ** 2).sum())
             assert known["drift"][t] == pytest.approx(np.sqrt(((apart[t] - apart[0]) ** 2).sum()) / size, abs=1e-12)

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from learning_dynamics.claims import evaluate
 from learning_dynamics.papers.softmax_dynamics.population import claims
@@ -135,3 +136,39 @@ def test_phases_over_examples_as_well_would_not_tell_the_populations_apart():
     rows = (table["measure"] == "rankme_centred") & (table["quantity"] == "phases")
     table.loc[rows, "value"] = 1.0
     assert exist(table).verdict not in ("reproduced", "corrected")
+
+
+def lengths(order: float, classes: float, examples: float) -> pd.DataFrame:
+    """Falls from a highest rank of 2 by 0.06 in so many draws, else by 0.04; lengths of an order."""
+    rows = []
+    for (counts, skew), dimension, scale, seed in itertools.product(SIZES.items(), (2, 3), (0.001, 0.1), range(SEEDS)):
+        cell = {"counts": counts, "skewed": skew > 1, "dimension": dimension, "scale": scale, "seed": seed}
+        right = dimension == 2 and scale == 0.001
+        noise = 1e-3 * (-1) ** seed
+        rows.append({**cell, "population": "", "quantity": "length_order",
+                     "value": (order + noise if right else 9.0) if skew > 1 else np.nan})  # fmt: skip
+        for population, share in (("classes", classes), ("examples", examples)):
+            fallen = 0.06 if seed < round(share * SEEDS) else 0.04
+            rows += [{**cell, "population": population, "quantity": "peak", "value": 2.0},
+                     {**cell, "population": population, "quantity": "end", "value": 2.0 - fallen}]  # fmt: skip
+    return pd.DataFrame(rows).assign(threshold=0.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ((-0.5, 0.9, 0.0), "reproduced"),
+        ((-0.46, 0.9, 0.0), "reproduced"),
+        ((-0.4, 0.9, 0.0), "not reproduced"),  # twice the tolerance
+        ((-0.6, 0.9, 0.0), "not reproduced"),
+        ((-0.5, 0.2, 0.0), "not reproduced"),
+        ((-0.5, 0.9, 0.3), "not reproduced"),
+    ],
+)
+def test_lengths_and_both_ranks_must_be_as_predicted(given, verdict):
+    settings = {"threshold": 0.05, "typical": 0.5, "rare": 0.05}
+    found = evaluate(claims.population_decides, {"region": lengths(*given)}, settings)
+    assert found.verdict == verdict
+    # eigenvalues as 8 to 1 at 512 : 64 : 8 : 1
+    assert found.facts["predicted_rank"] == pytest.approx(np.exp(stats.entropy([8, 1])))
+    assert found.facts["classes"] == pytest.approx(given[1], abs=0.01)

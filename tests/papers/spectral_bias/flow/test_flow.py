@@ -77,7 +77,8 @@ def test_another_interpolator_is_not_taken_for_the_minimum_norm_one(gamma):
 def test_a_draw_that_does_not_arrive_is_undecided_and_its_siblings_live():
     whole = flow(samples=3, inputs=6, outputs=2, width=8, gamma=0.1, seed=1, seeds=3)
     slowest = int(np.argmax(whole.constants["limit_time"]))
-    patience = float(np.sort(whole.constants["limit_time"])[-2]) + 1e-6
+    # between the two slowest: a limit is met at the end of a step, and how long the last steps are is left to rounding
+    patience = float(np.sort(whole.constants["limit_time"])[-2:].mean())
     cut = flow(samples=3, inputs=6, outputs=2, width=8, gamma=0.1, seed=1, seeds=3, patience=patience)
     assert list(np.flatnonzero(cut.undecided)) == [slowest]
     found = evaluate(claims.corollary_3_1, {"flows": [table_of(cut)]}, {})

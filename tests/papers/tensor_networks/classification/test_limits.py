@@ -493,3 +493,84 @@ def test_remark_2_of_opposed_layers_and_of_a_first_layer_that_is_zero():
 
 def test_loss_is_not_read_at_every_time():
     assert verdict("remark_2", times("loss", 5.0, role="opposed", time=25.0)) == "reproduced"
+
+
+def test_many_starts_are_followed_each_by_itself(data):
+    found = plain.simulated(
+        runs.from_many_starts, data, networks=["diagonal", "convolutional"], depths=[2, 3], starts=2, scale=0.8,
+        last=0.5, doublings=1, sharpness=1e12, rtol=1e-10, atol=1e-14, seed=2,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.time, [0, 0.5, 1.0])
+    table = metrics.from_many_starts(found)
+    for architecture in ("diagonal", "convolutional"):
+        for depth in (2, 3):
+            states = found.series[f"{architecture}_{depth}"][1]
+            loss = plain.loss_of(architecture, depth, data["X"][1], data["y"][1], "exponential")
+            assert not np.allclose(states[0, 0], states[0, 1])
+            for start in (0, 1):
+                direct = plain.flow(loss, states[0, start], np.expm1(np.expm1(found.time)))
+                np.testing.assert_allclose(states[:, start] * np.exp(found.time / depth)[:, None], direct, atol=1e-6)
+                layers = [torch.tensor(v) for v in split(architecture, depth, direct[2])]
+                beta = plain.coefficients(architecture, layers).numpy()
+                rows = table[(table["network"] == architecture) & (table["depth"] == depth) & (table["seed"] == 1)]
+                rows = rows[(rows["start"] == start) & (rows["sigma"] == 1.0)]
+                direction = rows[rows["quantity"] == "direction"].sort_values("index")["value"]
+                np.testing.assert_allclose(direction, unit(beta), atol=1e-6)
+
+
+def test_excess_of_many_starts_on_one_point():
+    data = points.given(points=[[0.5, -2.0, 1.0]], labels=[-1.0])
+    found = plain.simulated(
+        runs.from_many_starts, data, networks=["diagonal"], depths=[3], starts=2, scale=1.0, last=0.5, doublings=1,
+        sharpness=1e12, rtol=1e-10, atol=1e-14, seed=2,
+    )  # fmt: skip
+    table = metrics.from_many_starts(found)
+    for start in (0, 1):
+        rho = np.prod(np.split(found.series["diagonal_3"][0, -1, start], 3), axis=0)
+        size = np.sum(np.abs(rho / (rho @ data["X"][0, 0])) ** (2 / 3)) * 2.0 ** (2 / 3)  # one over 2 is the least
+        rows = table[(table["quantity"] == "excess") & (table["start"] == start)]
+        assert rows["value"].item() == pytest.approx(size - 1)
+
+
+def turned(degrees, sigma=3200.0, **where):
+    """Put the direction of one start at an angle from that of the others, which all agree."""
+
+    def alter(tables):
+        hit = False
+        for table in tables["starts"]:
+            rows = (table["quantity"] == "direction") & (table["sigma"] >= sigma)
+            for column, value in where.items():
+                rows &= table[column] == value
+            angle = np.radians(degrees) * (table.loc[rows, "start"] == 3)
+            entries = {1: np.cos(angle), 2: np.sin(angle)}
+            for index in (1, 2, 3, 4):
+                mine = rows & (table["index"] == index)
+                table.loc[mine, "value"] = entries[index][mine] if index in entries else 0.0
+            hit |= bool(rows.any())
+        assert hit
+
+    return alter
+
+
+def test_limits_are_one_where_problems_are_convex():
+    claim = "limits_and_starts"
+    found = judged(claim)
+    assert found.verdict == "corrected"
+    assert set(found.rivals.values()) == {"contradicted"}
+    assert found.facts["several"] < found.facts["deep"] == 8
+    assert found.facts["count"] == 8
+    for network, depth in (("fully_connected", 3), ("diagonal", 2)):
+        one = {"network": network, "depth": depth, "seed": 1}
+        assert verdict(claim, turned(0.9, 1600.0, **one)) == "corrected"
+        assert verdict(claim, turned(1.1, 1600.0, **one)) == "contradicted"
+        # what has not come to rest decides nothing
+        moving = judged(claim, turned(0.0, 1600.0, **one), turned(1.1, **one))
+        assert moving.corrected.headline.draws_undecided == 1
+        assert moving.verdict not in ("corrected", "reproduced")
+    alone = [turned(0.5, 1600.0, network=network) for network in ("diagonal", "convolutional", "decomposable")]
+    assert verdict(claim, *alone) == "reproduced"
+    facts = judged(claim, turned(60.0, 1600.0), setting("excess", 0.005), setting("excess", 0.02, start=3)).facts
+    assert facts["apart"] == pytest.approx(60)
+    assert facts["several"] == facts["deep"]
+    assert facts["most"] == 2
+    assert facts["other"] == pytest.approx(1 / 8)

@@ -181,3 +181,45 @@ def test_equation_93_is_held_to_its_bound_and_to_its_order():
     level = judged("equation_93", powers("misaligned", 3.0, roles), powers("allowed", 1.0, roles, 0.01))
     assert level.facts["power"] == pytest.approx(3.0)
     assert level.facts["small"] == pytest.approx(1.02e-4)
+
+
+def test_dominated_layers_and_the_least_eigenvalues_of_their_products():
+    found = plain.simulated(runs.dominated_layers, depths=[3, 4], size=3, draws=20, seed=1)
+    table = metrics.dominated_layers(found)
+    for depth in (3, 4):
+        for draw in range(20):
+            W = list(found.series[f"matrices_{depth}"][draw, 0])
+            w = found.series[f"last_{depth}"][draw, 0]
+            for above, below in zip(W, [*W[1:], w[:, None]], strict=True):
+                assert np.linalg.eigvalsh(above.T @ above - below @ below.T).min() > -1e-10
+            values = table[(table["depth"] == depth) & (table["seed"] == draw)].set_index("quantity")["value"]
+            product = functools.reduce(np.matmul, W)
+            lam = 1 / norm_by_iteration(np.linalg.inv(W[-1].T @ W[-1] - np.outer(w, w)))[0]
+            sigma = 1 / norm_by_iteration(np.linalg.inv(product))[0]
+            assert values["conclusion"] == pytest.approx(sigma**2 / lam ** (depth - 1), rel=1e-6)
+            top = norm_by_iteration(W[-1].T @ W[-1] - np.outer(w, w))[0]
+            assert values["largest"] == pytest.approx(sigma**2 / top ** (depth - 1), rel=1e-6)
+            inner = functools.reduce(np.matmul, [W[-1].T @ W[-1]] * (depth - 1))
+            rest = functools.reduce(np.matmul, [W[-1].T @ W[-1] - np.outer(w, w)] * (depth - 1))
+            steps = {"chain": (product.T @ product, inner), "power": (inner, rest)}
+            for name, (larger, smaller) in steps.items():
+                expected = np.linalg.svd(larger - smaller)[1]
+                sign = np.linalg.eigvals(larger - smaller).real.min()
+                assert abs(values[name]) <= expected[0] / np.linalg.svd(larger)[1][0] + 1e-12
+                assert values[name] == pytest.approx(sign / norm_by_iteration(larger)[0], rel=1e-5, abs=1e-12)
+
+
+def test_equation_84_is_corrected_step_by_step():
+    found = judged("equation_84")
+    assert found.verdict == "corrected"
+    assert set(found.rivals.values()) == {"contradicted"}
+    assert found.facts["draws"] == 400
+    assert found.facts["power"] == found.facts["powers"] == 600
+    one = {"seed": 7, "depth": 5}
+    assert verdict("equation_84", setting("conclusion", 1 - 2e-12, **one)) == "contradicted"
+    assert verdict("equation_84", setting("conclusion", 1 - 0.5e-12, **one)) == "corrected"
+    one = {"seed": 7, "depth": 3}
+    assert verdict("equation_84", setting("chain", -2e-12, **one)) == "contradicted"
+    assert verdict("equation_84", setting("chain", -0.5e-12, **one)) == "corrected"
+    assert verdict("equation_84", setting("chain", 0.0), setting("power", 0.0)) != "corrected"
+    assert judged("equation_84", setting("chain", 0.0)).facts["chain"] == 0

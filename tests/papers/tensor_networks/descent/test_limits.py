@@ -241,3 +241,92 @@ def test_final_losses_are_held_to_their_order_of_magnitude():
     assert judged("final_loss", times("inverse_growth", 2.0)).facts["growth"] == pytest.approx(
         1.0, abs=2 * found.facts["growth"]
     )
+
+
+def test_limits_from_a_tiny_scale_are_those_of_least_norm():
+    data = points.regression(samples=1, inputs=3, seeds=2, seed=4)
+    found = plain.simulated(
+        runs.from_many_directions, data, networks=["fully_connected", "diagonal"], scales=[1e-140, 1.0], directions=2,
+        residual=1e-9, rtol=1e-9, atol=1e-12, seed=4,
+    )  # fmt: skip
+    table = metrics.from_many_directions(found)
+    for seed in (0, 1):
+        X, y = data["X"][seed], data["y"][seed]
+        sizes = np.sort(np.abs(X[0]))[::-1]
+        for direction in (0, 1):
+            chosen = (table["scale"] < 1e-100) & (table["seed"] == seed) & (table["direction"] == direction)
+            ends = dict(list(table[chosen].groupby("network")))
+            coefficient = rows_of(ends["fully_connected"], "coefficient")["value"]
+            np.testing.assert_allclose(coefficient, np.linalg.pinv(X) @ y, atol=1e-7)
+            second = ends["diagonal"][ends["diagonal"]["quantity"] == "second"]["value"].item()
+            assert second == pytest.approx(sizes[1] / sizes[0])
+            assert ends["fully_connected"][ends["fully_connected"]["quantity"] == "second"][
+                "value"
+            ].item() == pytest.approx(1)
+            left = ends["diagonal"][ends["diagonal"]["quantity"] == "remainder"]["value"].item()
+            coefficient = rows_of(ends["diagonal"], "coefficient")["value"].to_numpy()
+            np.testing.assert_allclose(coefficient, plain.least_l1(X, y), atol=1e-7 + left**2 * np.abs(y / X[0]).max())
+            state = found.series["diagonal"][seed, 0, direction]
+            np.testing.assert_allclose(rows_of(ends["diagonal"], "parameter")["value"], state)
+            # the closed form at alpha times the start of one: products of layers' entries, each by its own equation
+            start = found.constants["initial/diagonal"][seed, direction]
+            top = np.argmax(np.abs(X[0]))
+            a, b = start[:3], np.sign(y[0] * X[0]) * start[3:]
+            exponent = (np.log(4 * abs(y[0]) / sizes[0] / (a + b)[top] ** 2) + 280 * np.log(10)) / (2 * sizes[0])
+            expected = np.abs(a + b) / np.abs((a + b)[top]) * np.exp((np.abs(X[0]) - sizes[0]) * exponent)
+            np.testing.assert_allclose(np.abs(state[:3] / state[top]), expected, rtol=0.02)
+            assert left >= np.sort(expected)[-2] * 0.98
+
+
+def test_limit_points_agree_up_to_sign_where_the_top_value_is_simple():
+    claim = "limit_points_small_scale"
+    found = judged(claim)
+    assert found.verdict == "corrected"
+    assert set(found.rivals.values()) == {"contradicted"}
+    assert found.facts["count"] == 4
+    assert found.facts["apart"] > 1
+    tiny = {"scale": 1e-140, "seed": 1}
+
+    def scattered(quantity, by, **where):
+        """All limits the same vector, but for one direction, whose first entry is off."""
+
+        def alter(tables):
+            table = tables["limits"]
+            rows = table["quantity"] == quantity
+            for column, value in where.items():
+                rows &= (
+                    np.isclose(table[column], value, rtol=1e-6, atol=0) if column == "scale" else table[column] == value
+                )
+            assert rows.any()
+            table.loc[rows, "value"] = 0.0
+            table.loc[rows & (table["index"] == 2), "value"] = 1.0
+            table.loc[rows & (table["index"] == 1) & (table["direction"] == 2), "value"] = by
+
+        return alter
+
+    one = tiny | {"network": "general"}
+    for quantity in ("parameter", "coefficient"):
+        assert verdict(claim, scattered(quantity, 0.0099, **one)) == "corrected"
+        assert verdict(claim, scattered(quantity, 0.0102, **one)) == "contradicted"
+    tied = tiny | {"network": "fully_connected"}
+    assert verdict(claim, scattered("parameter", 0.11, **tied)) == "corrected"
+    assert verdict(claim, scattered("parameter", 0.09, **tied)) == "contradicted"
+
+    def open_(tables):
+        rows = (tables["limits"]["quantity"] == "remainder") & (tables["limits"]["network"] == "general")
+        tables["limits"].loc[rows, "value"] = 0.0026
+
+    assert verdict(claim, scattered("parameter", 0.5, **one), open_) not in ("corrected", "reproduced")
+
+
+def test_predictions_after_5000_steps_are_held_to_a_line_width():
+    claim = "predictions_after_5000_steps"
+    found = judged(claim)
+    assert found.verdict == "reproduced"
+    assert set(found.rivals.values()) == {"not reproduced"}
+    assert found.judgement.headline.draws == 36
+    table = claim_tables("tensor_networks", claim)["regression"]
+    assert table["time"].max() == 5000
+    one = {"network": "diagonal", "scale": 0.5, "direction": 2}
+    assert verdict(claim, missed("limit", 0.009, **one)) == "reproduced"
+    assert verdict(claim, missed("limit", -0.012, **one)) == "not reproduced"

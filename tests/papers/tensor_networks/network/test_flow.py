@@ -104,3 +104,80 @@ def test_a_drift_of_two_tolerances_of_one_draw_is_refused(claim, network):
     other = {"conservation": "fully_connected", "equation_80": "diagonal"}[claim]
     assert verdict(claim, setting("drift", 1.0, network=other)) == "reproduced"
     assert judged(claim, setting("loss", 1.0), setting("loss", 4.0, time=0.0)).facts["moved"] == 0.25
+
+
+def by_loops(tensor, layers, activation):
+    """The tensor formulation by sums over one index after the other."""
+    *hidden, last = layers
+    for layer in hidden:
+        shape = tensor.shape[1:]
+        tensor = activation(
+            np.array([layer @ tensor[(slice(None), *place)] for place in np.ndindex(shape)]).reshape(shape)
+        )
+    return last @ tensor
+
+
+def test_outputs_with_an_activation_by_loops_and_by_torch():
+    settings = {
+        "networks": ["diagonal", "convolutional", "fully_connected"], "activations": ["tanh", "sigmoid", "softplus"],
+        "depths": [2, 3], "inputs": 2, "draws": 2, "seed": 1,
+    }  # fmt: skip
+    found = plain.simulated(runs.forward, **settings)
+    table = metrics.forward(found)
+    known = {"tanh": plain.torch.tanh, "sigmoid": plain.torch.sigmoid, "softplus": plain.torch.nn.functional.softplus}
+    rng = np.random.default_rng(0)
+    for name, function in known.items():
+
+        def numpy_function(t, function=function):
+            return function(plain.torch.tensor(t)).numpy()
+
+        rows = table[(table["activation"] == name) & (table["quantity"] == "at_zero")]
+        np.testing.assert_allclose(rows["value"], numpy_function(np.zeros(1))[0])
+        x, v, w, u = rng.standard_normal((4, 2))
+        W, V = rng.standard_normal((2, 2, 2))
+        act = runs.ACTIVATIONS[name]
+        swapped = np.array([[x[0], x[1]], [x[1], x[0]]])  # of x the circulant, which is the convolution's tensor
+        hidden = numpy_function(swapped @ v)
+        convolved = numpy_function(np.array([hidden[0] * w[0] + hidden[1] * w[1], hidden[1] * w[0] + hidden[0] * w[1]]))
+        assert runs.layer_by_layer("convolutional", x, [v, w, u], act) == pytest.approx(convolved @ u)
+        assert runs.layer_by_layer("diagonal", x, [v, w, u], act) == pytest.approx(
+            numpy_function(numpy_function(x * v) * w) @ u
+        )
+        deep = numpy_function(numpy_function(x @ W) @ V) @ u
+        layers = [W.ravel(order="F"), V.ravel(order="F"), u]
+        assert runs.layer_by_layer("fully_connected", x, layers, act) == pytest.approx(deep)
+        tensor, layers = rng.standard_normal((3, 2, 4)), [rng.standard_normal(size) for size in (3, 2, 4)]
+        assert runs.contracted(tensor, layers, act) == pytest.approx(by_loops(tensor, layers, numpy_function))
+    for (architecture, name, depth), rows in table[table["quantity"] == "output"].groupby(
+        ["network", "activation", "depth"]
+    ):
+        series = found.series[f"{architecture}_{name}_{depth}"][:, 0]
+        np.testing.assert_array_equal(rows.sort_values("seed")[["value", "predicted"]], series)
+        agree = architecture == "convolutional" or depth == 2 or name == "tanh"
+        assert np.allclose(series[:, 0], series[:, 1], rtol=1e-10) == agree
+
+
+def test_the_tensor_formulation_is_corrected_where_zeros_pass_the_activation():
+    found = judged("tensor_formulation")
+    assert found.verdict == "corrected"
+    assert set(found.rivals.values()) == {"contradicted"}
+
+    def outputs(relative, **where):
+        def alter(tables):
+            table = tables["outputs"]
+            rows = table["quantity"] == "output"
+            for column, value in where.items():
+                rows &= table[column] == value
+            assert rows.any()
+            table.loc[rows, "predicted"] = 2.0
+            table.loc[rows, "value"] = 2.0 * (1 + relative)
+
+        return alter
+
+    agree = {"network": "diagonal", "activation": "tanh", "depth": 3, "seed": 1}
+    assert verdict("tensor_formulation", outputs(0.5e-10, **agree)) == "corrected"
+    assert verdict("tensor_formulation", outputs(2e-10, **agree)) == "contradicted"
+    differ = agree | {"activation": "softplus"}
+    assert verdict("tensor_formulation", outputs(-2e-6, **differ)) == "corrected"
+    assert verdict("tensor_formulation", outputs(0.5e-6, **differ)) == "contradicted"
+    assert judged("tensor_formulation", outputs(3e-6, **differ)).facts["apart"] == pytest.approx(3e-6, rel=1e-5)

@@ -34,7 +34,9 @@ def test_flows_end_where_an_integrator_ends(flown, depth):
     architecture = flown.settings["network"]
     X, y, eta = (flown.constants[name][1] for name in ("X", "y", f"eta_{depth}"))
     layer = eta if architecture == "diagonal" else np.fft.ifft(eta, norm="ortho").real
-    assert ((eta >= 0.5) & (eta <= 1.5)).all()
+    assert ((np.abs(eta) >= 0.5) & (np.abs(eta) <= 1.5)).all()
+    both = np.concatenate([flown.constants[name].ravel() for name in ("eta_2", "eta_3")])
+    assert set(np.sign(both)) == {-1.0, 1.0}
     assert np.ptp(eta) > 0
     loss = plain.loss_of(architecture, depth, X, y, "squared")
     table = metrics.interpolation(flown)

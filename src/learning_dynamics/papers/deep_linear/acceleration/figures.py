@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
+    logarithm_at_depth_two,
+    power_of_stiffness,
+    powers_of_stiffness,
+)
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, median_with_draws
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
-from learning_dynamics.settings import Natural, Positive
+from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
 
 
@@ -59,44 +66,43 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
     return Drawn(figure, facts=facts, alt=alt)
 
 
-def two_samples(samples: Table, *, exponent: Positive) -> Drawn:
-    r"""Two orthogonal samples, one $\kappa$ times as long as the other: iterations against $\kappa$, by depth.
+def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
+    r"""Two orthogonal samples, one $\kappa$ times as long as the other: steps against $\kappa$.
 
-    Left: iterations until the loss with p = {exponent:g} has fallen to {tolerance:g} of that at zero, of the end-to-end
-    update at each depth at its best learning rate; depth 1 is gradient descent. Right: how many times fewer depth 2
-    takes than depth 1, by exponent p of the loss; dashed: proportional to $\kappa$. Dots: starts, of which some happen
-    to land near the minimum in one long step; lines: medians.
+    Left: steps of gradient descent (depth 1) and of the end-to-end update at depth 2 until the loss has fallen to
+    {tolerance:g} of that at zero, at the largest stable learning rate, by exponent p of the loss. Right: the power of
+    $\kappa$ with which steps grow, measured at depths 2, 3 and 4 where $\kappa$ is large, against p. Dots: starts;
+    lines left: medians; lines right: $1 - 2/N + 2/\min(N, p-1)$, to which at depth 2 a logarithm adds up to
+    {extra:.2g}. Below the dashed line, at gradient descent's power, depth gains without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
-    # a start that no rate brings there has no best one
-    cells = ["exponent", "depth", "seed", "stiffness"]
-    best = select(samples, "iterations").groupby(cells)["value"].min().reset_index()
-    depths = sorted(best["depth"].unique())
+    steps = select(samples, "steps")
+    exponents = sorted(steps["exponent"].unique())
+    colours = dict(zip(exponents, sequence(len(exponents) + 1)[::-1][1:], strict=True))
+    for exponent in exponents:
+        for depth, line in ((1, DASHED), (2, "-")):
+            rows = select(steps, exponent=exponent, depth=depth).dropna(subset="value")
+            median_with_draws(left, rows, "stiffness", colours[exponent], line)
+    kappa = np.sort(steps["stiffness"].unique())
+    left.set(xscale="log", yscale="log", xlabel=r"$\kappa$", ylabel="steps")
+    left.set_xticks(kappa, [f"{value:g}" for value in kappa])
+    left.xaxis.set_minor_formatter(NullFormatter())
+    handles = [Line2D([], [], color=colours[exponent], label=f"p = {exponent:g}") for exponent in exponents]
+    handles += [Line2D([], [], color=COLOURS["grey"], ls=line, label=f"depth {depth}")
+                for depth, line in ((1, DASHED), (2, "-"))]  # fmt: skip
+    left.legend(handles=handles, ncols=2, fontsize="x-small")
+    depths = sorted({int(depth) for table in deeper for depth in table["depth"].unique()})
+    extra = 0.0
+    p = np.linspace(min(table["exponent"].min() for table in deeper), max(table["exponent"].max() for table in deeper))
     for depth in depths:
-        median_with_draws(left, select(best, exponent=exponent, depth=depth), "stiffness", DEPTH_COLOURS[int(depth)])
-    exponents = sorted(best["exponent"].unique())
-    steps = best.pivot_table(index=["exponent", "seed", "stiffness"], columns="depth", values="value")
-    speedups = (steps[1] / steps[2]).rename("value").reset_index()
-    colours = sequence(len(exponents) + 1)[::-1][1:]
-    for power, colour in zip(exponents, colours, strict=True):
-        median_with_draws(right, select(speedups, exponent=power), "stiffness", colour)
-    kappa = np.sort(best["stiffness"].unique())
-    first = speedups[speedups["stiffness"] == kappa[0]].groupby("exponent")["value"].median().max()
-    guide = 2 * first * kappa / kappa[0]
-    right.plot(kappa, guide, color=COLOURS["grey"], ls=DASHED)
-    left.set(ylabel="iterations")
-    right.set(ylabel="speed-up at depth 2")
-    for axis in (left, right):
-        axis.set(xscale="log", yscale="log", xlabel=r"$\kappa$")
-        axis.set_xticks(kappa, [f"{value:g}" for value in kappa])
-        axis.xaxis.set_minor_formatter(NullFormatter())
-    handles = [
-        *depth_handles(depths),
-        *(Line2D([], [], color=colour, label=f"p = {power:g}")
-          for power, colour in zip(exponents, colours, strict=True)),
-        Line2D([], [], color=COLOURS["grey"], ls=DASHED, label=r"$\propto \kappa$"),
-    ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
-    facts = {"exponent": exponent, "tolerance": settings_of(samples)["tolerance"]}
-    alt = "Iterations grow with the square of kappa at depth 1, slower at depths 2 and 3; speed-ups grow for p above 2."
-    return Drawn(figure, facts=facts, alt=alt)
+        right.plot(p, [power_of_stiffness(each, depth) for each in p], color=DEPTH_COLOURS[depth])
+        for table in deeper:
+            extra = max(extra, logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max()))
+            for exponent, powers in powers_of_stiffness(table, depth).items():
+                beside = exponent + 0.06 * (depth - 3)
+                right.plot(np.full(len(powers), beside), powers, ".", color=DEPTH_COLOURS[depth], ms=4, mew=0)
+    right.axhline(2, color=COLOURS["grey"], ls=DASHED)
+    right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", ylim=(0, None))
+    right.legend(handles=depth_handles(depths), fontsize="x-small")
+    alt = "Steps against kappa by exponent and depth; measured powers of kappa lie on the predicted curves."
+    return Drawn(figure, facts={"tolerance": settings_of(samples)["tolerance"], "extra": extra}, alt=alt)

@@ -48,17 +48,20 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     Column("stiffness", "float", "length of the long sample; the other one has length one"),
     SEED,
     QUANTITY,
-    Column("learning_rate", "float", "of the run"),
     MEASURED,
 )
 def two_samples(trajectory: Trajectory) -> pd.DataFrame:
     """Measure descent on two samples.
 
-    Quantity: ``iterations`` to the tolerance, one for each learning rate (empty where a larger rate takes as few, or
-    where it is not reached).
+    Quantities: ``steps`` to the tolerance at the largest stable learning rate, and that ``learning_rate`` (both empty
+    where no rate is stable); ``fewest`` over all rates, with those that land there by luck.
     """
-    constants, iterations = trajectory.constants, trajectory.series["iterations"][:, 0]
+    constants = trajectory.constants
     labels = {name: constants[name] for name in ("depth", "exponent", "stiffness")}
-    table = rows({"iterations": np.where(iterations < 0, np.nan, iterations)},
-                 {"seed": constants["start"], "learning_rate": constants["learning_rate"]}, **labels)  # fmt: skip
-    return joined(two_samples.columns, table)
+    series = {name: values[:, 0] for name, values in trajectory.series.items()}
+    measured = {
+        "steps": np.where(series["steps"] < 0, np.nan, series["steps"]),
+        "learning_rate": np.where(series["steps"] < 0, np.nan, series["rate"]),
+        "fewest": np.where(series["fewest"] < 0, np.nan, series["fewest"]),
+    }
+    return joined(two_samples.columns, rows(measured, {"seed": constants["start"]}, **labels))

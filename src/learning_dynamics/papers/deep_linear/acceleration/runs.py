@@ -79,7 +79,9 @@ def two_samples(
     start: Positive,
     lowest_rate: Positive,
     highest_rate: Positive,
-    rates: Count,
+    ratio: Positive,
+    below: Count,
+    slack: Positive,
     tolerance: Positive,
     max_steps: Count,
     seeds: Count,
@@ -87,30 +89,36 @@ def two_samples(
 ) -> Trajectory:
     """The end-to-end update on two orthogonal samples with labels one, for every exponent, stiffness, depth and start.
 
-    The samples are e_2 and `stiffness` times e_1. At depth 1 the update is gradient descent.
+    The samples are e_2 and kappa e_1, where kappa is the `stiffness`. A start has norm `start` / kappa; learning rates
+    are tried from `highest_rate` down to `lowest_rate` / kappa^2, each `ratio` times smaller, as `steps_at_limit` says.
+    At depth 1 the update is gradient descent.
 
     Returns
     -------
     Trajectory
-        Series iterations, shape (members, 1, rates), until the loss has fallen to `tolerance` of what it was at zero;
-        -1 for rates that need as many as a larger one, or do not get there. Constants learning_rate and, by member,
+        Series steps, rate and fewest, shape (members, 1), until the loss has fallen to `tolerance` of what it was at
+        zero: at the largest stable rate (-1 where there is none), that rate, and over all rates. Constants by member:
         exponent, stiffness, depth, start (its number).
     """
-    from learning_dynamics.papers.deep_linear.acceleration.fewest_steps import fewest_steps
+    from learning_dynamics.papers.deep_linear.acceleration.steps_at_limit import steps_at_limit
 
-    grid = np.geomspace(lowest_rate, highest_rate, rates)
     directions = np.array([rng.standard_normal(2) for rng in generators(seed, "deep_linear.two_samples", seeds)])
-    starts = start * directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     cells = list(itertools.product(exponents, stiffness, depths, range(seeds)))
-    # at zero the loss, the mean of |label|^p, is one
-    iterations = [
-        fewest_steps(starts[member], np.diag([kappa, 1.0]), np.ones(2), exponent, depth, grid, tolerance, max_steps)
-        for exponent, kappa, depth, member in progress(cells, "two samples")
-    ]
+    found = []
+    for exponent, kappa, depth, member in progress(cells, "two samples"):
+        lowest = lowest_rate / kappa**2
+        grid = highest_rate / ratio ** np.arange(int(np.log(highest_rate / lowest) / np.log(ratio)) + 1)[::-1]
+        # at zero the loss, the mean of |label|^p, is one
+        found.append(
+            steps_at_limit(start / kappa * directions[member], np.diag([kappa, 1.0]), np.ones(2), exponent, depth, grid,
+                           tolerance, max_steps, below=below, slack=slack)
+        )  # fmt: skip
     exponent_of, stiffness_of, depth_of, start_of = np.array(cells).T
+    steps, rate, fewest = np.array(found, dtype=float).T
     return Trajectory(
         np.zeros(1),
-        {"iterations": np.array(iterations)[:, None]},
-        {"learning_rate": grid, "exponent": exponent_of, "stiffness": stiffness_of, "depth": depth_of.astype(int),
+        {"steps": steps[:, None], "rate": rate[:, None], "fewest": fewest[:, None]},
+        {"exponent": exponent_of, "stiffness": stiffness_of, "depth": depth_of.astype(int),
          "start": start_of.astype(int)},
     )  # fmt: skip

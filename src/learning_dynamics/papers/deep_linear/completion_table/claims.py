@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal
 from learning_dynamics.evidence import median
-from learning_dynamics.papers.deep_linear.completion_table.printed import PRINTED, Row
+from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, Row
 from learning_dynamics.papers.deep_linear.tables import completed, of_draws
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
@@ -50,9 +52,8 @@ def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     return _row("5k", 3, _of_network(deep, scale), fit, scale=scale)
 
 
-AS_ROOT = ("that the printed error is a root of the mean square is a conjecture: the released code of the authors "
-           "takes the mean square, and as roots the rows that accuracy sets (8e-7, 5e-6, 4e-6, 3e-5) would be mean "
-           "squares far below the accuracy at which it stops, so that the table would mix two definitions")  # fmt: skip
+AS_ROOT = ("the printed error, nuclear norm and rank cannot be of one matrix if the error is a mean square, as those "
+           "of the other rows are; as its root they can (`table_2k_errors_are_roots`)")  # fmt: skip
 
 
 @claim("Table, 2K observations, nuclear norm min", scope=SCOPE, empirical=True)
@@ -78,6 +79,69 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     other = {name: float(np.median(completed(deep, name, largest))) for name in QUANTITIES}
     return _row("2k", 2, _of_network(deep, scale), 0.0, scale=scale, reason=AS_ROOT, largest_scale=largest,
                 other_error=other["error"], other_rank=other["effective_rank"])  # fmt: skip
+
+
+@claim("Tables, 2K observations, nuclear norm min and depth 2", origin="ours", scope="matrices of the slides' size and "
+       "rank; minimisers from 1300 to 2000 entries, depth 2 from scales 1e-6 to 1e-3", empirical=True)  # fmt: skip
+def table_2k_errors_are_roots(minimisers: Sequence[Table], deep: Table) -> Finding:
+    r"""The errors that the slides print for nuclear-norm minimisation and depth 2 from 2000 entries are roots of mean
+    square errors.
+
+    The slides do not print what would change them: the number of entries, were it another, and the scale. Along either,
+    the error, the nuclear norm and the effective rank of one matrix move together, and a printed norm or rank says
+    which error goes with it. At the printed ranks, between neighbouring settings by interpolation, the mean square is
+    {square:.2g} for the minimiser and {square_2:.2g} at depth 2, its root {root:.2g} and {root_2:.2g}; at the
+    minimiser's printed nuclear norm they are {square_norm:.2g} and {root_norm:.2g}. Depth 2's printed norm is within
+    rounding of the matrix's own, and tells nothing. The other four rows are mean squares, so that the tables mix two
+    definitions.
+    """
+    sweeps = {0: [_of_minimiser(table) for table in minimisers],
+              2: [_of_network(deep, scale) for scale in sorted(settings_of(deep)["scales"])]}  # fmt: skip
+    truth = PRINTED["5k"][3].norm
+    squares = {}
+    for depth, sweep in sweeps.items():
+        row = PRINTED["2k"][depth]
+        log_error, rank, norm = (np.array(each) for each in (
+            [np.log10(found["error"]) for found in sweep],
+            [found["effective_rank"] for found in sweep],
+            [found["nuclear_norm"] - found["true_nuclear_norm"] for found in sweep],
+        ))  # fmt: skip
+        squares[depth, "effective rank"] = _where(rank, row.rank, log_error)
+        if depth == 0:
+            squares[depth, "nuclear norm"] = _where(norm, row.norm - truth, log_error)
+
+    # what rounding of the printed rank (a half of eight) and norm (one of four) leaves of the error, in decades
+    loose = {"effective rank": 0.15, "nuclear norm": 0.3}
+
+    def judge(power: float) -> Judgement:
+        return Judgement(*(
+            equal(f"log10 of the error that goes with the printed {of}, {METHODS[depth]}", median(power * each),
+                  np.log10(PRINTED["2k"][depth].error), tolerance=loose[of], resolution=RESOLUTION,
+                  because="rounding of both as printed")
+            for (depth, of), each in squares.items()
+        ))  # fmt: skip
+
+    facts = {}
+    for (depth, of), each in squares.items():
+        ending = ("_norm" if of == "nuclear norm" else "") + ("_2" if depth else "")
+        facts |= {f"square{ending}": float(10 ** np.median(each)), f"root{ending}": float(10 ** np.median(each / 2))}
+    rivals = {"they are mean squares": 1.0, "they are fourth roots": 0.25}
+    return Finding(judge, 0.5, rivals, facts=facts)
+
+
+def _where(moving: np.ndarray, reached: float, wanted: np.ndarray) -> np.ndarray:
+    """Return by draw what is wanted where another quantity, along a sweep (settings, draws), is what was printed.
+
+    Between neighbouring settings both are lines; beyond the sweep's ends the last line goes on.
+    """
+    found = []
+    for x, y in zip(moving.T, wanted.T, strict=True):
+        order = np.argsort(x)
+        x, y = x[order], y[order]
+        place = int(np.clip(np.searchsorted(x, reached), 1, len(x) - 1))
+        share = (reached - x[place - 1]) / (x[place] - x[place - 1])
+        found.append(y[place - 1] + share * (y[place] - y[place - 1]))
+    return np.array(found)
 
 
 @claim("Table, 2K observations, depth 3", scope=SCOPE, empirical=True)

@@ -1,139 +1,90 @@
-"""One linear measurement of a 2 x 2 matrix: how the smaller singular value depends on the larger, by depth."""
+"""One linear measurement of a matrix: how the second singular value depends on the first, by depth."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Finding, Judgement, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.evidence import median
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
 ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced layers"
-CORRECTION = ("It holds for one linear measurement $\\langle A, W \\rangle$ whose singular vectors are those of $W$; "
-              "a single entry turns the singular vectors.")  # fmt: skip
 
 
-@claim("Theoretical example: one observed entry", scope=ONE_ENTRY, correction=CORRECTION)
-def one_entry_depth_1(entry: Table, aligned: Table, *, amplification: Positive) -> Finding:
-    r"""With one observed entry the smaller singular value is, at depth 1, a linear function of the larger.
-
-    The relation follows from the law for singular values when $\langle A, u_r v_r^\top \rangle$ stays constant, that
-    is for a measurement aligned with $W$: $d\sigma_2/d\sigma_1$ is then the ratio of $A$'s singular values. A single
-    entry has $A$ of rank one. Not aligned, it turns the singular vectors: $\sigma_2$ departs from the best line by up
-    to {printed:.2g} of its range, and ends near the absolute value of the opposite entry, which never moves.
-    With $A = \mathrm{diag}(1, \rho)$ the line is exact.
-    """
-    return _relation(entry, aligned, 1, amplification, {"a power": 2, "a curve with an asymptote": 3})
-
-
-@claim("Theoretical example: one observed entry", scope=ONE_ENTRY, correction=CORRECTION)
-def one_entry_depth_2(entry: Table, aligned: Table, *, amplification: Positive) -> Finding:
-    r"""With one observed entry the smaller singular value is, at depth 2, a power of the larger.
-
-    For an aligned measurement the exponent is the ratio of $A$'s singular values; for a single entry no power fits:
-    $\log \sigma_2$ departs from the best line in $\log \sigma_1$ by up to {printed:.2g} of its range. See depth 1.
-    """
-    return _relation(entry, aligned, 2, amplification, {"a line": 1, "a curve with an asymptote": 3})
-
-
-def _relation(entry: Table, aligned: Table, depth: int, amplification: float, families: dict[str, int]) -> Finding:
-    """Hold the relation at a depth: for one entry any member of the family, for an aligned measurement the one
-    predicted.
-    """
-    tolerance = amplification * settings_of(aligned)["rtol"]
-    because = f"{amplification:g} rtol of the integrator"
-    settings = settings_of(aligned)
-    larger, smaller = (by_draw(aligned, "sigma", depth=depth, index=index) for index in (1, 2))
-    misfits = _misfits(entry, depth)
-
-    def judge(family: int | None) -> Judgement:
-        if family is None:
-            return Judgement(
-                every_draw("departure of σ_2(σ_1) from the best curve of its family, over its range", misfits,
-                           at_most=tolerance, because=because, predicted=0.0)
-            )  # fmt: skip
-        curve = theory.smaller_singular_value(larger, settings["start"], settings["ratio"], family)
-        return Judgement(
-            equal_on_every_draw("error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's "
-                                "largest", smaller, curve, tolerance=tolerance, because=because)
-        )  # fmt: skip
-
-    return Finding(judge, None, dict(families), corrected=depth,
-                   reason="one entry is a measurement of rank one, which turns the singular vectors")  # fmt: skip
-
-
-def _misfits(table: Table, depth: int) -> np.ndarray:
-    """Return for each draw how far sigma_2 is from the best line (depth 1) or power (depth 2), over its range."""
-    larger, smaller = (by_draw(table, "sigma", depth=depth, index=index) for index in (1, 2))
-    if depth == 2:
-        larger, smaller = np.log(larger), np.log(smaller)
-    worst = []
-    for x, y in zip(larger, smaller, strict=True):
-        if not np.isfinite(x + y).all():
-            worst.append(np.nan)
-            continue
-        fitted = np.polynomial.Polynomial.fit(x, y, 1)(x)
-        worst.append(float(np.max(np.abs(y - fitted)) / np.ptp(y)))
-    return np.array(worst)
-
-
-@claim("Theoretical example: one observed entry", scope=f"{ONE_ENTRY}, and one aligned measurement; depths 3 and 4")
-def one_entry_depth_3(
-    entry: Table, aligned: Table, *, last: Fraction, flat: Positive, amplification: Positive
+@claim("Theoretical example: one observed entry", scope="one linear measurement of a 3 × 3 matrix, balanced layers "
+       "from Gaussian starts, W grown a millionfold; one entry, and three singular values; depths 1 to 4")  # fmt: skip
+def one_measurement(
+    generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive
 ) -> Finding:
-    r"""With one observed entry the smaller singular value has, from depth 3 on, an asymptote, however large the larger
-    grows.
+    r"""Under one linear measurement $\langle A, W \rangle$ the second singular value depends on the first, as it grows,
+    linearly at depth 1, as a power at depth 2, and with an asymptote from depth 3 on; slope and power are the ratio of
+    $A$'s first two singular values.
 
-    What tells depths apart is a measurement aligned with $W$: there $\sigma_2$ follows, to {value:.1e}, the closed
-    curve of its depth below $\sigma(0)\,(1-\rho)^{-N/(N-2)}$, where depths 1 and 2 have a line and a power without
-    bound. For a single entry an asymptote is no mark of depth. While $\sigma_1$ grows from {last:g} of its end to its
-    end, $\sigma_2$ moves by a power of it whose exponent is at most {exponent:.1e}; but it levels off at depths 1 and 2
-    as well (ending at {one:.2g} and {two:.2g} in the median, against {three:.2g} and {four:.2g}).
+    Every depth is judged alike, by the exponent $d \log \sigma_2 / d \log \sigma_1$ over the last doubling of
+    $\sigma_1$: one, the ratio, zero. From Gaussian starts, with singular vectors that have nothing to do with $A$'s,
+    medians are off by {off:.1e} at most; {slow} of {paths} paths are further off than the tolerance, where the second
+    direction starts with hardly any weight and the path has longer to go. A measurement aligned with $W$ from the start
+    has the whole curve in closed form. At depth 2 layers move linearly once time is rescaled, so that
+    $\sigma_r \sim e^{2 s_r \tau}$ from any generic start. One observed entry, as the slide abbreviates the theorem's
+    measurement (Arora, Cohen, Hu and Luo 2019; from memory), has the ratio zero, and the second singular value levels
+    off at every depth: exponents have medians of {level:.1e} at most.
     """
+    first, second = settings_of(generic)["measurement"][:2]
+    ratio = second / first
+    depths = sorted(generic["depth"].unique())
     settings = settings_of(aligned)
-    depths = (3, 4)
-    slopes = np.concatenate([_last_exponent(entry, depth, last) for depth in depths])
-    larger, smaller = (np.concatenate([by_draw(aligned, "sigma", depth=depth, index=index) for depth in depths])
-                       for index in (1, 2))  # fmt: skip
+    found = {depth: _last_exponents(generic, depth) for depth in depths}
+    level = {depth: _last_exponents(entry, depth) for depth in depths}
+    larger, smaller = (by_draw(aligned, "sigma", draw=["depth", "seed"], index=index) for index in (1, 2))
+    because = f"{share:g} of the power at depth 2"
 
-    def judge(prediction: tuple[tuple[int, int], float]) -> Judgement:
-        families, exponent = prediction
-        curves = [theory.smaller_singular_value(each, settings["start"], settings["ratio"], family)
-                  for each, family in zip(larger, families, strict=True)]  # fmt: skip
+    def judge(predicted: tuple[dict[int, float], float, dict[int, int]]) -> Judgement:
+        exponents, slope, families = predicted
+        curves = [theory.smaller_singular_value(each, settings["start"], settings["ratio"], families[depth])
+                  for depth, each in zip(sorted(aligned["depth"].unique()), larger, strict=True)]  # fmt: skip
+        tolerance = {"tolerance": share * ratio, "resolution": ratio / 2, "because": because}
         return Judgement(
-            equal_on_every_draw("error of σ_2 against its closed form with an asymptote, aligned measurement, depths 3 "
-                                "and 4, relative to σ_2's largest", smaller, curves,
-                                tolerance=amplification * settings["rtol"],
+            *(equal(f"d log σ_2 / d log σ_1 at the end, depth {depth}", median(found[depth][0]), exponents[depth],
+                    **tolerance) for depth in depths),
+            equal("dσ_2 / dσ_1 at the end, depth 1", median(found[1][1]), slope, **tolerance),
+            equal_on_every_draw("error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's "
+                                "largest", smaller, curves, tolerance=amplification * settings["rtol"],
                                 because=f"{amplification:g} rtol of the integrator"),
-            equal_on_every_draw("d log σ_2 / d log σ_1 at the end, one entry, depths 3 and 4", slopes, exponent,
-                                tolerance=flat, relative_to=1.0, resolution=0.25,
-                                because="a tenth of the exponent at depth 2"),
+            *(equal(f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}", median(level[depth][0]), 0.0,
+                    **tolerance) for depth in depths),
         )  # fmt: skip
 
+    exponents = {depth: {1: 1.0, 2: ratio}.get(depth, 0.0) for depth in depths}
+    families = {depth: depth for depth in depths}
     rivals = {
-        "aligned, a power, as at depth 2": ((2, 2), 0.0),
-        "aligned, a line, as at depth 1": ((1, 1), 0.0),
-        "aligned, the asymptote of one layer more": ((4, 5), 0.0),
-        "one entry, a power, as for an aligned measurement at depth 2": (depths, settings["ratio"]),
-        "one entry, a line": (depths, 1.0),
+        "a line at depth 2 as well": (exponents | {2: 1.0}, ratio, families | {2: 1}),
+        "a power at depth 3 as well": (exponents | {3: ratio}, ratio, families | {3: 2}),
+        "an asymptote at depth 2 already": (exponents | {2: 0.0}, ratio, families),
+        "slope and power are the square of the ratio": (exponents | {2: ratio**2}, ratio**2, families),
+        "aligned, the asymptote of one layer more": (exponents, ratio, families | {3: 4}),
     }
-    ends = {depth: float(np.median(by_draw(entry, "sigma", depth=depth, index=2)[:, -1])) for depth in (1, 2, 3, 4)}
-    told = dict(zip(("one", "two", "three", "four"), ends.values(), strict=True))
-    told |= {"last": last, "exponent": float(np.max(np.abs(slopes)))}
-    return Finding(judge, (depths, 0.0), rivals, facts=told, scaled=lambda prediction, _factor: prediction)
+    off = {depth: np.abs(found[depth][0] - exponents[depth]) for depth in depths}
+    facts = {"off": max(float(np.median(each)) for each in off.values()),
+             "slow": int(sum(np.sum(each > share * ratio) for each in off.values())),
+             "paths": sum(len(each) for each in off.values()),
+             "level": max(float(np.median(np.abs(level[depth][0]))) for depth in depths)}  # fmt: skip
+    return Finding(judge, (exponents, ratio, families), rivals, facts=facts, scaled=lambda given, _factor: given)
 
 
-def _last_exponent(table: Table, depth: int, last: float) -> np.ndarray:
-    """Return the mean exponent of sigma_2 in sigma_1 while sigma_1 grows from `last` of its end to its end."""
-    found = []
+def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return by draw the mean exponent and the mean slope of sigma_2 in sigma_1 over sigma_1's last doubling."""
+    exponents, slopes = [], []
     for larger, smaller in zip(*(by_draw(table, "sigma", depth=depth, index=index) for index in (1, 2)), strict=True):
         if not np.isfinite(larger + smaller).all():
-            found.append(np.nan)
+            exponents.append(np.nan)
+            slopes.append(np.nan)
             continue
-        begin = int(np.argmax(larger >= last * larger[-1]))
-        found.append(float(np.log(smaller[-1] / smaller[begin]) / np.log(larger[-1] / larger[begin])))
-    return np.array(found)
+        begin = int(np.argmax(larger >= larger[-1] / 2))
+        exponents.append(np.log(smaller[-1] / smaller[begin]) / np.log(larger[-1] / larger[begin]))
+        slopes.append((smaller[-1] - smaller[begin]) / (larger[-1] - larger[begin]))
+    return np.array(exponents), np.array(slopes)
 
 
 @claim("Theoretical example: one observed entry", origin="ours", scope=f"{ONE_ENTRY} with a positive determinant")

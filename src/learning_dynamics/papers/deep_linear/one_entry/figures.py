@@ -1,24 +1,25 @@
-"""One measurement of a 2 x 2 matrix: the smaller singular value against the larger."""
+"""One linear measurement of a matrix: the second singular value against the first."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS
 from learning_dynamics.papers.deep_linear.one_entry import theory
-from learning_dynamics.plotting import WIDTH, Drawn
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.tidy import Table, by_draw, settings_of
 
 
-def one_entry(aligned: Table, entry: Table) -> Drawn:
-    r"""One measurement of a $2 \times 2$ matrix: the smaller singular value against the larger, by depth.
+def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
+    r"""One linear measurement of a matrix: the second singular value against the first, by depth.
 
-    Top: a measurement aligned with the matrix, from a multiple of the identity; dots: gradient flow of the layers;
-    lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on. Axes
-    are linear. Bottom: one observed entry, from random balanced layers, one line for each of {draws} draws: the
-    smaller singular value levels off at every depth. At depth 1 it first touches zero in the draws whose determinant
-    changes sign (thin lines); deeper balanced layers keep the sign.
+    Top: a measurement aligned with a $2 \times 2$ matrix, from a multiple of the identity; dots: gradient flow of the
+    layers; lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on.
+    Axes are linear. Bottom: $3 \times 3$ matrices from Gaussian starts, one line for each of {draws} draws, axes
+    logarithmic; solid: a measurement with singular values {values}; dashed, grey: one observed entry, where the second
+    one levels off at every depth. Along the black lines the exponent is that of the depth: one, the ratio of the
+    measurement's singular values, zero.
     """
     depths = sorted(aligned["depth"].unique())
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
@@ -39,11 +40,15 @@ def one_entry(aligned: Table, entry: Table) -> Drawn:
             top.annotate("asymptote", (line[-1], limit), ha="right", va="bottom", fontsize=7, color=colour,
                          xytext=(0, 1), textcoords="offset points")  # fmt: skip
         bottom = axes[1, place]
-        for _, each in select(entry, depth=depth).groupby("seed"):
-            values = [select(each, "sigma", index=index)["value"].to_numpy() for index in (1, 2)]
-            turned = select(each, "determinant")["value"].iloc[-1] < 0
-            bottom.plot(*values, color=colour, lw=0.7 if turned else 1.3, alpha=0.8)
-        bottom.set(xscale="log", ylim=(0, None))
+        for table, style in ((entry, {"color": COLOURS["grey"], "ls": DASHED}), (generic, {"color": colour})):
+            for pair in zip(*(by_draw(table, "sigma", depth=depth, index=index) for index in (1, 2)), strict=True):
+                bottom.plot(*pair, lw=1, alpha=0.8, **style)
+        bottom.set(xscale="log", yscale="log")
+    first, second = settings_of(generic)["measurement"][:2]
+    for place, (depth, exponent) in enumerate(((1, 1.0), (2, second / first), (3, 0.0))):
+        one, two = (by_draw(generic, "sigma", depth=depth, index=index) for index in (1, 2))
+        line = np.geomspace(np.sqrt(one[0, 0] * one[0, -1]), one[0, -1], 2)
+        axes[1, place].plot(line, 3 * two[:, -1].max() * (line / line[-1]) ** exponent, color=COLOURS["black"], lw=1)
     for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depths 3, 4: asymptotes")):
         axes[0, place].set(title=title, ylim=(0, None))
         axes[0, place].legend(fontsize=7, loc="lower right")
@@ -52,6 +57,7 @@ def one_entry(aligned: Table, entry: Table) -> Drawn:
     for axis in axes[:, 1:].flat:
         axis.set_ylabel(r"$\sigma_2$")
     axes[0, 0].set_ylabel("aligned measurement\n" + r"$\sigma_2$")
-    axes[1, 0].set_ylabel("one observed entry\n" + r"$\sigma_2$")
-    alt = "Six panels: closed forms and flows for aligned measurements above, levelling curves for one entry below."
-    return Drawn(figure, facts={"draws": int(entry["seed"].nunique())}, alt=alt)
+    axes[1, 0].set_ylabel("Gaussian starts\n" + r"$\sigma_2$")
+    alt = "Six panels: closed forms and flows for aligned measurements above, paths from Gaussian starts below."
+    values = ", ".join(f"{value:g}" for value in settings_of(generic)["measurement"])
+    return Drawn(figure, facts={"draws": int(generic["seed"].nunique()), "values": values}, alt=alt)

@@ -47,6 +47,15 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
     return joined(one_entry.columns, table, ends)
 
 
+@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, MEASURED)
+def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``sigma``, the two largest singular values along the path; its length takes time's place."""
+    constants = trajectory.constants
+    table = rows({"sigma": _spectrum(trajectory)[..., :2]},
+                 {"seed": constants["member"], "time": trajectory.time}, depth=constants["depth"])  # fmt: skip
+    return joined(one_measurement.columns, table)
+
+
 def _spectrum(trajectory: Trajectory) -> np.ndarray:
     """Return singular values; nan where the flow was lost."""
     W = trajectory.series["end_to_end"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
 
 
@@ -62,6 +64,60 @@ def one_entry(
         for member, (U, V) in enumerate(rotations):
             starts.append((depth, member, U @ np.diag([start, ratio * start]) @ V.T))
     return _flows(np.array([[0.0, 1.0], [0.0, 0.0]]), starts, target, horizon, points, rtol, atol)
+
+
+def one_measurement(
+    *,
+    depths: list[Count],
+    measurement: list[NonNegative],
+    start: Positive,
+    growth: Positive,
+    points: Count,
+    seeds: Count,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """The path of balanced layers under one linear measurement <A, W>, as far as W grows `growth` times.
+
+    Flows on different losses of <A, W> go along one path, at different speeds and to different ends; a larger target is
+    further along. So the path is followed in units in which log ||W||_F moves by one where W moves along itself. A is
+    diagonal with the entries `measurement`; the first W is Gaussian, its entries of deviation `start`, so that singular
+    vectors of A and W have nothing to do with each other. A single one and zeros is one observed entry.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end; constants depth, member (by member).
+    """
+    A = np.diag(measurement)
+    size = len(measurement)
+    length = np.linspace(0.0, np.log(growth), points)
+    paths, labels = [], []
+    normal = [rng.standard_normal((size, size)) for rng in generators(seed, "deep_linear.one_measurement", seeds)]
+    for depth in depths:
+        widths = [size] * (depth + 1)
+        ascent = networks.flow_field(lambda W: -A, widths)
+
+        def along(time: float, state: np.ndarray, widths: list[int] = widths, ascent: networks.Field = ascent) -> Any:
+            layers, step = networks.unpack(state, widths), ascent(time, state)
+            W, changes = networks.product(layers), networks.unpack(step, widths)
+            moved = sum(networks.product([*layers[:j], change, *layers[j + 1 :]]) for j, change in enumerate(changes))
+            return step * np.linalg.norm(W) / np.linalg.norm(moved)
+
+        for member, each in enumerate(normal):
+            initial = networks.pack(networks.balanced_layers(start * each, widths))
+            states = networks.flow(along, initial, length, rtol=rtol, atol=atol)
+            paths.append(networks.product(networks.unpack(states, widths)))
+            labels.append((depth, member))
+    found = np.array(paths)
+    depth_of, member_of = np.array(labels).T
+    return Trajectory(
+        length,
+        {"end_to_end": found},
+        {"depth": depth_of, "member": member_of},
+        undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
+    )
 
 
 def _flows(

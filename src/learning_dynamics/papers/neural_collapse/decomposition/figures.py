@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
@@ -14,10 +16,11 @@ from learning_dynamics.papers.neural_collapse.panels import (
     mark_epochs,
     place_of,
     shared_legend,
+    title_of,
     training_grid,
 )
-from learning_dynamics.papers.neural_collapse.trainings import by_seed
-from learning_dynamics.plotting import COLOURS, Drawn
+from learning_dynamics.papers.neural_collapse.trainings import SUFFIXES, Decay, at_the_drop, by_seed
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table
 
 TERMS = {
@@ -25,9 +28,56 @@ TERMS = {
     "loss_nc23": (r"$\mathcal{L}_{\mathrm{NC2/3}}$", "green"),
     "loss_ls_perp": (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
 }
+PARTS = {
+    "split_sampling": ("sampling of batches", "blue"),
+    "split_batches": ("statistics of batches", "orange"),
+    "loss_ls_perp": ("motion of features", "purple"),
+}
 
 
-def fig2(trainings: Sequence[Table]) -> Drawn:
+def deviation_split(trainings: Sequence[Table]) -> Drawn:
+    r"""What holds a network's classifier off the least-squares one, before the learning rate drops.
+
+    Shares of $L_{LS}$, stacked up to $L_{LS}^\perp$ of the network at the last recorded epoch at the full learning
+    rate, one bar for each seed. Lowest, a sliver: the last layer trained on with a frozen body in evaluation mode,
+    where only the sampling of batches is left. Then what is added by batch norm in training mode, the body still
+    frozen, and by features that move. {recipe}
+    """
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
+    labels, place = [], 0
+    for table in trainings:
+        least = at_the_drop([table], "loss_nc1") + at_the_drop([table], "loss_nc23")
+        below = np.zeros(len(least))
+        places = place + np.arange(len(least))
+        for quantity, (label, colour) in PARTS.items():
+            upto = at_the_drop([table], quantity) / least
+            axis.bar(places, upto - below, bottom=below, width=0.8, color=COLOURS[colour], label=label)
+            below = upto
+        labels.append((float(places.mean()), title_of(place_of(table))))
+        place = int(places[-1]) + 2
+    axis.set_xticks([where for where, _ in labels], [name for _, name in labels])
+    axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
+    axis.margins(x=0.02)
+    shared_legend(figure)
+    shares = {
+        name: float(np.median(at_the_drop(trainings, quantity) / at_the_drop(trainings, "loss_ls_perp")))
+        for name, quantity in (("sampling", "split_sampling"), ("batches", "split_batches"))
+    }
+    alt = (
+        "Stacked bars: sampling of batches makes {sampling:.1g} of the deviation, with the statistics of batches "
+        "{batches:.1g}, with the motion of features all of it (medians)."
+    )
+    return Drawn(figure, shares | {"recipe": recipe(trainings)}, alt)
+
+
+CONVENTIONS: dict[Decay, str] = {
+    "trained": "The terms have the trained weight decay.",
+    "notebook": "The terms have a tenth of the trained weight decay, as copies of the authors' notebook do: the "
+    "least-squares classifier is then not the optimum of the loss that was trained.",
+}
+
+
+def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -> Drawn:
     r"""The terms that the MSE loss decomposes into, along training.
 
     The loss, weight decay included (grey), is $L_{NC1} + L_{NC2/3} + L_{LS}^\perp$ to rounding: within-class
@@ -35,24 +85,30 @@ def fig2(trainings: Sequence[Table]) -> Drawn:
     loses against the least-squares one (solid). Dashed: the first and the last without the part that weight decay adds
     to them, which is squared error alone; decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds; bands:
     their range; vertical, red: the first measured epoch without a train error, median over seeds; dotted: the learning
-    rate drops tenfold. {recipe}
+    rate drops tenfold. {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6, sharex=True, sharey=True)
-    shares = []
+    suffix, shares = SUFFIXES[decay], []
     for table in trainings:
         axis = panels[place_of(table)]
         axis.set(xscale="log", yscale="log")
         axis.xaxis.set_major_formatter(PLAIN)
-        band(axis, by_seed(table, "loss"), color=COLOURS["grey"], lw=2.6, alpha=0.6, label="loss")
+        band(axis, by_seed(table, f"loss{suffix}"), color=COLOURS["grey"], lw=2.6, alpha=0.6, label="loss")
         for term, (label, colour) in TERMS.items():
-            values = by_seed(table, term)
+            values = by_seed(table, f"{term}{suffix}")
             band(axis, values, color=COLOURS[colour], label=label)
             if term != "loss_nc23":
-                data = values - by_seed(table, f"{term}_decay")
+                data = values - by_seed(table, f"{term}_decay{suffix}")
                 band(axis, data, color=COLOURS[colour], ls=DASHED, lw=1.0, label=f"{label}, without decay")
         mark_epochs(axis, table)
-        shares.append(by_seed(table, "loss_ls_perp").iloc[-1] / by_seed(table, "loss").iloc[-1])
+        deviation, total = (by_seed(table, f"{term}{suffix}").iloc[-1] for term in ("loss_ls_perp", "loss"))
+        shares.append(deviation / total)
     next(iter(panels.values())).set_ylabel("term of the MSE loss")
     shared_legend(figure)
     alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.2g} of the loss."
-    return Drawn(figure, {"recipe": recipe(trainings), "share": float(np.mean(np.concatenate(shares)))}, alt)
+    facts = {
+        "recipe": recipe(trainings),
+        "share": float(np.mean(np.concatenate(shares))),
+        "convention": CONVENTIONS[decay],
+    }
+    return Drawn(figure, facts, alt)

@@ -68,7 +68,10 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
             cells += ["" if np.isnan(value) else f"{value:.2f}" for value in published]
     figure, axis = plt.subplots(figsize=(WIDTH, 0.5 + 0.26 * len(rows)))
     axis.axis("off")
-    drawn = axis.table(rows, colLabels=head, loc="center", cellLoc="center", edges="horizontal")
+    drawn = axis.table(rows, colLabels=head, loc="center", cellLoc="center", edges="open")
+    # rules above and below the head and at the end, as tables in print have them
+    for (row, _), cell in drawn.get_celld().items():
+        cell.visible_edges = "BT" if row == 0 else "B" if row == len(rows) else "open"
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(8)
     drawn.auto_set_column_width(list(range(len(head))))

@@ -18,6 +18,7 @@ from learning_dynamics.tidy import Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
 INSET = 0.42  # side of the inset, of its panel's
+MARGIN = 1.15  # half a side of a picture, of what lies furthest out in it
 SPREADS = (np.array([[1.6, 0.9], [0.9, 0.8]]), np.array([[0.7, -0.45], [-0.45, 1.3]]))
 
 
@@ -69,27 +70,33 @@ def fig13(training: Table) -> Drawn:
     and the last recorded epoch of a training; training moves along it from left to right. Above each, its fibre: the
     features $H = \Sigma_W^{1/2}X$ that the network has, and $AX$ for two other symmetric positive-definite $A$. Real
     features: those of figure 1, in the plane of three class means. Shaded: the classes that the least-squares
-    classifier of each picture decides for. The number is its square loss: the same on a fibre to rounding (relative
-    difference {difference:.0e}), and another on every fibre. {recipe}
+    classifier of each picture decides for. Below each picture its square loss: the same on a fibre to rounding
+    (relative difference {difference:.0e}), and another on every fibre. The base space is drawn on one scale, in units
+    of the standard deviation within classes, of which the bar is ten; every other picture has a scale of its own.
+    {recipe}
     """
     rows = training[training["quantity"].str.startswith("portrait")]
     epochs = sorted(rows["epoch"].unique())
     figure, axes = plt.subplots(4, len(epochs), figsize=(WIDTH, 8.0), squeeze=False)
     names = ("$A_2X$", "$A_1X$", r"$H = \Sigma_W^{1/2} X$", "base space: $X$")
-    differences = []
-    for column, epoch in enumerate(epochs):
+    roots, representatives = [], []
+    for epoch in epochs:
         features = _portrait(rows[rows["epoch"] == epoch])[2]
         features = features - features.mean(axis=(0, 1))
-        root = theory.within_class_root(features)
-        representative = features @ np.linalg.inv(root)
+        roots.append(theory.within_class_root(features))
+        representatives.append(features @ np.linalg.inv(roots[-1]))
+    base = MARGIN * max(float(np.abs(each).max()) for each in representatives)
+    differences = []
+    for column, (epoch, root, representative) in enumerate(zip(epochs, roots, representatives, strict=True)):
         losses = [
             _fibre_panel(axes[row, column], representative @ transform)
-            for row, transform in enumerate((SPREADS[1], SPREADS[0], root, np.eye(2)))
+            for row, transform in enumerate((SPREADS[1], SPREADS[0], root))
         ]
+        losses.append(_fibre_panel(axes[3, column], representative, half=base))
         differences.append(np.ptp(losses) / losses[0])
         axes[0, column].set_title(f"fibre at epoch {epoch}")
-        for axis in axes[3, :]:
-            axis.set_facecolor("#f4f4f4")
+        axes[3, column].set_facecolor("#f4f4f4")
+        axes[3, column].plot([-0.9 * base, -0.9 * base + 10], [-0.9 * base] * 2, color=COLOURS["black"], lw=2.0)
     for row, name in enumerate(names):
         axes[row, 0].set_ylabel(name)
     shared_legend(figure, markerscale=2)
@@ -160,16 +167,16 @@ def _deviations(axis: Axes, means: np.ndarray, features: np.ndarray) -> None:
     axis.plot(0, 0, "+", color=COLOURS["black"], ms=7, zorder=4)
 
 
-def _fibre_panel(axis: Axes, features: np.ndarray) -> float:
-    """Draw features and what their least-squares classifier decides; return its loss."""
+def _fibre_panel(axis: Axes, features: np.ndarray, half: float | None = None) -> float:
+    """Draw features and what their least-squares classifier decides, up to half a side; return its loss."""
     weights, bias, loss = theory.least_squares_classifier(features)
-    half = 1.15 * np.abs(features).max()
+    half = MARGIN * float(np.abs(features).max()) if half is None else half
     x, y = np.meshgrid(np.linspace(-half, half, 201), np.linspace(-half, half, 201))
     decided = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
     axis.contourf(x, y, decided, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
     _scatter_classes(axis, features, alpha=0.7)
-    axis.text(0.03, 0.03, f"loss {loss:.3g}", transform=axis.transAxes, fontsize=8)
     axis.set(aspect="equal", xticks=[], yticks=[])
+    axis.set_xlabel(f"loss {loss:.3g}", fontsize=8, labelpad=2, loc="left")
     return loss
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from learning_dynamics.datasets.images import standardised
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.portrait.theory import coordinates
-from learning_dynamics.settings import Count, Positive
+from learning_dynamics.settings import Count, Natural, Positive
 from learning_dynamics.tidy import Column, columns
 from learning_dynamics.trajectory import Trajectory
 
@@ -35,6 +35,8 @@ def training(
     batch_statistics: Literal["running", "recomputed"],
     robustness_epochs: Count,
     robustness_images: Count,
+    notebook_decay: Positive,
+    frozen_epochs: Natural,
     gigabytes: Positive = 4.0,
 ) -> pd.DataFrame:
     """Measure collapse at every recorded epoch of a training.
@@ -51,7 +53,10 @@ def training(
     ``rank``, the numerical rank of Sigma_W;
     for MSE ``loss`` with its weight-decay term, summed example by example, ``loss_decay``, that term alone, and
     ``loss_nc1``, ``loss_nc23``, ``loss_ls_perp``, the terms that the loss decomposes into, with
-    ``loss_nc1_decay`` and ``loss_ls_perp_decay``, what weight decay adds to them;
+    ``loss_nc1_decay`` and ``loss_ls_perp_decay``, what weight decay adds to them; the same with ``--notebook``, for the
+    loss and the least-squares classifier of another weight decay than the trained one;
+    ``split_sampling``, ``split_batches``, ``split_replaced``, ``split_law``: see `deviation.frozen_body`, at the last
+    recorded epoch at the full learning rate;
     ``dead_features``, share of features that vanish on every image;
     ``robustness``, mean l2 norm of DeepFool's perturbation over the norm of the standardised image, and
     ``robustness_fooled``, share of images that it did fool (test, at some epochs, and where train errors end);
@@ -68,12 +73,18 @@ def training(
         measured.
     robustness_epochs, robustness_images : int
         At about how many epochs robustness is measured, and on how many test images of each class.
+    notebook_decay : float
+        The weight decay of the terms ``--notebook``, in units of the trained one.
+    frozen_epochs : int
+        For how many epochs the last layer is trained on the frozen body; 0 for not at all.
     gigabytes : float
         What one pass through the network, and what the features of all images, may occupy; batches follow from it.
     """
-    bench = _Bench(trajectory, batch_statistics, robustness_images, gigabytes)
+    bench = _Bench(trajectory, batch_statistics, robustness_images, notebook_decay, gigabytes)
     last = len(trajectory.time) - 1
     chosen = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
+    drop = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
+    full_rate = int(np.flatnonzero(trajectory.time <= drop)[-1])
     found: list[tuple] = []
     for member in range(trajectory.members):
         without_error = False
@@ -84,6 +95,8 @@ def training(
             if point in chosen or (error == 0 and not without_error):
                 rows += bench.robustness()
             without_error |= error == 0
+            if point == full_rate and frozen_epochs and trajectory.settings["loss"] == "mse":
+                rows += bench.frozen(frozen_epochs, member)
             found += [(bench.data, member, int(epoch), *row) for row in rows]
     declared = [column.name for column in training.columns]
     return pd.DataFrame(found, columns=declared)
@@ -92,7 +105,7 @@ def training(
 class _Bench:
     """A network on its device with the images it is measured on."""
 
-    def __init__(self, trajectory: Trajectory, statistics: str, per_class: int, gigabytes: float) -> None:
+    def __init__(self, trajectory: Trajectory, statistics: str, per_class: int, share: float, gigabytes: float) -> None:
         import torch
 
         from learning_dynamics.dynamics.training import chosen_device
@@ -102,6 +115,7 @@ class _Bench:
         settings, constants = trajectory.settings, trajectory.constants
         self.data = str(constants["name"])
         self.settings, self.statistics, self.gigabytes = settings, statistics, gigabytes
+        self.decays = {"": settings["weight_decay"], "--notebook": share * settings["weight_decay"]}
         device = chosen_device(settings.get("device", "auto"))
         self.images, self.labels = {}, {}
         for split in ("train", "test"):
@@ -169,16 +183,25 @@ class _Bench:
         for index, value in enumerate(collapse.signal_to_noise(train.within, train.means), start=1):
             yield "train", "snr", index, -1, -1, float(value)
         if self.settings["loss"] == "mse":
-            decay = self.settings["weight_decay"]
-            norm = 0.5 * decay * float(np.sum(classifier**2))
-            yield _scalar("train", "loss", train.square_loss + norm)
-            yield _scalar("train", "loss_decay", norm)
-            for term, value in collapse.decomposition(train.within, train.means, classifier, decay).items():
-                yield _scalar("train", term, value)
+            for suffix, decay in self.decays.items():
+                norm = 0.5 * decay * float(np.sum(classifier**2))
+                yield _scalar("train", f"loss{suffix}", train.square_loss + norm)
+                yield _scalar("train", f"loss_decay{suffix}", norm)
+                for term, value in collapse.decomposition(train.within, train.means, classifier, decay).items():
+                    yield _scalar("train", f"{term}{suffix}", value)
         if portrait:
             kept = int(np.flatnonzero(self.labels["train"].cpu().numpy() < 3)[-1]) + 1
             features, labels = layers["train"].first(kept), self.labels["train"][:kept].cpu().numpy()
             yield from coordinates(features, labels, train.means, weights)
+
+    def frozen(self, epochs: int, member: int) -> list[Row]:
+        """Return what the last layer's deviation is with the body of the loaded state frozen."""
+        from learning_dynamics.papers.neural_collapse.training.deviation import frozen_body
+
+        images, labels = self.images["train"], self.labels["train"]
+        seed = self.settings["seed"]
+        found = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
+        return [_scalar("train", name, value) for name, value in found.items()]
 
     def robustness(self) -> list[Row]:
         """Return how far test images are from a change of decision, by DeepFool and by known crossings."""

@@ -31,10 +31,10 @@ def compression_map(
 ) -> Drawn:
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
-    Falls of at least {threshold:g} in that time count. Top, an exploration by which no claim is judged: gradient
-    descent over class sizes (rows), dimensions and initial scales (columns), for four classes and for more; shares in
-    per cent with 95 % Wilson intervals below, {seeds} seeds a cell with four classes; of equal classes all are rarest.
-    Bottom, by which claims are judged: training changed in one respect at a time, scales together: with skew and
+    Falls of at least {threshold:g} in that time count, of the rank over all examples. No claim is judged by this
+    search. Top: gradient descent over class sizes (rows), dimensions and initial scales (columns), for four classes
+    and for more; shares in per cent with 95 % Wilson intervals below, {seeds} seeds a cell with four classes; of
+    equal classes all are rarest. Bottom: training changed in one respect at a time, scales together: with skew and
     bottleneck (the paper's case), without skew, without bottleneck. Left: share of seeds that compress, with 95 %
     intervals; the dashed line is one half. Middle: depth of the deepest fall among those that do, median and middle
     half. Right: the rank's net change while the rarest classes are learned, of all seeds.

@@ -21,6 +21,6 @@ def map_draws(table: Table, quantity: str, measure: str, threshold: float, *, co
         "treated": rows["skewed"] & narrow,
         "equal": ~rows["skewed"] & narrow,
         # logits do not change with their mean: one dimension less than classes is no bottleneck
-        "wide": rows["skewed"] & (rows["dimension"] >= rows["classes"] - 1),
+        "wide": rows["skewed"] & ~narrow & (rows["dimension"] >= rows["classes"] - 1),
     }[control]
     return rows[kept]

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
-from learning_dynamics.evidence import share
+from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, share_of_draws
+from learning_dynamics.evidence import mean, share
+from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, values
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
@@ -157,3 +158,78 @@ def bottleneck_is_necessary(region: Table, *, threshold: Positive, small: Positi
         "narrow": float(shares.get((narrow, turns), np.nan)),
     }
     return Finding(judge, wide, {"two dimensions in place of three": narrow}, facts=facts)
+
+
+@claim(
+    "Section 3.3, why the population matters",
+    scope="sizes in powers of a ratio up to 512 : 64 : 8 : 1, V = 4, d = 2, cross-entropy, gradient flow from the "
+    "smallest Gaussian starts; one row of features a class",
+    origin="ours",
+    empirical=True,
+)
+def population_decides(region: Table, *, threshold: Positive, typical: Fraction, rare: Fraction) -> Finding:
+    r"""The mean feature of a class of $n$ examples has a squared length in proportion to $1/\sqrt n$ at equal margins.
+    Counted by class the rare ones outweigh the frequent ones in the end, and the rank falls; counted by examples they
+    do not, and it does not fall.
+
+    The flow conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself, so that a margin $m = |f||w|$ makes
+    $|f|^2 = m/\sqrt n$: measured is the slope {value:.3f}, the margin of each class divided out. Over classes
+    the eigenvalue of the rare classes' direction passes that of the frequent ones' on its way up, and the rank passes
+    two and falls; over examples every eigenvalue carries the factor $n$, and the rare ones' stays the smaller. The rank
+    over classes ends by as much as the threshold below its highest in {classes:.0%} of the draws, over examples in
+    {examples:.0%}. At ratios $r$ of neighbouring sizes both ranks tend to the same value, one from above, one from
+    below: eigenvalues as $r : 1$. At {most:.0f} : 1 that predicts {predicted_rank:.2f}, and they end at {end:.2f} and
+    {end_examples:.2f}: margins are not quite equal.
+    """
+    smallest = region["scale"].min()
+    rows = region[(region["scale"] == smallest) & region["skewed"]]
+    rows = rows[rows["dimension"] == rows["dimension"].min()]
+    orders = select(rows, "length_order")["value"].to_numpy()
+
+    def ends(quantity: str, population: str) -> pd.Series:
+        return select(rows, quantity, population=population).set_index(["counts", "seed"])["value"]
+
+    drops = {name: ends("peak", name) - ends("end", name) for name in ("classes", "examples")}
+
+    def judge(reading: tuple[float, str, str]) -> Judgement:
+        order, falling, rising = reading
+        return Judgement(
+            equal(
+                r"slope of $\log(|f_c|^2 / m_c)$ on $\log n_c$ over classes, mean over draws",
+                mean(orders),
+                order,
+                tolerance=0.05,
+                resolution=0.25,
+                because="interval of the mean, and a tenth of the slope: no class is quite alone in its direction",
+            ),
+            share_of_draws(
+                f"draws whose rank over {falling} ends below its highest by the threshold",
+                drops[falling] >= threshold,
+                at_least=typical,
+                undecided=drops[falling].isna(),
+                because=MORE,
+            ),
+            share_of_draws(
+                f"the same over {rising}",
+                drops[rising] >= threshold,
+                at_most=rare,
+                undecided=drops[rising].isna(),
+                because="one draw in twenty is let pass",
+            ),
+        )
+
+    most = max(rows["counts"].unique(), key=ratio)
+    facts = {
+        "classes": float(np.mean(drops["classes"] >= threshold)),
+        "examples": float(np.mean(drops["examples"] >= threshold)),
+        "most": ratio(most),
+        "predicted_rank": theory.rank_of_two_pairs(ratio(most) ** (1 / 3)),
+        "end": float(ends("end", "classes").loc[most].median()),
+        "end_examples": float(ends("end", "examples").loc[most].median()),
+    }
+    rivals = {
+        "lengths that do not depend on the size": (0.0, "classes", "examples"),
+        "squared lengths of one over the size": (-1.0, "classes", "examples"),
+        "the populations exchanged": (-0.5, "examples", "classes"),
+    }
+    return Finding(judge, (-0.5, "classes", "examples"), rivals, facts=facts)

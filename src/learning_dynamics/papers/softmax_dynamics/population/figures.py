@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import PercentFormatter
@@ -64,8 +66,48 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
 
 def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
     """Draw the edges between cells inside and outside a set."""
-    style = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
+    style: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
     for i, j in np.argwhere(inside[:, 1:] != inside[:, :-1]):
         axis.plot([j + 0.5] * 2, [i - 0.5, i + 0.5], **style)
     for i, j in np.argwhere(inside[1:] != inside[:-1]):
         axis.plot([j - 0.5, j + 0.5], [i + 0.5] * 2, **style)
+
+
+def many_classes(laws: Table, *, threshold: Positive) -> Drawn:
+    r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, over d / V.
+
+    {classes} classes whose sizes are equal, or fall with their number $k$ as $1/k$ or $1/k^2$, by the largest over the
+    smallest; gradient flow from Gaussian starts of scale {scale:g}, one row a class, {seeds} seeds. RankMe, centred,
+    over classes (filled, solid) and over examples (open, dashed). Left: share of seeds, with 95 % Wilson intervals.
+    Right: median and middle half of the fall.
+    """
+    figure, (shares, depths) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
+    sizes = sorted(laws["counts"].unique(), key=ratio)
+    classes = len(sizes[0].split("-"))
+    for counts, colour in zip(sizes, ("grey", "blue", "vermilion", "green", "purple"), strict=False):
+        for population, line in (("classes", "o-"), ("examples", "o--")):
+            rows = laws[(laws["counts"] == counts) & (laws["population"] == population)]
+            ends = rows[rows["quantity"] == "end"].set_index(["dimension", "seed"])["value"]
+            fall = rows[rows["quantity"] == "peak"].set_index(["dimension", "seed"])["value"] - ends
+            by_dimension = fall.groupby("dimension")
+            found = [share(int((part >= threshold).sum()), len(part)) for _, part in by_dimension]
+            places = np.array(sorted(fall.index.get_level_values("dimension").unique())) / classes
+            middle = np.array([one.value for one in found])
+            error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
+            face = COLOURS[colour] if population == "classes" else "none"
+            style: dict[str, Any] = {"fmt": line, "ms": 4, "lw": 1.0, "color": COLOURS[colour], "mfc": face}
+            label = f"largest / smallest {ratio(counts):.0f}" if population == "classes" else None
+            shares.errorbar(places, middle, yerr=error, label=label, **style)
+            low, half, high = (by_dimension.quantile(q).to_numpy() for q in (0.25, 0.5, 0.75))
+            depths.errorbar(places, half, yerr=[half - low, high - half], **style)
+    shares.set(xlabel="$d / V$", ylabel="share of seeds", ylim=(-0.03, 1.03))
+    shares.yaxis.set_major_formatter(PercentFormatter(1.0))
+    depths.set(xlabel="$d / V$", ylabel="fall from the highest rank")
+    handles, names = shares.get_legend_handles_labels()
+    depths.legend(handles, names, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=8, handlelength=1.4)
+    settings = settings_of(laws)
+    facts = {
+        "classes": classes, "scale": settings["scales"][0], "seeds": settings["seeds"], "threshold": threshold,
+    }  # fmt: skip
+    alt = "Falls of the rank against d / V for sizes of three laws: over classes at power laws, over examples nowhere."
+    return Drawn(figure, facts, alt)

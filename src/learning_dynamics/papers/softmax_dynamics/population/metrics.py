@@ -18,10 +18,12 @@ CELLS = (
     Column("dimension", "int", "feature dimensions d"),
     Column("scale", "float", "standard deviation of the initial parameters"),
     Column("seed", "int", "ensemble member within its cell"),
-    Column("population", "str", "examples: a class counts as often as it has examples; classes: it counts once"),
+    Column("population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"),
     Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
     QUANTITY,
-    Column("value", "float", "measured; empty where a flow could not be integrated", nullable=True),
+    Column(
+        "value", "float", "measured; empty where a flow could not be integrated, or nothing is defined", nullable=True
+    ),
 )
 
 
@@ -33,7 +35,9 @@ def class_flows(
 
     ``net``: its change while the rarest classes are learned (between `lower` and `upper`). By threshold: ``fall_rare``,
     the part of a fall after a rise since the warm-up's trough that lies in that time; ``phases``, whether a warm-up, a
-    growth and such a fall follow one another.
+    growth and such a fall follow one another. ``end`` and ``peak``: the rank at the end, and its highest since the
+    trough. Of neither population: ``length_order``, the slope of the logarithm of a class's squared length over its
+    margin at the end on that of its size, over classes; empty where classes are equal.
     """
     constants = trajectory.constants
     sizes = constants["counts"]
@@ -51,12 +55,17 @@ def class_flows(
     }
     members = np.arange(len(f))
     axes = {"seed": members % trajectory.settings["seeds"]}
-    tables = []
+    orders = length_orders(f[:, -1], W[:, -1], sizes)
+    orders[failed] = np.nan
+    tables = [rows({"length_order": orders}, axes, **labels, population="", threshold=0.0)]
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])
         series[failed] = np.nan
         net = series[members, found.rare[1]] - series[members, found.rare[0]]
-        tables.append(rows({"net": net}, axes, **labels, population=population, threshold=0.0))
+        since = falls.troughs(series, found.learning[0])
+        peak = np.where(np.arange(series.shape[1]) >= since[:, None], series, -np.inf).max(axis=1)
+        ends = {"net": net, "end": series[:, -1], "peak": np.where(failed, np.nan, peak)}
+        tables.append(rows(ends, axes, **labels, population=population, threshold=0.0))
         for threshold in thresholds:
             measured = {
                 "fall_rare": falls.falls_by_window(series, threshold, found)["fall_rare"],
@@ -64,6 +73,24 @@ def class_flows(
             }
             tables.append(rows(measured, axes, **labels, population=population, threshold=threshold))
     return joined(CELLS, *tables)
+
+
+def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return each member's slope of log(|f_c|^2 / f_c w_c) on log(n_c) over classes c, shape (members,).
+
+    nan where classes are equal, or the margin f_c w_c of one is not positive.
+
+    Parameters
+    ----------
+    f, W : ndarray, shapes (members, classes, d) and (members, d, classes)
+    sizes : ndarray, shape (members, classes)
+    """
+    margins = np.einsum("mcd,mdc->mc", f, W)
+    known = (margins > 0).all(axis=1) & (sizes.max(axis=1) > sizes.min(axis=1))
+    y = np.log(np.where(known[:, None], np.sum(f**2, axis=-1) / np.where(margins > 0, margins, 1.0), 1.0))
+    x = np.log(sizes) - np.log(sizes).mean(axis=1, keepdims=True)
+    spread = np.where(known, np.sum(x**2, axis=1), 1.0)
+    return np.where(known, np.sum(x * y, axis=1) / spread, np.nan)
 
 
 def weighted_rankme(points: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -373,6 +373,98 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Finding:
         rivals={"a classifier that is sparse in the inputs": "dense_inputs"},
         facts={"inputs": float(np.median(last_values(tables, "dense_inputs", network="decomposable")))},
     )
+
+
+@claim(
+    "sections 5 and 6",
+    scope="random separable points, each from many random starts; diagonal, convolutional, decomposable and fully "
+    "connected networks; two to four layers",
+    correction="With two layers, and in fully connected networks of any depth, limit directions do not depend on the "
+    "initialisation. With three or more orthogonally decomposable layers they do: several stationary points attract.",
+)
+def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
+    r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
+
+    With two layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because the margin
+    problem is convex. From three decomposable layers on they leave every stationary point of the $\ell_{2/L}$
+    max-margin problem, and starts choose: on the same data {several} of {deep} such problems have more than one limit,
+    up to {most} from {count} starts, and two limits are up to {apart:.0f} degrees apart. Of the starts of real networks
+    with three or more layers {other:.0%} end above the global minimum.
+    """
+    angles, moved, names, depths, limits = (np.concatenate(each) for each in zip(*map(_of_starts, starts), strict=True))
+    excess = np.concatenate(
+        [table[(table["quantity"] == "excess") & (table["depth"] > 2)]["value"] for table in starts]
+    )
+    decomposable = np.isin(names, ORTHOGONAL)
+    deep = decomposable & (depths > 2)
+
+    def judge(one: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Judgement:
+        alone = one(decomposable, depths)
+        headline = every_draw(
+            "largest angle in degrees between the limits from two starts, where one limit is predicted",
+            angles[alone],
+            at_most=degrees,
+            because="chosen; undecided while a direction turns by half as much",
+            undecided=(angles > degrees)[alone] & (moved > degrees / 2)[alone],
+        )
+        if alone.all():
+            return Judgement(headline)
+        kinds = sorted({(name, depth) for name, depth in zip(names[~alone], depths[~alone], strict=True)})
+        largest = np.array([angles[(names == name) & (depths == depth)].max() for name, depth in kinds])
+        return Judgement(
+            headline,
+            every_draw(
+                "where several limits are predicted: the largest such angle of each architecture and depth",
+                largest,
+                at_least=degrees,
+                because="as above; undecided where no data set shows a second limit, which others may have",
+                undecided=largest < degrees,
+            ),
+        )
+
+    return Finding(
+        judge,
+        lambda orthogonal, _depths: np.ones_like(orthogonal),
+        rivals={
+            "one limit at any depth but four": lambda orthogonal, depths: ~orthogonal | (depths != 4),
+            "one limit for two layers alone": lambda _orthogonal, depths: depths == 2,
+            "one limit for fully connected networks alone": lambda orthogonal, _depths: ~orthogonal,
+        },
+        corrected=lambda orthogonal, depths: ~orthogonal | (depths == 2),
+        reason="the max-margin problem that decides is not convex from three decomposable layers on",
+        facts={
+            "several": int((limits[deep] > 1).sum()),
+            "deep": int(deep.sum()),
+            "most": int(limits.max()),
+            "count": int(settings_of(starts[0])["starts"]),
+            "apart": float(np.nanmax(angles)),
+            "other": float(np.mean(excess > 0.01)),
+        },
+    )
+
+
+def _of_starts(table: Table) -> tuple[np.ndarray, ...]:
+    """Return of each data set and network: the largest angle between limits, and by how much one turns late, in
+    degrees; network and depth; and the number of limits that are a degree apart.
+    """
+    found = []
+    last = table["sigma"].max()
+    for (network, depth, seed), _ in select(table, "direction").groupby(["network", "depth", "seed"]):
+        where = {"network": network, "depth": depth, "seed": seed}
+        end, before = (by_draw(table, "direction", draw="start", sigma=s, **where) for s in (last, last / 2))
+        angle = _degrees(end[:, None], end[None])
+        limits: list[int] = []
+        for place in range(len(end)):
+            if all(angle[place, other] > 1.0 for other in limits):
+                limits.append(place)
+        found.append((angle.max(), _degrees(end, before).max(), network, depth, len(limits)))
+    return tuple(map(np.array, zip(*found, strict=True)))
+
+
+def _degrees(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return angles between unit vectors, accurate near zero."""
+    apart, along = (np.linalg.norm(first - sign * second, axis=-1) for sign in (1, -1))
+    return np.degrees(2 * np.arctan2(apart, along))
 
 
 @claim(

@@ -100,7 +100,7 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     loss, (14). Second: the largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. Third, of fully
     connected networks: the distance between the directions of the coefficients and of $-X^T r$, (15) and (19).
     Dotted: the bound that claims use. Draws pass from one singular vector to another the more slowly, the nearer the
-    two singular values; where lines level off is rounding and the integrator's tolerance.
+    two singular values. Axes end at the integrator's tolerance.
     """
     columns = {
         "misaligned": r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",
@@ -112,9 +112,10 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     for row, (table, layers) in zip(axes, ((two, "two layers"), (three, "three layers")), strict=True):
         for axis, quantity in zip(row, columns, strict=True):
             for (network, _), run in select(table, quantity).groupby(["network", "seed"]):
-                axis.semilogy(run["sigma"], np.maximum(run["value"], 1e-18), color=NETWORKS[network][0], lw=0.7)
+                axis.semilogy(run["sigma"], run["value"], color=NETWORKS[network][0], lw=0.7)
             axis.axhline(slowest([two, three], slack), ls=":", color=COLOURS["black"], lw=1.0)
             axis.set_xscale("symlog", linthresh=10)
+            axis.set_ylim(bottom=settings_of(table)["rtol"])
         row[0].set_ylabel(layers)
     for axis, label in zip(axes[0], columns.values(), strict=True):
         axis.set_title(label)
@@ -125,5 +126,5 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     return Drawn(
         figure,
         {"draws": two["seed"].nunique()},
-        alt="Six panels of curves on logarithmic axes that all fall below a dotted bound and on to rounding.",
+        alt="Six panels of curves on logarithmic axes that all fall below a dotted bound.",
     )

@@ -12,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
     pushes_at_the_limit,
 )
 from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measured, singular_products
-from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
+from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
@@ -127,15 +127,45 @@ def _powers(
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = ((rho * push).real / (np.abs(rho) * np.abs(push)))[:, off].min(axis=0)
     resolved = (np.abs(rho) > (FLOOR * atol) ** 2).all(axis=0)[off]
-    power = [
+    powers = [
         fitted_power(sigmas, share[:, j]) if seen else np.nan
         for j, seen in zip(np.flatnonzero(off), resolved, strict=True)
     ]
     return {
-        "power": (np.array([power]), 1 - np.abs(push[off])),
+        "power": (np.array([powers]), 1 - np.abs(push[off])),
         "between": np.full((1, off.sum()), share[0, off].sum()),
         "sign": cosine[None],
     }
+
+
+STARTS = (SEED, NETWORK, DEPTH, Column("start", "int", "which of the starts"), SIGMA, QUANTITY, INDEX, VALUE, PREDICTED)
+
+
+@columns(*STARTS)
+def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``direction``, the coefficients at unit length, and at the last time ``excess``.
+
+    The excess is that of the l_(2/L) quasi-norm, as in `from_random_layers`, for real decomposable networks.
+    """
+    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    tables = []
+    for architecture in settings["networks"]:
+        for depth in settings["depths"]:
+            network = network_of(architecture, X.shape[-1], depth, settings["seed"])
+            states = trajectory.series[f"{architecture}_{depth}"][:, 1:]
+            beta = network.coefficients(states)
+            direction = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
+            axes = {"seed": np.arange(len(X)), "sigma": trajectory.time[1:], "start": np.arange(settings["starts"])}
+            labels = {"network": architecture, "depth": depth}
+            tables.append(rows({"direction": direction}, axes, **labels))
+            if network.S is None or not np.isrealobj(network.S):
+                continue
+            power, rho = 2 / depth, singular_products(network, states[:, -1])
+            margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
+            least = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
+            excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least)[:, None] - 1
+            tables.append(rows({"excess": excess[:, None]}, axes | {"sigma": trajectory.time[-1:]}, **labels))
+    return joined(STARTS, *tables)
 
 
 @columns(SEED, SCALE, Column("time", "float", "gradient-flow time"), QUANTITY, INDEX, VALUE, PREDICTED)

@@ -57,6 +57,40 @@ def from_random_layers(
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
 
 
+def from_many_starts(
+    data: Arrays,
+    *,
+    networks: list[Literal["fully_connected", "diagonal", "convolutional", "decomposable"]],
+    depths: list[Count],
+    starts: Count,
+    scale: Positive,
+    last: Positive,
+    doublings: Count,
+    sharpness: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow the flow of classification of each data set from many starts: Gaussian layers, the last one zero.
+
+    Returns
+    -------
+    Trajectory
+        Time is sigma = log(1 + log(1 + t)): zero, `last`, and its doublings. Series ``<network>_<depth>``, shape (data
+        sets, times, starts, parameters): the layers divided by (1 + log(1 + t))^(1/L).
+    """
+    X, y = data["X"], data["y"]
+    sigmas = np.concatenate([[0.0], last * 2.0 ** np.arange(doublings + 1)])
+    series: Arrays = {}
+    for architecture in networks:
+        for depth in depths:
+            network = network_of(architecture, X.shape[-1], depth, seed)
+            given = np.stack([scale * zero_last(network, starts, seed)] * len(X))
+            states = _followed(network, X, y, given, sigmas, sharpness, rtol, atol, f"{architecture}, {depth} layers")
+            series[f"{architecture}_{depth}"] = states.reshape(len(X), starts, len(sigmas), -1).swapaxes(1, 2)
+    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
+
+
 def from_coefficients(
     data: Arrays,
     *,
@@ -163,4 +197,4 @@ def _followed(
 
 def _undecided(series: Arrays) -> np.ndarray:
     """Return the members that some network's integration did not carry to the end."""
-    return np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
+    return np.any([np.isnan(states).any(axis=tuple(range(1, states.ndim))) for states in series.values()], axis=0)

@@ -163,6 +163,71 @@ def _slopes(tables: Sequence[Table], quantity: str, floor: float) -> tuple[Estim
 
 
 @claim(
+    "equation (84)",
+    scope="random square layers that fulfil the conditions of Theorem 6.1 and no more; three to five layers",
+    correction=r"The chain of inequalities holds up to three layers, and its last step up to two; (84) itself follows "
+    r"from $\sigma_{\min}(W_l) \geq \sigma_{\min}(W_{l+1})$, because the least singular value of a product of square "
+    "matrices is at least the product of theirs.",
+)
+def equation_84(layers: Table) -> Finding:
+    r"""Layers of which each dominates the next fulfil $W_{L-1}^T \cdots W_1^T W_1 \cdots W_{L-1} \succeq
+    (W_{L-1}^T W_{L-1})^{L-1} \succeq (W_{L-1}^T W_{L-1} - w_L w_L^T)^{L-1} \succeq \lambda^{L-1} I$.
+
+    The first two inequalities are squared on the way, and squaring does not keep the order of matrices. Of {draws}
+    draws with four layers and more {chain} break the first, and of {powers} with three and more {power} break the
+    second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
+    least {value:.3g} times $\lambda^{L-1}$.
+    """
+    depths = by_draw(layers, "chain", draw=["depth", "seed"], column="depth")[:, 0]
+    values = {
+        name: by_draw(layers, name, draw=["depth", "seed"])[:, 0]
+        for name in ("chain", "power", "conclusion", "largest")
+    }
+    rounding = 1e-12
+
+    def judge(predicted: tuple[int, int, str]) -> Judgement:
+        chain, power, conclusion = predicted
+        steps = [
+            every_draw(
+                f"{which} step: least eigenvalue of the difference, relative",
+                values[name][depths <= most],
+                at_least=-rounding,
+                because="rounding",
+            )
+            for which, name, most in (("first", "chain", chain), ("second", "power", power))
+            if (depths <= most).any()
+        ]
+        return Judgement(
+            every_draw(
+                r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
+                values[conclusion],
+                at_least=1 - rounding,
+                because="rounding",
+            ),
+            *steps,
+        )
+
+    most = int(depths.max())
+    return Finding(
+        judge,
+        (most, most, "conclusion"),
+        rivals={
+            "the chain with four layers too": (4, 2, "conclusion"),
+            "the second step with three layers too": (3, 3, "conclusion"),
+            r"with the largest eigenvalue in place of $\lambda$": (3, 2, "largest"),
+        },
+        corrected=(3, 2, "conclusion"),
+        reason="squaring an inequality of matrices does not keep it",
+        facts={
+            "draws": int((depths > 3).sum()),
+            "chain": int((values["chain"][depths > 3] < -rounding).sum()),
+            "powers": len(depths),
+            "power": int((values["power"] < -rounding).sum()),
+        },
+    )
+
+
+@claim(
     "equation (88)",
     scope="random data; random and Gaussian layers; two to four layers; limits at scales down to 1e-2",
     correction=r"$W_l = s_l u_l v_l^T + O(\alpha)$: (87) bounds the squared Frobenius norm of the remainder by "

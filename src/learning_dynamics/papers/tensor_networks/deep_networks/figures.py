@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.lines import Line2D
 
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
@@ -32,15 +33,17 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
             for (number, _), run in select(table, quantity).groupby(["depth", "seed"]):
                 line = run.sort_values("scale")
                 axis.loglog(line["scale"], np.maximum(line["value"], 1e-16), style, color=colours[number], lw=0.9)
-        rows = select(descending, quantity)
+        rows = pd.concat([select(table, quantity) for table in (descending, gaussian)])
         scales = np.sort(rows["scale"].unique())[:2]
-        level = rows[rows["scale"] == scales[1]]["value"].median()
+        # above all lines, and named to their left
+        level = 4 * rows[rows["scale"] == scales[1]]["value"].max()
         for power, colour in zip(powers, (COLOURS["black"], COLOURS["grey"]), strict=True):
             if power:
-                guide = 12 * level * (scales / scales[1]) ** power
+                guide = level * (scales / scales[1]) ** power
                 axis.loglog(scales, guide, ":", color=colour, lw=1.6)
-                axis.text(1.08 * scales[1], guide[1] * (1.6 if colour == COLOURS["black"] else 0.4),
-                          rf"$\alpha^{power}$", color=colour, va="center", fontsize=9)  # fmt: skip
+                axis.text(0.85 * scales[0], guide[0], rf"$\alpha^{power}$", color=colour, ha="right", va="center",
+                          fontsize=9)  # fmt: skip
+        axis.set_xlim(left=0.25 * scales[0])
         axis.set_xlabel(r"initial scale $\alpha$")
         axis.set_ylabel(label)
     handles = [Line2D([], [], color=colours[n], label=f"$L = {n}$") for n in depths]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, relative_distance
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import VALUE as MEASURED
 from learning_dynamics.trajectory import Trajectory
 
 DECLARED = (
@@ -60,6 +62,37 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
         found |= {name: layered[..., place] for place, name in enumerate(("rank_one", "misaligned", "allowed"))}
         tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
     return joined(DECLARED, *tables)
+
+
+PRODUCTS = (SEED, Column("depth", "int", "number of layers L"), QUANTITY, INDEX, MEASURED, PREDICTED)
+
+
+@columns(*PRODUCTS)
+def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure the least eigenvalues in the steps of (84), with W = W_(L-1) and C = W^T W - w_L w_L^T.
+
+    Quantities: ``chain``, of the product's Gram matrix less (W^T W)^(L-1), relative to its largest; ``power``, of
+    (W^T W)^(L-1) - C^(L-1), likewise; ``conclusion``, of the Gram matrix over the least of C to the power L - 1;
+    ``largest``, the same over the largest of C.
+    """
+    tables = []
+    for depth in trajectory.settings["depths"]:
+        matrices, last = trajectory.series[f"matrices_{depth}"][:, 0], trajectory.series[f"last_{depth}"][:, 0]
+        product = functools.reduce(np.matmul, np.moveaxis(matrices, 1, 0))
+        gram, W = product.mT @ product, matrices[:, -1]
+        inner = W.mT @ W
+        rest = inner - last[:, :, None] * last[:, None, :]
+        raised, left = (np.linalg.matrix_power(each, depth - 1) for each in (inner, rest))
+        eigenvalues = np.linalg.eigvalsh(rest)
+        least = np.linalg.eigvalsh(gram)[:, 0]
+        found = {
+            "chain": np.linalg.eigvalsh(gram - raised)[:, 0] / np.linalg.norm(gram, 2, axis=(1, 2)),
+            "power": np.linalg.eigvalsh(raised - left)[:, 0] / np.linalg.norm(raised, 2, axis=(1, 2)),
+            "conclusion": least / eigenvalues[:, 0] ** (depth - 1),
+            "largest": least / eigenvalues[:, -1] ** (depth - 1),
+        }
+        tables.append(rows(found, {"seed": np.arange(len(W))}, depth=depth))
+    return joined(PRODUCTS, *tables)
 
 
 def matrices_of(network: TensorNetwork, state: np.ndarray) -> list[np.ndarray]:

@@ -63,3 +63,31 @@ def deep_regression(
         constants[f"start_{depth}"] = np.stack(starts)
     undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
     return Trajectory(np.array(scales), series, constants, undecided=undecided)
+
+
+def dominated_layers(*, depths: list[Count], size: Count, draws: Count, seed: Seed) -> Trajectory:
+    """Draw square layers that fulfil the conditions of Theorem 6.1 and no more than them.
+
+    From the last matrix on, ``W_l^T W_l`` is ``W_(l+1) W_(l+1)^T`` and a random semidefinite matrix, and
+    ``W_(L-1)^T W_(L-1)`` is ``w_L w_L^T`` and a random definite one.
+
+    Returns
+    -------
+    Trajectory
+        Members are draws, and there is one time. Series ``matrices_<depth>``, shape (draws, 1, depth - 1, size, size),
+        and ``last_<depth>``, shape (draws, 1, size).
+    """
+    series: Arrays = {}
+    for depth in depths:
+        matrices, last = np.empty((draws, 1, depth - 1, size, size)), np.empty((draws, 1, size))
+        for draw, rng in enumerate(generators(seed, f"initial_direction.dominated.{depth}", draws)):
+            last[draw, 0] = rng.standard_normal(size)
+            below = np.outer(last[draw, 0], last[draw, 0])
+            for layer in reversed(range(depth - 1)):
+                added = rng.standard_normal((size, size))
+                values, vectors = np.linalg.eigh(below + added @ added.T)
+                rotation = np.linalg.qr(rng.standard_normal((size, size)))[0]
+                matrices[draw, 0, layer] = (rotation * np.sqrt(values)) @ vectors.T
+                below = matrices[draw, 0, layer] @ matrices[draw, 0, layer].T
+        series[f"matrices_{depth}"], series[f"last_{depth}"] = matrices, last
+    return Trajectory(np.zeros(1), series)

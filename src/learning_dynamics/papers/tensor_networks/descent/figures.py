@@ -50,9 +50,9 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
     First panel as in figure 1. Other panels: separable points under the exponential loss, from the same starts, for
-    {steps:,} steps; symbols mark where they end; dashed rays are the max-margin directions of each architecture's
-    norm{plane}. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to the rays range
-    from {nearest:.2g} to {farthest:.2g} degrees.
+    {steps:,} steps; filled symbols mark where they end; dashed rays are the max-margin directions of each
+    architecture's norm{plane}. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to
+    the rays range from {nearest:.2g} to {farthest:.2g} degrees.
     """
     scales = sorted(select(classification, "limit")["scale"].unique())
     figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
@@ -62,7 +62,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
         _classification_panel(next(panels), classification, each)
     for axis in panels:
         axis.set_axis_off()
-    figure.legend(handles=_handles(regression, classification=True), loc="outside lower center", ncols=4)
+    figure.legend(handles=_handles(regression, classification=True), loc="outside lower center", ncols=3)
     last = classification[classification["time"] == classification["time"].max()]
     losses, angles = (select(last, name)["value"] for name in ("loss", "angle"))
     return Drawn(
@@ -111,7 +111,7 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     for (network, _), run in _planar(select(table, "limit", scale=scale)).groupby(["network", "direction"]):
         point = run.sort_values("index")["value"].to_numpy()
         shape, size = SHAPES[network]
-        axis.plot(*point, shape, ms=size - 1, mfc="white", mec=NETWORKS[network][0], mew=1.1, zorder=5)
+        axis.plot(*point, shape, ms=size, color=NETWORKS[network][0], mec="white", mew=0.8, zorder=5)
         ends.append(point)
     box = _fit(axis, np.array([*ends, [0.0, 0.0]]), 0.08)
     for network in SHOWN:
@@ -175,16 +175,17 @@ def _spread(table: Table, network: str, scale: float) -> float:
 
 def _handles(regression: Table, *, classification: bool) -> list[Line2D]:
     handles = network_handles(SHOWN)
-    grey = COLOURS["grey"]
+    grey, where = COLOURS["grey"], " (regression)" if classification else ""
     handles += [
         Line2D([], [], ls="", marker="o", ms=4, color=COLOURS["black"], label=r"start, $\alpha^2 \bar z_j$"),
-        Line2D([], [], ls="", marker="o", ms=6.5, mfc="none", mec=grey, label="limit by Theorem 5"),
+        Line2D([], [], ls="", marker="o", ms=6.5, mfc="none", mec=grey, label=f"limit by Theorem 5{where}"),
         Line2D([], [], ls="", marker="*", ms=8, color=grey, label="least norm"),
     ]
     if _size(regression) == 2:
         handles.append(Line2D([], [], color=MINIMA, lw=3.0, alpha=0.45, label="global minima"))
     if classification:
         handles.append(Line2D([], [], color=grey, lw=0.9, ls=(0, (4, 3)), label="max margin"))
+        handles.append(Line2D([], [], ls="", marker="o", ms=6.5, color=grey, mec="white", label="end (classification)"))
     return handles
 
 

@@ -28,6 +28,7 @@ STEPS = (
     MEASURED,
     PREDICTED,
 )
+DIRECTIONS = (SEED, NETWORK, SCALE, DIRECTION, QUANTITY, INDEX, VALUE, PREDICTED)
 TENSORS = (SEED, NETWORK, SCALE, QUANTITY, INDEX, VALUE, PREDICTED)
 
 
@@ -175,3 +176,37 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
         found = {name: (states, np.array(limits).reshape(states.shape)) for name, limits in predicted.items()}
         tables.append(rows(found, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture))
     return joined(TENSORS, *tables)
+
+
+@columns(*DIRECTIONS)
+def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure where the flow of two layers ends on one point, from several directions.
+
+    Quantities: ``parameter``, all entries of both layers; ``coefficient``; ``remainder``, what Theorem 5 can leave of a
+    singular coordinate that is not of the largest value, relative to those that are, at most one; ``second``, the
+    second singular value of M(x) relative to the first.
+    """
+    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    tables = []
+    for architecture in settings["networks"]:
+        network = network_of(architecture, X.shape[-1], 2, settings["seed"])
+        states, starts = trajectory.series[architecture], trajectory.constants[f"initial/{architecture}"]
+        left = np.empty(states.shape[:-1])
+        second = np.empty_like(left)
+        for member, (x, label) in enumerate(zip(X[:, 0], y[:, 0], strict=True)):
+            U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
+            second[member] = s[1] / s[0]
+            for place, scale in enumerate(trajectory.time):
+                sigma = np.log(2 * abs(label)) - 2 * np.log(scale)
+                for number, start in enumerate(starts[member]):
+                    first, last = network.layers(start)
+                    pair = first @ U1, np.sign(label) * last @ U2.T
+                    remainders = one_point.largest_remainders(s, *pair, sigma)
+                    others = np.where(s < s[0] * (1 - 1e-9), remainders, 0.0)
+                    left[member, place, number] = min(1.0, float(others.max()))
+        found = {
+            "parameter": states, "coefficient": network.coefficients(states), "remainder": left, "second": second,
+        }  # fmt: skip
+        axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "direction": np.arange(settings["directions"])}
+        tables.append(rows(found, axes, network=architecture))
+    return joined(DIRECTIONS, *tables)

@@ -128,3 +128,50 @@ def any_tensor(
         constants[f"initial/{architecture}"] = starts
     undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
     return Trajectory(np.array(scales), series, constants, undecided=undecided)
+
+
+def from_many_directions(
+    data: Arrays,
+    *,
+    networks: list[Literal["fully_connected", "general", "short_filters", "convolutional", "diagonal"]],
+    scales: list[Positive],
+    directions: Count,
+    residual: Positive,
+    rtol: Positive,
+    atol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow the flow of two layers on one data point to its limit from many directions, at very small scales too.
+
+    The integrator's absolute tolerance is `atol` times the scale.
+
+    Returns
+    -------
+    Trajectory
+        For each network a series, shape (data sets, scales, directions, parameters), the limits, with the scale in
+        place of time, and the constant ``initial/<network>``, the directions.
+    """
+    X, y = data["X"], data["y"]
+    series: Arrays = {}
+    constants = {"X": X, "y": y}
+    for architecture in networks:
+        network = network_of(architecture, X.shape[-1], 2, seed)
+        rngs = generators(seed, f"initial_direction.many.{architecture}", len(X) * directions)
+        starts = np.stack(
+            [within_condition(network.data_tensor(X[place // directions, 0]), rng) for place, rng in enumerate(rngs)]
+        ).reshape(len(X), directions, -1)
+        series[architecture] = np.stack(
+            [
+                [
+                    [
+                        flow_limit(network, x, label, scale * start, residual, rtol, atol * scale)
+                        for start in starts[member]
+                    ]
+                    for scale in scales
+                ]
+                for member, (x, label) in enumerate(zip(X, y, strict=True))
+            ]
+        )
+        constants[f"initial/{architecture}"] = starts
+    undecided = np.any([np.isnan(states).any(axis=(1, 2, 3)) for states in series.values()], axis=0)
+    return Trajectory(np.array(scales), series, constants, undecided=undecided)

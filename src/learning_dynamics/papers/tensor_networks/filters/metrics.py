@@ -11,9 +11,8 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
     filtered_direction,
     largest_angle,
     largest_gap,
-    largest_remainders,
 )
-from learning_dynamics.papers.tensor_networks.one_point import one_point_condition
+from learning_dynamics.papers.tensor_networks.one_point import largest_remainders, one_point_condition
 from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows

@@ -45,39 +45,6 @@ def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> fl
     )
 
 
-def largest_remainders(values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float) -> np.ndarray:
-    """Return how large singular coordinates can still be at log log t = sigma, relative to those of the top value.
-
-    In singular coordinates the sums u of two layers on one point grow like ``exp(s_j T)`` and the differences w fall
-    like ``exp(-s_j T)``, where T is the integral of the loss, whatever the loss. Because the margin, at least half of
-    log t, is at most ``exp(2 s_1 T) sum_j s_j u_j**2 / 4`` with the sums at the start, T is at least what that gives,
-    and a sum is at most ``exp(-(s_1 - s_j) T)`` times its share at the start: ``(log t)**(-(1 - s) / 2)`` with
-    s = s_j / s_1.
-
-    Parameters
-    ----------
-    values : ndarray, shape (m,)
-        Singular values of M(x), descending.
-    first, second : ndarray, shape (m,)
-        Both layers at the start in singular coordinates, the second times the label.
-    sigma : float
-        log(1 + log(1 + t)).
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        One for the coordinates of the top value.
-    """
-    top = values > values[0] * (1 - 1e-9)
-    sums, differences = np.abs(first + second), np.abs(first - second)
-    time = max(0.0, (sigma - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
-    fallen = np.exp(-2 * values[0] * time)
-    left = sums * np.exp((values - values[0]) * time) + differences * np.exp(-(values + values[0]) * time)
-    largest = np.linalg.norm(sums[top]) - fallen * np.linalg.norm(differences[top])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(top, 1.0, left / max(largest, 0.0))
-
-
 def largest_gap(values: np.ndarray, remainders: np.ndarray) -> float:
     """Return the largest gap to the l1 max margin in singular coordinates that remainders leave, relative."""
     return float(np.sum((1 - values / values[0]) * remainders**2))

@@ -11,6 +11,65 @@ from learning_dynamics.tidy import Table, by_draw, select, settings_of
 DRAW = ["network", "depth", "seed"]
 
 
+@claim(
+    "sections 3 and B",
+    scope="random inputs and parameters; diagonal, convolutional (short filters too) and fully connected networks; two "
+    "to four layers; the identity, tanh, ReLU, sigmoid and softplus",
+    correction=r"For diagonal and fully connected networks of three or more layers it needs $\phi(0) = 0$: their data "
+    r"tensor has zeros, of which the activation makes $\phi(0)$.",
+)
+def tensor_formulation(outputs: Table) -> Finding:
+    r"""With any activation $\phi$ the tensor formulation (2) gives diagonal (3), convolutional (4) and fully connected
+    (5) networks.
+
+    A convolutional network's tensor has no zeros of its own, and the two agree with any activation. In the others a
+    zero block of the tensor passes through $\phi$ as an entry. The rest of the paper is on linear networks, for which
+    nothing changes. Where they are predicted to agree the largest difference is {value:.1e}; with sigmoid or softplus
+    and three or more layers it is at least {apart:.1g}.
+    """
+    draw = ["network", "activation", "depth", "seed"]
+    tensor, layered = (by_draw(outputs, "output", draw=draw, column=column)[:, 0] for column in ("value", "predicted"))
+    names, depths = (by_draw(outputs, "output", draw=draw, column=column)[:, 0] for column in ("network", "depth"))
+    zero = by_draw(outputs, "at_zero", draw=draw)[:, 0] == 0
+    blocks = np.isin(names, ["diagonal", "fully_connected"]) & (depths > 2)
+    # where ReLU leaves nothing, both outputs are zero
+    difference = np.abs(tensor - layered) / np.maximum(np.maximum(np.abs(tensor), np.abs(layered)), 1e-300)
+
+    def judge(equal: np.ndarray) -> Judgement:
+        headline = every_draw(
+            "difference of outputs, relative, where they are predicted to agree",
+            difference[equal],
+            at_most=1e-10,
+            because="rounding, of sums that cancel to a thousandth",
+        )
+        if equal.all():
+            return Judgement(headline)
+        return Judgement(
+            headline,
+            every_draw(
+                "difference of outputs, relative, where they are predicted to differ",
+                difference[~equal],
+                at_least=1e-6,
+                because="chosen: far above rounding",
+            ),
+        )
+
+    return Finding(
+        judge,
+        np.ones_like(zero),
+        rivals={
+            r"$\phi(0) = 0$ is needed by every architecture": zero | (depths == 2),
+            r"$\phi(0) = 0$ is needed with two layers too": zero | ~np.isin(names, ["diagonal", "fully_connected"]),
+            "only linear networks agree": by_draw(outputs, "output", draw=draw, column="activation")[:, 0]
+            == "identity",
+        },
+        corrected=zero | ~blocks,
+        reason="zeros of the data tensor become the activation's value at zero",
+        facts={"apart": float(difference[blocks & ~zero].min())},
+        scaled=lambda prediction, _factor: prediction,
+    )
+
+
 @claim("appendices D and F", scope="random regression, Gaussian layers; two to four layers; real and complex bases")
 def conservation(flow: Table) -> Finding:
     r"""In orthogonally decomposable networks the squared singular coordinates of any two layers keep their

@@ -13,46 +13,46 @@ from matplotlib.patches import Polygon
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.tidy import Table
 
+BEHIND = (
+    0.45  # of an entry's length, by which each slice of the third axis stands up and to the right of the one before
+)
+COLUMNS = (3.0, 8.1, 12.2)  # where the tensor, the vector and what is left have their middles
+
 
 def fig2(contraction: Table) -> Drawn:
     r"""A linear tensor network of three layers contracts its data tensor one axis at a time.
 
-    Each row is one stage: $v_1$ takes inner products along the first axis of $M(x)$ (downwards) and leaves a matrix,
-    $v_2$ along its first axis and leaves a vector, $v_3$ leaves the output $f(x)$. Every entry is drawn, slices of
-    the third axis one behind the other and apart; colours are the entries of a random example, each array relative to
-    its largest.
+    Each row is one stage: $v_1$ takes inner products along the first axis of $M(x)$, which is drawn downwards, and
+    leaves a matrix; $v_2$ does so along the matrix's first axis and leaves a vector; $v_3$ leaves the output $f(x)$.
+    All entries have one size, so that the axis that is contracted is as long as its vector. Slices of the third axis
+    stand one behind the other. Colours are the entries of a random example, each array relative to its largest.
     """
     arrays = {name: _array(rows) for name, rows in contraction.groupby("array")}
     stages = len(arrays) // 2
-    figure, axes = plt.subplots(stages, 1, figsize=(WIDTH, 5.6), height_ratios=[6.4, 4.4, 3.4][:stages])
+    figure, axis = plt.subplots(figsize=(0.82 * WIDTH, 6.2))
     names = [r"$\mathsf{M}(x)$", *(rf"$\mathsf{{M}}(x) \circ ({_named(k)})$" for k in range(1, stages)), r"$f(x)$"]
-    for stage, axis in enumerate(axes):
+    top = 0.0
+    for stage in range(stages):
         tensor, vector, left = arrays[f"tensor_{stage}"], arrays[f"vector_{stage + 1}"], arrays[f"tensor_{stage + 1}"]
-        reach = 0.0
-        for array, name, sign in (
-            (tensor, names[stage], r"$\circ$"),
-            (vector, rf"$v_{stage + 1}$", "$=$"),
-            (left, names[stage + 1], ""),
+        behind = BEHIND * (tensor.shape[2] - 1) if tensor.ndim > 2 else 0.0
+        middle = top - 1.0 - behind - len(tensor) / 2
+        for array, name, place in zip(
+            (tensor, vector, left), (names[stage], f"$v_{stage + 1}$", names[stage + 1]), COLUMNS, strict=True
         ):
-            width, height = _draw(axis, array, reach)
+            height = _draw(axis, np.atleast_1d(array), place, middle)
             shape = r" \times ".join(str(length) for length in array.shape) or "1"
-            axis.text(reach + width / 2, height / 2 + 0.3, f"{name},  ${shape}$", ha="center", va="bottom", fontsize=9)
-            reach += max(width, 2.4) + 0.9
-            if sign:
-                axis.text(reach - 0.1, 0, sign, ha="center", va="center", fontsize=14)
-            reach += 0.9
-        axis.set_xlim(-0.6, 21.5)
-        axis.set_ylim(-3.9 + 0.7 * stage, 4.6 - 0.7 * stage)
-        axis.set_aspect("equal", anchor="W")
-        axis.set_axis_off()
+            axis.text(place, height + 0.25, f"{name},  ${shape}$", ha="center", va="bottom", fontsize=9)
+        for sign, place in zip((r"$\circ$", "$=$"), (0.5 * (COLUMNS[0] + COLUMNS[1]) + 0.7, 9.4), strict=True):
+            axis.text(place, middle, sign, ha="center", va="center", fontsize=14)
+        top = middle - len(tensor) / 2 - 0.6
+    axis.set_xlim(0.3, 14.2)
+    axis.set_ylim(top, 0.0)
+    axis.set_aspect("equal")
+    axis.set_axis_off()
     figure.colorbar(
-        ScalarMappable(Normalize(-1, 1), "RdBu_r"),
-        ax=axes,
-        shrink=0.5,
-        pad=0.01,
-        ticks=[-1, 0, 1],
+        ScalarMappable(Normalize(-1, 1), "RdBu_r"), ax=axis, shrink=0.5, pad=0.01, ticks=[-1, 0, 1],
         label="entry / largest",
-    )
+    )  # fmt: skip
     return Drawn(
         figure,
         {},
@@ -72,18 +72,17 @@ def _array(rows: Table) -> np.ndarray:
     return np.squeeze(array)
 
 
-def _draw(axis: Axes, array: np.ndarray, left: float) -> tuple[float, float]:
-    """Draw an array of order three or less around height zero, the first axis downwards; return width, height."""
-    cube = np.asarray(array).reshape(*array.shape, *([1] * (3 - array.ndim)))
+def _draw(axis: Axes, array: np.ndarray, across: float, middle: float) -> float:
+    """Draw an array of order three or less, its front slice around a point, first axis downwards; return its top."""
+    cube = array.reshape(*array.shape, *([1] * (3 - array.ndim)))
     rows, columns, slices = cube.shape
-    gap = (columns + 0.4) if slices > 1 else 0.0  # slices stand apart, so that none hides another
     largest = max(np.abs(cube).max(), 1e-300)
     norm, colours = Normalize(-largest, largest), mpl.colormaps["RdBu_r"]
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=float)
-    size = 0.62 if slices > 1 else 1.0
-    for k in range(slices):
+    back = BEHIND * (slices - 1)
+    for k in reversed(range(slices)):
         for i in range(rows):
             for j in range(columns):
-                corner = np.array([left + size * (j + gap * k), size * (rows / 2 - i - 1)])
-                axis.add_patch(Polygon(corner + size * square, fc=colours(norm(cube[i, j, k])), ec="white", lw=0.8))
-    return size * (columns + gap * (slices - 1)), size * rows
+                corner = np.array([across - columns / 2 + j, middle + rows / 2 - i - 1]) + BEHIND * k
+                axis.add_patch(Polygon(corner + square, fc=colours(norm(cube[i, j, k])), ec="white", lw=0.8))
+    return middle + rows / 2 + back

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.network.runs import ACTIVATIONS
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -18,6 +19,16 @@ ARRAYS = (
     Column("axis_2", "int", "along the second; 0 where there is none"),
     Column("axis_3", "int", "along the third; 0 where there is none"),
     Column("value", "float", "entry"),
+)
+FORWARD = (
+    SEED,
+    Column("network", "str", "architecture"),
+    Column("activation", "str", "entry by entry, after each layer but the last"),
+    Column("depth", "int", "number of layers L"),
+    QUANTITY,
+    INDEX,
+    VALUE,
+    PREDICTED,
 )
 FLOW = (
     SEED,
@@ -42,6 +53,25 @@ def contraction(trajectory: Trajectory) -> pd.DataFrame:
             pd.DataFrame({"array": name, "axis_1": first, "axis_2": second, "axis_3": third, "value": array.ravel()})
         )
     return joined(ARRAYS, *tables)
+
+
+@columns(*FORWARD)
+def forward(trajectory: Trajectory) -> pd.DataFrame:
+    """List ``output`` of the tensor formulation (2), predicted by the layers' own formula, (3) to (5).
+
+    ``at_zero`` is the activation at zero.
+    """
+    settings = trajectory.settings
+    tables = []
+    for architecture in settings["networks"]:
+        for depth in settings["depths"]:
+            for activation in settings["activations"]:
+                tensor, layered = trajectory.series[f"{architecture}_{activation}_{depth}"][:, 0].T
+                at_zero = np.full(len(tensor), float(ACTIVATIONS[activation](np.zeros(1))[0]))
+                found = {"output": (tensor, layered), "at_zero": at_zero}
+                labels = {"network": architecture, "activation": activation, "depth": depth}
+                tables.append(rows(found, {"seed": np.arange(len(tensor))}, **labels))
+    return joined(FORWARD, *tables)
 
 
 @columns(*FLOW)

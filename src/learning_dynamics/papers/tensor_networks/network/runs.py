@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,14 @@ from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwor
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
+
+ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "identity": lambda t: t,
+    "tanh": np.tanh,
+    "relu": lambda t: np.maximum(t, 0.0),
+    "sigmoid": lambda t: 1 / (1 + np.exp(-t)),
+    "softplus": lambda t: np.logaddexp(0.0, t),
+}
 
 
 def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: Seed) -> Trajectory:
@@ -33,6 +42,61 @@ def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: S
         tensor = np.tensordot(vector, tensor, axes=1)
         series |= {f"vector_{stage}": vector, f"tensor_{stage}": np.asarray(tensor)}
     return Trajectory(np.zeros(1), {name: array[None, None] for name, array in series.items()})
+
+
+def forward(
+    *,
+    networks: list[Literal["diagonal", "convolutional", "short_filters", "fully_connected"]],
+    activations: list[Literal["identity", "tanh", "relu", "sigmoid", "softplus"]],
+    depths: list[Count],
+    inputs: Count,
+    draws: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Compute outputs with an activation in two ways: from the data tensor, (2), and layer by layer, (3) to (5).
+
+    Returns
+    -------
+    Trajectory
+        Members are draws, and there is one time. Series ``<network>_<activation>_<depth>``, shape (draws, 1, 2).
+    """
+    series: Arrays = {}
+    for architecture in networks:
+        for depth in depths:
+            network = network_of(architecture, inputs, depth, seed)
+            rngs = generators(seed, f"tensor_network.forward.{architecture}.{depth}", draws)
+            given = [(rng.standard_normal(inputs), rng.standard_normal(sum(network.lengths))) for rng in rngs]
+            for name in activations:
+                found = [
+                    (
+                        contracted(network.data_tensor(x), network.layers(state), ACTIVATIONS[name]),
+                        layer_by_layer(architecture, x, network.layers(state), ACTIVATIONS[name]),
+                    )
+                    for x, state in given
+                ]
+                series[f"{architecture}_{name}_{depth}"] = np.array(found)[:, None]
+    return Trajectory(np.zeros(1), series)
+
+
+def contracted(tensor: np.ndarray, layers: Sequence[np.ndarray], activation: Callable) -> float:
+    """Return the output (2): the activation is applied entry by entry after each contraction but the last."""
+    *hidden, last = layers
+    for layer in hidden:
+        tensor = activation(np.tensordot(layer, tensor, axes=1))
+    return float(last @ tensor)
+
+
+def layer_by_layer(architecture: str, x: np.ndarray, layers: Sequence[np.ndarray], activation: Callable) -> float:
+    """Return the output (3), (4) or (5) of a diagonal, convolutional or fully connected network."""
+    *hidden, last = layers
+    for layer in hidden:
+        if architecture == "diagonal":
+            x = activation(x * layer)
+        elif architecture == "fully_connected":
+            x = activation(x @ layer.reshape(len(x), -1, order="F"))
+        else:
+            x = activation(sum(weight * np.roll(x, -place) for place, weight in enumerate(layer)))
+    return float(x @ last)
 
 
 def flow(

@@ -61,8 +61,8 @@ def _all(flows: Sequence[Table], quantity: str, column: str) -> np.ndarray:
 
 @claim(
     "Theorem 4",
-    scope="a random decomposable network with more singular values than inputs, random positive weights, two to four "
-    "layers, scales over more than two decades",
+    scope="a random decomposable network with more singular values than inputs, random weights of both signs, two to "
+    "four layers, scales over more than two decades",
 )
 def theorem_4(flow: Table) -> Finding:
     r"""In underdetermined regression a real orthogonally decomposable network that starts at $v_l = \alpha U_l
@@ -77,7 +77,8 @@ def theorem_4(flow: Table) -> Finding:
 
 
 @claim(
-    "Corollary 5", scope="the point of figure 1 with equal weights, random data with random weights; two to four layers"
+    "Corollary 5",
+    scope="the point of figure 1 with equal weights, random data with random weights of both signs; two to four layers",
 )
 def corollary_5(flows: Sequence[Table]) -> Finding:
     r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$,
@@ -90,7 +91,7 @@ def corollary_5(flows: Sequence[Table]) -> Finding:
 
 @claim(
     "Corollary 6",
-    scope="even random data, even starts with a positive transform, two and three layers",
+    scope="even random data, even starts whose transform has both signs, two and three layers",
     correction=r"The argument of $Q$ is $d^{-(L-1)/2} F z$, not $F z$; or, the same, $\alpha$ is replaced by "
     r"$\alpha\, d^{(L-1)/(2L)}$ in $Q_{L, \alpha, F \bar w}(F z)$.",
 )
@@ -110,7 +111,7 @@ def corollary_6(flow: Table) -> Finding:
     )
 
 
-@claim("Remark 4", scope="diagonal networks on random data with random weights; two to four layers")
+@claim("Remark 4", scope="diagonal networks on random data with random weights of both signs; two to four layers")
 def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     r"""$Q_{L, \alpha, \bar\eta}$ interpolates between a weighted $\ell_1$ norm ($\alpha \to 0$, weights
     $|\bar\eta|^{2 - L}$) and a weighted $\ell_2$ norm ($\alpha \to \infty$, weights $\bar\eta^{2 - 2L}$), which are the

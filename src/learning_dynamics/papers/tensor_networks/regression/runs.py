@@ -93,9 +93,13 @@ def _starts(model: TensorNetwork, network: str, weights: str, count: int, seed: 
     assert model.S is not None
     eta, starts = [], []
     for rng in generators(seed, f"weights.{network}", count):
-        drawn = np.ones(len(model.S)) if weights == "equal" else 0.5 + rng.uniform(size=len(model.S))
+        drawn, signs = np.ones(len(model.S)), np.ones(len(model.S))
+        if weights == "random":
+            drawn, signs = 0.5 + rng.uniform(size=len(drawn)), rng.choice([-1.0, 1.0], size=len(drawn))
         if network == "convolutional":  # the transform of an even filter is even
-            drawn = (drawn + np.roll(drawn[::-1], 1)) / 2
+            mirrored = -np.arange(len(drawn)) % len(drawn)
+            drawn, signs = (drawn + drawn[mirrored]) / 2, signs[np.minimum(np.arange(len(drawn)), mirrored)]
+        drawn = drawn * signs
         eta.append(drawn)
         starts.append(np.concatenate([(vectors @ drawn).real for vectors in model.U]))
         starts[-1][model.bounds[-1][0] :] = 0.0

@@ -1,0 +1,86 @@
+"""How many steps the end-to-end update takes at the largest learning rate that is stable, in compiled loops."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+PATIENCE = 300  # times the fewest steps so far: a rate that needs more is not in proportion to any near it
+
+
+def steps_at_limit(
+    start: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float, depth: int, rates: np.ndarray, target: float,
+    cap: int, *, below: int, slack: float,
+) -> tuple[int, float, int]:  # fmt: skip
+    """Return the steps to a mean of |x.w - y|^p of `target` at the largest stable rate, that rate, and the fewest.
+
+    The update is that of `lp_regression.descend` by the end-to-end rule; at depth 1 it is gradient descent. A rate is
+    stable if it and the next `below` smaller ones all arrive, and none of them takes more than `slack` times the steps
+    that it would if steps were inversely proportional to rates. Larger ones that arrive have landed there by luck; with
+    those the fewest steps may be less.
+
+    Parameters
+    ----------
+    start : ndarray, shape (features,)
+    X, Y : ndarray, shape (samples, features) and (samples,)
+    rates : ndarray, shape (rates,), ascending
+    cap : int
+        The most steps to wait.
+
+    Returns
+    -------
+    steps : int
+        -1 if no rate is stable, or the largest of all is.
+    rate : float
+        0 if there is none.
+    fewest : int
+        Over all rates that were tried; -1 if none arrived.
+    """
+    found = np.full(len(rates), -1)
+    fewest, limit = -1, cap
+    for place in reversed(range(len(rates))):
+        found[place] = _steps(start, X, Y, exponent, depth, rates[place], target, limit)
+        arrived = found[place : place + below + 1]
+        if found[place] >= 0 and (fewest < 0 or found[place] < fewest):
+            fewest = int(found[place])
+            limit = min(cap, PATIENCE * max(fewest, 1))
+        highest = place + below
+        if highest < len(rates) and np.all(arrived >= 0):
+            in_proportion = found[highest] * rates[highest] / rates[place : highest + 1]
+            if np.all(arrived <= slack * in_proportion):
+                if highest == len(rates) - 1:
+                    break
+                return int(found[highest]), float(rates[highest]), fewest
+    return -1, 0.0, fewest
+
+
+@numba.njit
+def _steps(start, X, Y, exponent, depth, rate, target, cap):
+    samples, features = X.shape
+    weights, slope = start.copy(), np.zeros(features)
+    first = -1.0
+    for step in range(cap + 1):
+        loss = 0.0
+        slope[:] = 0.0
+        for i in range(samples):
+            residual = -Y[i]
+            for k in range(features):
+                residual += X[i, k] * weights[k]
+            power = abs(residual) ** (exponent - 2)
+            loss += power * residual**2 / samples
+            for k in range(features):
+                slope[k] += exponent * power * residual * X[i, k] / samples
+        if first < 0:
+            first = loss
+        if loss <= target:
+            return step
+        if not loss < 1e6 * first:
+            return -1
+        size, along = 0.0, 0.0
+        for k in range(features):
+            size += weights[k] ** 2
+            along += weights[k] * slope[k]
+        factor = rate * size ** (1 - 1 / depth)
+        for k in range(features):
+            weights[k] -= factor * (slope[k] + (depth - 1) * along / size * weights[k])
+    return -1

@@ -1,0 +1,33 @@
+"""How the end-to-end update's steps grow with the length of the longer of two samples: by theory, and in tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.tidy import Table, select
+
+
+def power_of_stiffness(exponent: float, depth: int) -> float:
+    """The power of kappa with which steps grow, up to logarithms: 1 - 2/N + 2 / min(N, p - 1), and 2 at depth 1.
+
+    For p >= 2; derived in docs/deep_linear_derivations.md. Time to leave weights of order 1/kappa grows as kappa^(1 -
+    2/N), and the largest stable step falls as kappa^(-2/N) where the long sample is fitted, as kappa^(-2/(p - 1)) where
+    the short one's descent pushes it off its fit.
+    """
+    return 2.0 if depth == 1 else 1 - 2 / depth + 2 / min(depth, exponent - 1)
+
+
+def logarithm_at_depth_two(depth: int, first: float, last: float) -> float:
+    """What the mean power between two kappa has beside that: at depth 2 the time is log kappa instead of a power."""
+    return float(np.log(np.log(last) / np.log(first)) / np.log(last / first)) if depth == 2 else 0.0
+
+
+def powers_of_stiffness(samples: Table, depth: int) -> dict[float, np.ndarray]:
+    """Return by exponent the power of kappa with which steps grow, one a start; nan if a rate was not stable."""
+    found = {}
+    for exponent, rows in select(samples, "steps", depth=depth).groupby("exponent"):
+        wide = rows.pivot_table(index="stiffness", columns="seed", values="value", dropna=False)
+        kappa, logs = np.log(wide.index.to_numpy()), np.log(wide.to_numpy())
+        centred = kappa - kappa.mean()
+        found[float(exponent)] = centred @ logs / (centred @ centred)
+    return found

@@ -1,0 +1,89 @@
+"""What holds a classifier off the least-squares one while nothing below it moves: a last layer on a frozen body.
+
+With the body in evaluation mode features are fixed, and what is left is the noise of batches that sample them. With the
+body in training mode batch norm gives each image other features in every batch. What a training has beyond that comes
+from features that move.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from learning_dynamics.dynamics.training import arithmetic
+from learning_dynamics.papers.neural_collapse.training.models import Classifier
+from learning_dynamics.seeds import seed_sequence
+
+
+@torch.no_grad()
+def frozen_body(
+    network: Classifier,
+    images: Tensor,
+    labels: Tensor,
+    settings: dict[str, Any],
+    *,
+    epochs: int,
+    seed: int,
+    member: int,
+) -> dict[str, float]:
+    """Train the last layer alone, from the least-squares classifier on, and return its mean deviations.
+
+    Parameters
+    ----------
+    network : Classifier
+        In evaluation mode, its batch-norm statistics those that features are measured with; left as it is.
+    images : Tensor, shape (examples, channels, height, width)
+    labels : Tensor of int64, shape (examples,)
+    settings : dict
+        ``learning_rate``, ``momentum``, ``weight_decay`` and ``batch`` of the training.
+    epochs : int
+        Of the last layer; deviations are averaged over the steps of the second half.
+
+    Returns
+    -------
+    dict
+        The mean of L_LS^perp on the features of evaluation mode: ``split_sampling`` and ``split_batches``, where
+        batches have features of evaluation and of training mode; ``split_replaced``, of evaluation mode with batches
+        drawn with replacement, and ``split_law``, its first order in the learning rate, ``rate / (4 batch (1 -
+        momentum)) E[|e|^2 |h|^2]`` with the errors e of the least-squares classifier and extended features h. Epochs
+        that show each image once have less noise than that.
+    """
+    rate, momentum, decay, batch = (settings[key] for key in ("learning_rate", "momentum", "weight_decay", "batch"))
+    body = copy.deepcopy(network.body).train()
+    for module in body.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.track_running_stats = False  # batches are normalised by their own statistics, and none is kept
+            module.running_mean = module.running_var = None
+    with arithmetic():
+        fixed = _extended(network.eval().body(images))
+        targets = nn.functional.one_hot(labels, int(labels.max()) + 1).double()
+        moment = fixed.T @ fixed / len(fixed) + decay * torch.eye(fixed.shape[1], dtype=torch.float64).to(fixed)
+        optimum = torch.linalg.solve(moment, fixed.T @ targets / len(fixed)).T
+        errors = fixed @ optimum.T - targets
+        spread = (errors.square().sum(dim=1) * fixed.square().sum(dim=1)).mean()
+        found = {"split_law": float(rate / (4 * batch * (1 - momentum)) * spread)}
+        for name in ("split_sampling", "split_replaced", "split_batches"):
+            W, velocity, deviations = optimum.clone(), torch.zeros_like(optimum), []
+            for epoch in range(epochs):
+                rng = np.random.default_rng(seed_sequence(seed, f"frozen body, epoch {epoch}", member))
+                drawn = rng.integers(len(images), size=len(images)) if name == "split_replaced" else None
+                order = torch.from_numpy(rng.permutation(len(images)) if drawn is None else drawn)
+                for chosen in order.to(images.device).split(batch):
+                    h = _extended(body(images[chosen])) if name == "split_batches" else fixed[chosen]
+                    gradient = (h @ W.T - targets[chosen]).T @ h / len(chosen) + decay * W
+                    velocity = momentum * velocity + gradient
+                    W = W - rate * velocity
+                    if epoch >= epochs // 2:
+                        excess = W - optimum
+                        deviations.append(0.5 * ((excess @ moment) * excess).sum())
+            found[name] = float(torch.stack(deviations).mean())
+    return found
+
+
+def _extended(features: Tensor) -> Tensor:
+    """Return features with a last column of ones, in float64."""
+    return torch.cat([features.double(), torch.ones(len(features), 1, dtype=torch.float64).to(features.device)], dim=1)

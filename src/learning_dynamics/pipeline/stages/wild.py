@@ -1,0 +1,160 @@
+"""Judge a paper's theorems and formulas on a wild draw: whatever the configuration says that they leave free."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from learning_dynamics.claims import Evaluation
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import replacing
+from learning_dynamics.pipeline import maths, published, regions
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.in_process import Workbench
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.provenance import provenance
+from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
+from learning_dynamics.pipeline.seals import sealing
+from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.stages.replication import matrix, save
+from learning_dynamics.pipeline.tables import read_table, write_table
+from learning_dynamics.tidy import Column
+
+COLUMNS = (
+    PAPER,
+    CLAIM,
+    Column("draw", "int", "the wild draw"),
+    Column("measured", "float", "the headline quantity on this draw", nullable=True),
+    Column("margin", "float", "factor by which it stays inside its bound", nullable=True),
+    VERDICT,
+    Column("reason", "str", "why it is not what the statement's own verdict is"),
+    Column("settings", "str", "what the draw changed, as JSON"),
+)
+DECIDED = 0.9  # share of the draws on which a statement should be decided
+
+
+def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: str = "") -> None:
+    """Simulate, measure and judge one draw in this process; a claim whose run fails on it is untested, with the reason.
+
+    Raises
+    ------
+    ProjectError
+        If the paper's configuration has no ``wild:`` block.
+    """
+    project = Project(load([Path(file) for file in config["files"]], config["given"]))
+    if not regions.is_wild(project, paper):
+        raise ProjectError(f"{paper}: its configuration has no `wild:` block; add one to a data set or run")
+    layer = regions.wild_layer(project, paper, draw)
+    name = f"wild draw {draw}"
+    drawn = Workbench(Project(regions.changed(project.configuration, paper, layer, name, project.seed + draw)))
+    rows = []
+    for claim in regions.wild_claims(project, paper):
+        spec = project.claim(paper, claim)
+        about = getattr(paper_function(paper, "claims", spec["kind"]), "claim", None)
+        if about is None or about.empirical:
+            continue  # an experiment's outcome is judged over ranges, by `turning`
+        measured = margin = float("nan")
+        try:
+            found = drawn.judge(paper, claim)
+            verdict, reason = on_a_draw(found, project.about(paper)["claims"][claim].get("expected", ""))
+            if found.standing:
+                measured, margin = found.standing.headline.value, found.standing.headline.margin
+        except ProjectError as error:
+            verdict, reason = "untested", maths.plain(str(error))
+        rows.append(
+            {
+                "paper": paper,
+                "claim": f"{paper}.{claim}",
+                "draw": draw,
+                "measured": measured,
+                "margin": margin,
+                "verdict": verdict,
+                "reason": reason,
+                "settings": json.dumps(layer),
+            }
+        )
+    table = pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
+    numbers = ["measured", "margin"]
+    table[numbers] = table[numbers].where(table[numbers].abs() < float("inf"))
+    write_table(out, table, COLUMNS, provenance("wild", paper, out.stem, {"draw": draw, **layer}, made or None))
+
+
+def on_a_draw(found: Evaluation, expected: str) -> tuple[str, str]:
+    """Return what a draw says of a statement, and why.
+
+    A statement that is corrected elsewhere may hold as printed on a draw (of one layer, of one sample): its
+    correction counts, if it holds there too. Where the correction cannot be judged nothing is contradicted.
+    """
+    if expected == "corrected" and found.judgement is not None and found.corrected is not None:
+        if found.verdict in ("reproduced", "undecided") and found.corrected.state == "holds":
+            return "corrected", "the correction holds; as printed it is not refused on this draw"
+        if found.verdict == "contradicted" and found.corrected.state == "undecided":
+            open_ = next(c for c in (found.corrected.headline, *found.corrected.parts) if c.state == "undecided")
+            return "undecided", f"fails as printed; of the correction {open_.name}: {open_.open_because}"
+    why = found.reason
+    if found.verdict == "contradicted" and found.judgement is not None:
+        worst = next(c for c in (found.judgement.headline, *found.judgement.parts) if c.state == "fails")
+        why = "; ".join(filter(None, [why, str(worst)]))
+    return found.verdict, why
+
+
+def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Path, png: Path) -> None:
+    """Join the draws of all papers: a table, as CSV too, a page of Markdown, a matrix of claims against draws."""
+    if not files:
+        raise ProjectError(
+            "wild: no paper of `replicated` in config.yaml has a `wild:` block; add one to its runs or data"
+        )
+    found = pd.concat([read_table(file) for file in files], ignore_index=True)
+    write_table(out, found, COLUMNS, provenance("wild", "all", out.stem, {"draws": len(files)}))
+    with replacing(csv) as partial:
+        shown = found[["claim", "draw", "verdict", "reason"]]
+        partial.write_text(shown.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+    with sealing(markdown) as partial:
+        partial.write_text(describe(found), encoding="utf-8")
+    save(lambda: matrix(found, "draw"), pdf, png)
+
+
+def describe(found: pd.DataFrame) -> str:
+    """Return which statements fail on a draw, which are seldom decided, and every verdict, as Markdown."""
+    wide = found.set_index(["claim", "draw"])["verdict"].unstack()  # noqa: PD010 - text, nothing to aggregate
+    wide = wide.loc[list(dict.fromkeys(found["claim"]))]
+    usual = _usual()
+    against = [row for row in found.to_dict("records") if row["verdict"] == "contradicted" != usual.get(row["claim"])]
+    decided = (~wide.isin(["undecided", "untested"])).mean(axis=1)
+    seldom = decided[decided < DECIDED]
+    lines = [
+        "# On wild draws",
+        "",
+        f"{len(wide)} theorems, lemmas, propositions, corollaries and formulas on {wide.shape[1]} draws of what their "
+        "hypotheses leave free (`wild:` in the configuration: sizes, conditioning, scales). "
+        f"{len({row['claim'] for row in against})} are contradicted on a draw; {len(seldom)} are decided on fewer than "
+        f"{DECIDED:.0%} of the draws.",
+        "",
+    ]
+    lines += [f"- `{row['claim']}`, draw {row['draw']}: contradicted: {row['reason']}" for row in against]
+    for claim, part in seldom.items():
+        rows = found[(found["claim"] == claim) & found["verdict"].isin(["undecided", "untested"])]
+        lines.append(f"- `{claim}`: decided on {part:.0%}; for example: {rows['reason'].mode().iloc[0]}")
+    lines += ["", "| claim | " + " | ".join(f"{draw}" for draw in wide) + " |", "|---|" + "---|" * wide.shape[1]]
+    lines += [
+        f"| `{claim}` | " + " | ".join(row) + " |" for claim, row in zip(wide.index, wide.to_numpy(), strict=True)
+    ]
+    lines += ["", "What each draw changed:", ""]
+    for (paper, draw), rows in found.groupby(["paper", "draw"], sort=False):
+        layer = json.loads(rows["settings"].iloc[0])
+        changes = [
+            f"{name}: " + ", ".join(f"{key} {value}" for key, value in block.items())
+            for section in layer.values()
+            for name, block in section.items()
+        ]
+        lines.append(f"- {paper}, draw {draw}: {'; '.join(changes)}")
+    return "\n".join(lines) + "\n"
+
+
+def _usual() -> dict[str, str]:
+    known = published.read()
+    return {} if known is None else dict(zip(known["claim"], known["verdict"], strict=True))
