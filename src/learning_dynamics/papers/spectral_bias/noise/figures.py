@@ -111,13 +111,13 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         powers.annotate(f"power {quantity.split('_')[-1]}", (rows["time"].iloc[-1], rows["value"].iloc[-1]),
                         (-2, 3), textcoords="offset points", va="bottom", ha="right", fontsize=8)  # fmt: skip
     spaces = {2: plane, 3: space, 5: five}
-    for (inputs, table), colour in zip(spaces.items(), sequence(len(spaces)), strict=True):
+    for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
         rows = select(table, "commutator_length", statistic="mean").iloc[1:]
-        _with_interval(lengths, rows[rows["heaviest"] <= reliable], colour, "o")
+        _with_interval(lengths, rows[rows["heaviest"] <= reliable], tint, "o")
         times = np.linspace(0.05, table["time"].max(), 80)
         lengths.plot(times, theory.mean_commutator(inputs, times), "--", color=COLOURS["black"], lw=0.9, zorder=0)
         middle = select(table, "commutator_length", statistic="quantile 0.5").iloc[1:]
-        curve(typical, middle, colour, lw=1.4)
+        curve(typical, middle, tint, lw=1.4)
         late = middle[middle["time"] >= 0.4 * middle["time"].max()]
         along = float(theory.lyapunov_exponents(inputs)[:2].sum())
         slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
