@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.network.runs import ACTIVATIONS
+from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory

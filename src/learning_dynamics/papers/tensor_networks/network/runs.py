@@ -9,19 +9,12 @@ import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
 from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
-
-ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "identity": lambda t: t,
-    "tanh": np.tanh,
-    "relu": lambda t: np.maximum(t, 0.0),
-    "sigmoid": lambda t: 1 / (1 + np.exp(-t)),
-    "softplus": lambda t: np.logaddexp(0.0, t),
-}
 
 
 def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: Seed) -> Trajectory:
