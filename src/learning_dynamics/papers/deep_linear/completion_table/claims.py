@@ -121,7 +121,7 @@ def table_2k_errors_are_roots(minimisers: Sequence[Table], deep: Table) -> Findi
             for (depth, of), each in squares.items()
         ))  # fmt: skip
 
-    facts = {}
+    facts: dict[str, float] = {}
     for (depth, of), each in squares.items():
         ending = ("_norm" if of == "nuclear norm" else "") + ("_2" if depth else "")
         facts |= {f"square{ending}": float(10 ** np.median(each)), f"root{ending}": float(10 ** np.median(each / 2))}
