@@ -244,7 +244,7 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     shares.plot(many, first, ".", color=COLOURS["orange"], label=r"$\lambda_1/\sqrt{d}$")
     for limit in (0.25, float(gamma(0.75) / gamma(0.25))):
         shares.axhline(limit, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
-    shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", title="(b)")
+    shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel="share, rate", title="(b)")
     shares.legend(loc="lower right")
     return Drawn(
         figure,
