@@ -64,6 +64,7 @@ mutants: $(VENV)/.mutation  ## how many planted errors the tests notice: SEED=2 
 quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theory, one claim of each topic
 	python -m pytest --numprocesses 2 -m quick --ignore tests/pipeline
 
+test quick: export OMP_NUM_THREADS := 1  # each of two processes has a core
 test: $(INSTALLED)  ## the whole test suite
 	python -m pytest --numprocesses 2
 

@@ -37,15 +37,7 @@ SAFETY = 10.0
 # how further machines compute: which instructions OpenBLAS, NumPy, torch and numba may use, and how many threads
 NARROW = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
 MACHINES: dict[str, dict[str, str]] = {
-    "as it is": {},
-    "AVX2": {
-        "OPENBLAS_CORETYPE": "Haswell",
-        "NPY_DISABLE_CPU_FEATURES": NARROW,
-        "ATEN_CPU_CAPABILITY": "avx2",
-        "ONEDNN_MAX_CPU_ISA": "AVX2",
-        "OMP_NUM_THREADS": "2",
-        "OPENBLAS_NUM_THREADS": "2",
-    },
+    "as it is": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     "AVX": {
         "OPENBLAS_CORETYPE": "Sandybridge",
         "NPY_DISABLE_CPU_FEATURES": f"AVX2 FMA3 {NARROW}",
@@ -54,6 +46,14 @@ MACHINES: dict[str, dict[str, str]] = {
         "NUMBA_CPU_NAME": "generic",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
+    },
+    "AVX2": {
+        "OPENBLAS_CORETYPE": "Haswell",
+        "NPY_DISABLE_CPU_FEATURES": NARROW,
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "OMP_NUM_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "2",
     },
 }
 
