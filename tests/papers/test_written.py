@@ -46,8 +46,9 @@ def test_a_difference_is_told(changed):
 
 
 def test_where_the_verdict_depends_on_the_machine_numbers_are_compared():
-    written = ENTRY | {"varies": True}
+    written = ENTRY | {"varies": "verdict"}
     assert claim_differences(altered(verdict="undecided", state="undecided", draws=[3, 2, 0, 1]), written) == []
+    assert len(claim_differences(altered(verdict="undecided", state="undecided"), ENTRY | {"varies": "parts"})) == 1
     assert len(claim_differences(altered(measured=3.0), written)) == 1
 
 
