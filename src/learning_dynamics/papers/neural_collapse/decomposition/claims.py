@@ -100,7 +100,7 @@ def equation_6(features: Table) -> Finding:
     "means kept; no weight decay",
     correction=r"$L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes where $\Sigma_W \to 0$ and where "
     r"$\Sigma_W \to \infty$: each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. "
-    r"Smaller variability lowers it where $\omega_j^2 > C$ alone.",
+    r"Smaller variability lowers a summand where $\omega_j^2 > C$ alone; far enough towards zero it lowers them all.",
 )
 def nc1_term_and_variability(features: Table) -> Finding:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and tends to
@@ -149,7 +149,7 @@ def nc23_term_and_simplex(features: Table) -> Finding:
     are nearly the same simplex frame.
 
     It measures how well classifiers tell class means apart, which they do perfectly for any class means of full rank
-    once noise is small. NC2 and NC3 imply that it vanishes; the converse is what its name says, and fails: of
+    once noise is small. With NC1, NC2 and NC3 imply that it vanishes; the converse is what its name says, and fails: of
     $\|W\bar M - \Phi\|/\|\Phi\|$ at most {term:.1g} is left, and class means are {means:.2g}, classifiers
     {classifiers:.2g} away from the nearest frame (relative, of the Gram matrix; medians over draws). A flow that
     minimises the term on renormalised features does make singular values equal, as `corollary_1_equality` has it for
@@ -300,9 +300,9 @@ def nc23_vanishes_first(
     The terms depend on the weight decay $\lambda$ that is put into them. With the trained $\lambda$ they are those of
     the loss that was minimised, and the advantage is {trained:.2g}. Copies of the authors' notebook, which the paper
     cites for figure 2, put half the optimiser's weight decay into the terms, where `MSELoss`, a mean over ten classes,
-    makes it five times that in the paper's units: a tenth of the trained $\lambda$. If the printed figure was drawn so,
-    its least-squares classifier is not the optimum of the loss that was trained. With that $\lambda$ the advantage is
-    {notebook:.2g}, and `nc23_vanishes_first_notebook` judges it.
+    makes it five times the optimiser's in the paper's units: the half is a tenth of the trained $\lambda$. If the
+    printed figure was drawn so, its least-squares classifier is not the optimum of the loss that was trained. With that
+    $\lambda$ the advantage is {notebook:.2g}, and `nc23_vanishes_first_notebook` judges it.
     """
 
     def advantage(table: Table, parts: str, until: str, first: str, decay: Decay = decay) -> np.ndarray:
@@ -343,8 +343,8 @@ def nc23_vanishes_first(
 
 @claim("Section 3 (A1), Figure 2", scope=SMALL + ", MSE, before the learning rate drops", origin="ours", empirical=True)
 def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Finding:
-    r"""Before the learning rate drops, a network's classifier is held off the least-squares one by the statistics of
-    batches more than by the sampling of batches, and by the motion of features more again.
+    r"""Before the learning rate drops, three things hold a network's classifier off the least-squares one, and each
+    adds to the deviation: the sampling of batches, the statistics of batches, and the motion of features.
 
     At the last recorded epoch at the full rate the body is frozen and the last layer trained on, in the same way. On
     the fixed features of evaluation mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at
@@ -352,8 +352,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     $\eta$ is $\frac{\eta}{4B(1-m)}\mathrm{Ave}\|e\|^2\|\tilde h\|^2$ with batches of $B$ images, momentum $m$ and
     errors $e$. With batch norm in training mode, where an image's features depend on its batch, it is {batches:.2g};
     in the network, whose features move as well, {network:.2g}. So assumption (A1), that the classifier is the
-    least-squares one of the features, is not limited by the noise of stochastic gradients here, and slower
-    movement of the last layer would not mend it: small batches of small images, and a high rate, make the deviation.
+    least-squares one of the features, is not limited by the sampling of gradients here.
     """
     usual, left_out = ordinary(trainings)
 

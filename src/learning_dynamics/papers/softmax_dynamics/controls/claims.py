@@ -165,7 +165,7 @@ def controls_differ(
     It falls, at any time after the warm-up, in {treated:.1%} of the draws with all three; in {equal:.1%} with equal
     classes, {wide:.1%} without a bottleneck, {squared:.1%} under the squared loss and {squared_equal:.1%} under it
     with equal classes. Counted are all examples of classes as skewed as eight examples allow. Over class means, and at
-    larger skews, the contrast is there: claims of their own.
+    larger skews, equal classes differ, and three dimensions do up to some skew; the squared loss is not judged there.
     """
     _made_with("loss", "cross_entropy", treated=treated, no_bottleneck=no_bottleneck)
     _made_with("loss", "squared", squared=squared)

@@ -85,8 +85,8 @@ def _errors(table: Table, factor: str, exponent: float, simple: float) -> np.nda
     scope="balanced starts, uniform predictions, one class of N examples among up to 1000 classes of one, d = 2; "
     "orthonormal inputs, and N examples that repeat one context",
     correction=(
-        r"They are where the $N$ examples repeat one context and share its row of $f$. Where inputs are orthonormal, "
-        r"as the appendix has them, rates stay below $\eta \sigma \sqrt{N}$, which aligned features approach when "
+        r"They are, for aligned features, where the $N$ examples repeat one context and share its row of $f$. "
+        r"Where inputs are orthonormal, as the appendix has them, rates stay below $\eta \sigma \sqrt{N}$, which aligned features approach when "
         r"classes are many; at random starts they do not grow with $N$ at all."
     ),
 )
@@ -223,8 +223,9 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     "Eq. 21",
     scope="random balanced starts with up to 1000 classes; aligned features for the last equality; d = 2",
     correction=(
-        r"Terms in $1/V$ can be dropped, at a relative error of order $1/\sqrt{V}$. What is left is of order $N$ where "
-        r"the $N$ examples repeat one context; where inputs are orthonormal it is at most $\sqrt{N}$."
+        r"Terms in $1/V$ can be dropped, at a relative error of order $1/\sqrt{V}$. What is left is of order $N$ for "
+        r"aligned features where the $N$ examples repeat one context; where inputs are orthonormal it is at most "
+        r"$\sqrt{N}$."
     ),
 )
 def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fraction) -> Finding:

@@ -41,9 +41,9 @@ def three_phases_exist(
 
     Counted are draws that show all three in this order, each as deep as the threshold. The rank is that of one row for
     each class, its mean feature: {value:.0%} of the draws show them at scale {at:g}, {wider:.0%} at scale {larger:g}.
-    Over all examples, of which the rarest class has one in 85, {examples:.0%} do. The setting is one of a region: with
-    one row a class, from starts of scale {at:g}, most draws show the phases from {least:.0f} : 1 between the largest
-    class and the smallest on, and at {below:.0f} : 1 {share_below:.0%} do.
+    Over all examples, of which the rarest class has one in 85, {examples:.0%} do. The setting is one of a region: for
+    sizes in powers of a ratio, with one row a class, from starts of scale {at:g}, most draws show the phases from
+    {least:.0f} : 1 between the largest class and the smallest on, and at {below:.0f} : 1 {share_below:.0%} do.
     """
     scale = members(grid)["scale"].to_numpy()
     smallest, largest = float(scale.min()), float(scale.max())
@@ -164,9 +164,9 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     the eigenvalue of the rare classes' direction passes that of the frequent ones' on its way up, and the rank passes
     two and falls; over examples every eigenvalue carries the factor $n$, and the rare ones' stays the smaller. The rank
     over classes ends by as much as the threshold below its highest in {classes:.0%} of the draws, over examples in
-    {examples:.0%}. At ratios $r$ of neighbouring sizes both ranks tend to the same value, one from above, one from
-    below: eigenvalues as $r : 1$. At {most:.0f} : 1 that predicts {predicted_rank:.2f}, and they end at {end:.2f} and
-    {end_examples:.2f}: margins are not quite equal.
+    {examples:.0%}. At equal margins, and with a ratio $r$ of neighbouring sizes, the two eigenvalues over classes are
+    as $r : 1$. At {most:.0f} : 1 the rank over classes is {predicted_rank:.2f} by that, and ends at {end:.2f}, as
+    margins are not quite equal; over examples it ends at {end_examples:.2f}, which centring makes higher.
     """
     smallest = region["scale"].min()
     rows = region[(region["scale"] == smallest) & region["skewed"]]
