@@ -55,8 +55,10 @@ def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarra
     return float(np.min(margins))
 
 
-def largest_remainders(values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float) -> np.ndarray:
-    """Return how large singular coordinates can still be at log log t = sigma, relative to those of the top value.
+def what_is_left(
+    values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how large sums and differences can still be at log log t = sigma, relative to those of the top value.
 
     Of two layers on one point under the exponential loss; under the squared loss, whose flow ends at the label, from a
     scale alpha the same holds at the end with ``log(2 |y| / alpha**2)`` in place of sigma.
@@ -78,17 +80,23 @@ def largest_remainders(values: np.ndarray, first: np.ndarray, second: np.ndarray
 
     Returns
     -------
-    ndarray, shape (m,)
-        One for the coordinates of the top value.
+    sums, differences : ndarray, shape (m,)
+        One and zero for the coordinates of the top value.
     """
     top = values > values[0] * (1 - 1e-9)
     sums, differences = np.abs(first + second), np.abs(first - second)
     time = max(0.0, (sigma - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
     fallen = np.exp(-2 * values[0] * time)
-    left = sums * np.exp((values - values[0]) * time) + differences * np.exp(-(values + values[0]) * time)
+    grown, left = sums * np.exp((values - values[0]) * time), differences * np.exp(-(values + values[0]) * time)
     largest = np.linalg.norm(sums[top]) - fallen * np.linalg.norm(differences[top])
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(top, 1.0, left / max(largest, 0.0))
+        return np.where(top, 1.0, grown / max(largest, 0.0)), np.where(top, 0.0, left / max(largest, 0.0))
+
+
+def largest_remainders(values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float) -> np.ndarray:
+    """Return how large singular coordinates of a layer can still be, in one number each; see `what_is_left`."""
+    sums, differences = what_is_left(values, first, second, sigma)
+    return sums + differences
 
 
 def _singular_coordinates(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> Sequence[np.ndarray]:

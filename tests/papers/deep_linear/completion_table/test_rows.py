@@ -125,7 +125,7 @@ def sweep(power, *, bend=1.0, spread=0.05):
     deep = [completed((0.06 * 10**off) ** power, -1.0, rank, 2000, spread=spread) for rank, off in ends]
     deep = pd.concat([table[table["scale"] == scale] for table, scale in zip(deep, (SCALE, 1e-3), strict=True)])
     deep.attrs["settings"] = {"scales": [SCALE, 1e-3]}
-    return evaluation("deep_linear", "table_2k_errors_are_roots", {"minimisers": tables, "deep": deep})
+    return evaluation("deep_linear", "table_2k_error_is_a_root", {"minimisers": tables, "deep": deep})
 
 
 def test_errors_whose_roots_are_printed_are_told_from_mean_squares():

@@ -84,7 +84,7 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
 
 
 TWO_SAMPLES = ("two orthogonal samples, one of them long, labels one; the slide names no setting; the end-to-end "
-               "update from small starts, at the largest stable learning rate")  # fmt: skip
+               "update from starts of order 1/κ, at the largest stable learning rate")  # fmt: skip
 
 
 @claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, speaks_of="some setting")
@@ -127,10 +127,11 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
 
     The step is limited twice: by $\kappa^{-2/N}$ while the long sample is fitted with weights of order $1/\kappa$, and
     by $\kappa^{-2/(p-1)}$ later, since the preconditioner's part along $W$ keeps pushing that sample off its fit, to a
-    residual of $\kappa^{-2/(p-1)}$. The time to leave such small weights grows as $\kappa^{1-2/N}$, at depth 2 as
-    $\log \kappa$. So depth 3 gains nothing for $p \le 2.2$, and no depth as much as depth 2. The largest error of a
-    power is {error:.2g}. In {lucky} of {cells} cases a larger rate than the largest stable one arrived earlier;
-    {unstable} have no stable rate and are left out.
+    residual of $\kappa^{-2/(p-1)}$. The time to leave such small weights grows as $\kappa^{1-2/N}$, at depth 2 as $\log
+    \kappa$. So depth 3 gains nothing for $p \le 2.2$, and for $p < N + 1$ depth $N$ gains less than depth 2; from $p =
+    N + 1$ on the powers are equal, and depth 2 alone has the logarithm, which is decided where $p$ is smallest. Beside
+    it the largest error of a power is {error:.2g}. In {lucky} of {cells} cases a larger rate than the largest stable
+    one arrived earlier; {unstable} have no stable rate and are left out.
     """
     cells = {(exponent, depth): (powers, table)
              for table in samples for depth in sorted(table["depth"].unique())

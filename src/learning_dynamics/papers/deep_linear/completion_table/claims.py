@@ -52,8 +52,8 @@ def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     return _row("5k", 3, _of_network(deep, scale), fit, scale=scale)
 
 
-AS_ROOT = ("the printed error, nuclear norm and rank cannot be of one matrix if the error is a mean square, as those "
-           "of the other rows are; as its root they can (`table_2k_errors_are_roots`)")  # fmt: skip
+AS_ROOT = ("the printed error and rank do not go together in our runs from 2000 entries if the error is a mean square; "
+           "as its root they do (`table_2k_error_is_a_root`)")  # fmt: skip
 
 
 @claim("Table, 2K observations, nuclear norm min", scope=SCOPE, empirical=True)
@@ -81,19 +81,20 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
                 other_error=other["error"], other_rank=other["effective_rank"])  # fmt: skip
 
 
-@claim("Tables, 2K observations, nuclear norm min and depth 2", origin="ours", scope="matrices of the slides' size and "
-       "rank; minimisers from 1300 to 2000 entries, depth 2 from scales 1e-6 to 1e-3", empirical=True)  # fmt: skip
-def table_2k_errors_are_roots(minimisers: Sequence[Table], deep: Table) -> Finding:
-    r"""The errors that the slides print for nuclear-norm minimisation and depth 2 from 2000 entries are roots of mean
-    square errors.
+@claim("Tables, 2K observations, nuclear norm min", origin="ours", scope="matrices of the slides' size and rank; "
+       "minimisers from 1300 to 2000 entries; depth 2 from 2000 entries, scales 1e-6 to 1e-3",
+       empirical=True)  # fmt: skip
+def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Finding:
+    r"""The error that the slides print for nuclear-norm minimisation from 2000 entries is the root of a mean square
+    error.
 
-    The slides do not print what would change them: the number of entries, were it another, and the scale. Along either,
-    the error, the nuclear norm and the effective rank of one matrix move together, and a printed norm or rank says
-    which error goes with it. At the printed ranks, between neighbouring settings by interpolation, the mean square is
-    {square:.2g} for the minimiser and {square_2:.2g} at depth 2, its root {root:.2g} and {root_2:.2g}; at the
-    minimiser's printed nuclear norm they are {square_norm:.2g} and {root_norm:.2g}. Depth 2's printed norm is within
-    rounding of the matrix's own, and tells nothing. The other four rows are mean squares, so that the tables mix two
-    definitions.
+    The slides do not print what would change it: the number of entries, were it another. Along the number of entries
+    the error, the nuclear norm and the effective rank of minimisers move together, and a printed norm or rank says
+    which error goes with it. At the printed rank the mean square is {square:.2g} and its root {root:.2g}; at the
+    printed nuclear norm they are {square_norm:.2g} and {root_norm:.2g}. (Draws that do not reach a printed number
+    within the sweep are continued along its last line.) For depth 2, along the scale from 2000 entries, the mean square
+    at the printed rank is {square_2:.2g} and its root {root_2:.2g}, which would fit as well; but with fewer entries and
+    a smaller scale a mean square can fit that row, so that it decides nothing.
     """
     sweeps = {0: [_of_minimiser(table) for table in minimisers],
               2: [_of_network(deep, scale) for scale in sorted(settings_of(deep)["scales"])]}  # fmt: skip
@@ -110,22 +111,22 @@ def table_2k_errors_are_roots(minimisers: Sequence[Table], deep: Table) -> Findi
         if depth == 0:
             squares[depth, "nuclear norm"] = _where(norm, row.norm - truth, log_error)
 
-    # what rounding of the printed rank (a half of eight) and norm (one of four) leaves of the error, in decades
-    loose = {"effective rank": 0.15, "nuclear norm": 0.3}
+    # in decades: half a digit of the printed error is 0.11, of the rank, or one in the norm, 0.04
+    loose = 0.15
 
     def judge(power: float) -> Judgement:
         return Judgement(*(
-            equal(f"log10 of the error that goes with the printed {of}, {METHODS[depth]}", median(power * each),
-                  np.log10(PRINTED["2k"][depth].error), tolerance=loose[of], resolution=RESOLUTION,
+            equal(f"log10 of the error that goes with the printed {of}, {METHODS[0]}", median(power * each),
+                  np.log10(PRINTED["2k"][0].error), tolerance=loose, resolution=RESOLUTION,
                   because="rounding of both as printed")
-            for (depth, of), each in squares.items()
+            for (depth, of), each in squares.items() if depth == 0
         ))  # fmt: skip
 
     facts: dict[str, float] = {}
     for (depth, of), each in squares.items():
         ending = ("_norm" if of == "nuclear norm" else "") + ("_2" if depth else "")
         facts |= {f"square{ending}": float(10 ** np.median(each)), f"root{ending}": float(10 ** np.median(each / 2))}
-    rivals = {"they are mean squares": 1.0, "they are fourth roots": 0.25}
+    rivals = {"it is a mean square": 1.0, "it is a fourth root": 0.25}
     return Finding(judge, 0.5, rivals, facts=facts)
 
 

@@ -26,8 +26,9 @@ def one_measurement(
     $\sigma_1$: one, the ratio, zero. From Gaussian starts, with singular vectors that have nothing to do with $A$'s,
     medians are off by {off:.1e} at most; {slow} of {paths} paths are further off than the tolerance, where the second
     direction starts with hardly any weight and the path has longer to go. A measurement aligned with $W$ from the start
-    has the whole curve in closed form. At depth 2 layers move linearly once time is rescaled, so that
-    $\sigma_r \sim e^{2 s_r \tau}$ from any generic start. One observed entry, as the slide abbreviates the theorem's
+    has the whole curve in closed form. At depth 2 layers move linearly once time is rescaled, so that $\sigma_1 \sim
+    e^{2 s_1 \tau}$ and $\sigma_2 \sim e^{2 s_2 \tau}$ from almost every start in three dimensions (in two, only from
+    those whose determinant has the sign of $A$'s). One observed entry, as the slide abbreviates the theorem's
     measurement (Arora, Cohen, Hu and Luo 2019; from memory), has the ratio zero, and the second singular value levels
     off at every depth: exponents have medians of {level:.1e} at most.
     """

@@ -86,8 +86,8 @@ def _errors(table: Table, factor: str, exponent: float, simple: float) -> np.nda
     "orthonormal inputs, and N examples that repeat one context",
     correction=(
         r"They are, for aligned features, where the $N$ examples repeat one context and share its row of $f$. "
-        r"Where inputs are orthonormal, as the appendix has them, rates stay below $\eta \sigma \sqrt{N}$, which aligned features approach when "
-        r"classes are many; at random starts they do not grow with $N$ at all."
+        r"Where inputs are orthonormal, as the appendix has them, rates stay below $\eta \sigma \sqrt{N}$, which "
+        r"aligned features approach when classes are many; at random starts they do not grow with $N$ at all."
     ),
 )
 def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, many: Positive) -> Finding:

@@ -119,9 +119,9 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
 
     The volume that $p$ columns of $(W, a)$ span grows at a rate that depends on nothing but the angle between their
     plane and the axis of $a$, and this angle settles to a law that is known. Proved by the derivation in
-    docs/noise_spectrum.md; {count} rates in the dimensions {dimensions} are held against it, with errors of {error:.3f}
-    at most. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$, $\lambda_1 = 1/4$ for
-    $d = 4$.
+    docs/noise_spectrum.md; {count} rates in the dimensions {dimensions} are held against it, with 95 % half-widths of
+    {error:.3f} at most. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$, $\lambda_1
+    = 1/4$ for $d = 4$.
     """
     found = [rates_of(table) for table in exponents]
     dimensions = [(rates, inputs) for rates in found for inputs in dimensions_of(rates) if inputs > 1]
@@ -180,12 +180,12 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
 )
 def quarter_grows(many: Table) -> Finding:
     r"""Under the noise-driven process (4.1), as $d$ grows, a quarter of the singular values of $W$ grow: $\lambda_i$
-    tends to $\frac{1}{4\sqrt{\pi}} - \frac{1}{2}$ at $i = \pi d$; and the largest grows at the rate
+    tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest grows at the rate
     $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
 
     Both limits follow from the exact rates by Laplace's method (docs/noise_spectrum.md); how fast they are approached
     is read off the exact rates: {course} of the singular values grow. In {inputs} dimensions the first {growing} grow
-    by the formula; those that do, and those that do not, are measured to, but for the two beside the crossing.
+    by the formula; those that do, and those that do not, are also measured, except the two beside the crossing.
     """
     rates = rates_of(many)
     inputs = max(dimensions_of(rates))

@@ -178,7 +178,7 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
     measuring settings say how slowly). All draws are counted: {value:.0%} of {draws} meet a second plateau and have
     learnt a single direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Which
     plateau of the others is the second cannot be told: they are undecided. Of those that meet a second,
-    {conditional:.0%} have rank 1 there. The share falls with the scale: {course}. It lies above one half, with
+    {conditional:.0%} have rank 1 there. The share rises as the scale falls: {course}. It lies above one half, with
     its interval, {turns}.
     """
     sizes = sorted(scales["scale"].unique())

@@ -379,17 +379,18 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Finding:
     "sections 5 and 6",
     scope="random separable points, each from many random starts; diagonal, convolutional, decomposable and fully "
     "connected networks; two to four layers",
-    correction="With two layers, and in fully connected networks of any depth, limit directions do not depend on the "
-    "initialisation. With three or more orthogonally decomposable layers they do: several stationary points attract.",
+    correction="With two orthogonally decomposable layers, and in fully connected networks of any depth, limit "
+    "directions do not depend on the initialisation. With three or more orthogonally decomposable layers they do: "
+    "several stationary points attract.",
 )
 def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
 
-    With two layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because the margin
-    problem is convex. From three decomposable layers on they leave every stationary point of the $\ell_{2/L}$
-    max-margin problem, and starts choose: on the same data {several} of {deep} such problems have more than one limit,
-    up to {most} from {count} starts, and two limits are up to {apart:.0f} degrees apart. Of the starts of real networks
-    with three or more layers {other:.0%} end above the global minimum.
+    With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
+    the margin problem is convex. From three decomposable layers on they leave every stationary point of the
+    $\ell_{2/L}$ max-margin problem, and starts choose: on the same data {several} of {deep} such problems have more
+    than one limit, up to {most} from {count} starts, and two limits are up to {apart:.0f} degrees apart. Of the starts
+    of real networks with three or more layers {other:.0%} end above the global minimum.
     """
     angles, moved, names, depths, limits = (np.concatenate(each) for each in zip(*map(_of_starts, starts), strict=True))
     excess = np.concatenate(
@@ -484,7 +485,7 @@ def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: 
     The law begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
     {settled:g} of the $\ell_1$ norm and has the sign of what pushes it; entries before that are left out. An entry is
     the difference of two terms that grow and fall alike, $\sinh(s_j \log\log t)$ up to constants, so that its power is
-    off by up to $s_j \coth(s_j \log\log t) - s_j$. An angle is a sum of such powers, and shows the slowest of them
+    off by about $s_j \coth(s_j \log\log t) - s_j$. An angle is a sum of such powers, and shows the slowest of them
     only late. Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are
     {shallow:.3f} with two layers and {deep:.3f} with three.
     """

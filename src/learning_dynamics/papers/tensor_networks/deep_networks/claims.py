@@ -165,7 +165,7 @@ def _slopes(tables: Sequence[Table], quantity: str, floor: float) -> tuple[Estim
 @claim(
     "equation (84)",
     scope="random square layers that fulfil the conditions of Theorem 6.1 and no more; three to five layers",
-    correction=r"The chain of inequalities holds up to three layers, and its last step up to two; (84) itself follows "
+    correction=r"The first inequality holds up to three layers, the second up to two; (84) itself follows "
     r"from $\sigma_{\min}(W_l) \geq \sigma_{\min}(W_{l+1})$, because the least singular value of a product of square "
     "matrices is at least the product of theirs.",
 )

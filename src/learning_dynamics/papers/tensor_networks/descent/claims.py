@@ -130,8 +130,8 @@ def _worst_of_starts(steps: Table, errors: np.ndarray) -> np.ndarray:
     scope="single random points, several directions each; fully connected, diagonal and full-length convolutional "
     "networks, filters of length two, random matrices M; a scale of 1e-140",
     correction=r"Where the largest singular value of $M(x)$ is simple, limit points become independent of the initial "
-    "directions up to a joint sign of both layers. Where it is not, as in fully connected networks, the coefficients "
-    "do, and the layers do not.",
+    "directions up to a joint sign of both layers. Where it is not, layers depend on them; the coefficients become "
+    "independent in fully connected networks and where one conjugate pair of frequencies is on top, but not always.",
 )
 def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression become

@@ -12,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
     largest_angle,
     largest_gap,
 )
-from learning_dynamics.papers.tensor_networks.one_point import largest_remainders, one_point_condition
+from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, what_is_left
 from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
@@ -91,8 +91,8 @@ def _left(network: TensorNetwork, x: np.ndarray, label: float, start: np.ndarray
     """Return the largest gap that the transient can leave, and the largest remainder of an inactive coordinate."""
     U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
     first, second = network.layers(start)
-    remainders = largest_remainders(s, first @ U1, label * second @ U2.T, sigma)
-    return largest_gap(s, remainders), float(remainders[-1])
+    sums, differences = what_is_left(s, first @ U1, label * second @ U2.T, sigma)
+    return largest_gap(s, sums, differences), float(sums[-1] + differences[-1])
 
 
 def _settling(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:

@@ -45,9 +45,13 @@ def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> fl
     )
 
 
-def largest_gap(values: np.ndarray, remainders: np.ndarray) -> float:
-    """Return the largest gap to the l1 max margin in singular coordinates that remainders leave, relative."""
-    return float(np.sum((1 - values / values[0]) * remainders**2))
+def largest_gap(values: np.ndarray, sums: np.ndarray, differences: np.ndarray) -> float:
+    """Return the largest gap to the l1 max margin in singular coordinates that sums and differences leave, relative.
+
+    A coefficient (u^2 - w^2) / 4 of the right sign costs ``1 - s`` of its size, one of the wrong sign ``1 + s``.
+    """
+    s = values / values[0]
+    return float(np.sum((1 - s) * sums**2 + (1 + s) * differences**2))
 
 
 def largest_angle(x: np.ndarray, remainder: float) -> float:
