@@ -152,7 +152,8 @@ def refuse_what_cannot_move(
         without = judged(name, function, _each_table(tables, emptied), settings)
     except ProjectError:
         return  # it cannot do without
-    if without.standing and str(ours.standing.headline) == str(without.standing.headline):
+    # all that it says is compared: the draw that is shown may be of another run, and draws of this one count
+    if without.standing and repr(ours.standing.headline) == repr(without.standing.headline):
         raise ProjectError(
             f"sensitivity.{check}: the headline of claim `{name}` does not read run `{run}`, so that its number cannot "
             "move; name a claim whose headline does"
