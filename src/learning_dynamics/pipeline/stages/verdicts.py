@@ -12,6 +12,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from learning_dynamics.claims import VERDICTS
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import maths, published
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.freshness import fault, outdated_verdicts
@@ -31,7 +32,11 @@ def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> 
     made = read_provenance(claims)
     text = describe(table)
     if claims.parent == DEFAULT:
-        text += differing(table, published.read())
+        # what is published is compared with, and made anew from this run: that it is damaged does not stop the run
+        try:
+            text += differing(table, published.read())
+        except ProjectError as error:
+            text += f"not compared with the published results: {error}\n"
     text += f"of science and configuration {made.get('fingerprint')}\n"
     for outdated in of_other_versions(claims, made):
         print(f"outdated: {outdated}", file=sys.stderr)
