@@ -26,7 +26,6 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.config import Block, Configuration, merge
-from learning_dynamics.seeds import seed_sequence
 
 if TYPE_CHECKING:
     from learning_dynamics.pipeline.project import Project
@@ -66,6 +65,9 @@ def wild_layer(project: Project, paper: str, draw: int) -> Layer:
     ProjectError
         If an end of a range names no setting that has a number.
     """
+    # science is imported where it is used: a mistake in it is told as one of science
+    from learning_dynamics.seeds import seed_sequence
+
     layer: Layer = {"data": {}, "runs": {}}
     for section, name, wild in _wild(project, paper):
         drawn: Block = {}

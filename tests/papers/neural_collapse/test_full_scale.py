@@ -84,7 +84,7 @@ def test_full_size_networks_see_digits_and_synthetic_images_where_nothing_can_be
 
 def test_throughput_is_measured_on_the_networks_of_the_configuration(tmp_path):
     settings = project(papers=[PAPER]).run(PAPER, "digits_resnet_mse")["settings"]
-    files = {kind: tmp_path / f"throughput.{kind}" for kind in ("parquet", "markdown")}
+    files = {"parquet": tmp_path / "throughput.parquet", "markdown": tmp_path / "throughput.md"}
     named = [part for kind, path in files.items() for part in (f"--{kind}", str(path))]
     sizes = ["--channels", "1", "--size", "8", "--batches", "1", "--seconds", "0.05"]
     throughput.main(["--runs", json.dumps({"digits_resnet_mse": settings}), *sizes, *named])

@@ -84,7 +84,8 @@ def training(
     last = len(trajectory.time) - 1
     chosen = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
     drop = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
-    full_rate = int(np.flatnonzero(trajectory.time <= drop)[-1])
+    # the last recorded epoch at the full rate; none where the first is recorded after the drop
+    full_rate = int(np.sum(trajectory.time <= drop)) - 1
     found: list[tuple] = []
     for member in range(trajectory.members):
         without_error = False
