@@ -65,9 +65,6 @@ def wild_layer(project: Project, paper: str, draw: int) -> Layer:
     ProjectError
         If an end of a range names no setting that has a number.
     """
-    # science is imported where it is used: a mistake in it is told as one of science
-    from learning_dynamics.seeds import seed_sequence
-
     layer: Layer = {"data": {}, "runs": {}}
     for section, name, wild in _wild(project, paper):
         drawn: Block = {}
@@ -77,7 +74,7 @@ def wild_layer(project: Project, paper: str, draw: int) -> Layer:
         for key, given in wild.items():
             where = f"{paper}: {section}.{name}.wild.{key}"
             label = f"wild.{paper}.{section}.{name}.{key}"
-            rng = np.random.default_rng(seed_sequence(project.seed, label, draw))
+            rng = np.random.default_rng([project.seed, draw, *label.encode()])
             drawn[key] = _drawn(given, around | drawn, rng, where)
         measured = project.resolved(paper, section, name).get("measure", {})
         layer[section][name] = {key: value for key, value in drawn.items() if key not in measured}
