@@ -93,7 +93,7 @@ def test_what_is_no_setting_is_neither_swept_nor_varied(configured, key):
     said = refused(configured, "runs.fast.sweep", {key: ["slow", "fast"]})
     assert f"runs.fast.sweep.{key}: is no setting of a run" in said
     configured("runs.fast.sweep", ...)
-    said = refused(configured, "sensitivity.0.setting", key)
+    said = refused(configured, "sensitivity.slow_steps.setting", key)
     assert "is no setting" in said
 
 

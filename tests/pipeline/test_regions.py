@@ -244,11 +244,11 @@ def test_a_bound_that_was_read_off_the_defaults_data_is_caught_by_wild_draws(pla
     assert "contradicted" in verdicts["toy.narrow"]
     assert verdicts["toy.decay"] == {"reproduced"}
     assert "toy.geometric" not in verdicts  # its runs are not drawn
-    names = ("out", "csv", "markdown", "pdf", "png")
-    files = itertools.chain.from_iterable((f"--{name}", f"results/wild.{name}") for name in names)
+    names = {"out": "parquet", "csv": "csv", "markdown": "md", "pdf": "pdf", "png": "png"}
+    files = itertools.chain.from_iterable((f"--{name}", f"results/wild.{kind}") for name, kind in names.items())
     ended = planted.stage("regions", "wild", *draws, *files)
     assert ended.returncode == 0, ended.stderr
-    told = planted.read("results/wild.markdown")
+    told = planted.read("results/wild.md")
     assert "`toy.narrow`, draw" in told
     assert "`toy.decay`, draw" not in told
     assert planted.read("results/wild.csv").startswith("claim,draw,verdict,reason\n")
