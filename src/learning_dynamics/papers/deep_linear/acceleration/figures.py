@@ -97,6 +97,8 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     for depth in depths:
         right.plot(p, [power_of_stiffness(each, depth) for each in p], color=DEPTH_COLOURS[depth])
         for table in deeper:
+            if depth not in table["depth"].unique():
+                continue
             extra = max(extra, logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max()))
             for exponent, powers in powers_of_stiffness(table, depth).items():
                 beside = exponent + 0.06 * (depth - 3)
