@@ -7,7 +7,7 @@ import numpy as np
 
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS
 from learning_dynamics.papers.deep_linear.one_entry import theory
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
 
@@ -18,7 +18,7 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
     layers; lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on.
     Axes are linear. Bottom: $3 \times 3$ matrices from Gaussian starts, one line for each of {draws} draws, axes
     logarithmic; solid: a measurement with singular values {values}; dashed, grey: one observed entry, where the second
-    one levels off at every depth. Along the black lines the exponent is that of the depth: one, the ratio of the
+    one levels off at every depth. Along the dotted lines the exponent is that of the depth: one, the ratio of the
     measurement's singular values, zero.
     """
     depths = sorted(aligned["depth"].unique())
@@ -40,7 +40,10 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
             top.annotate("asymptote", (line[-1], limit), ha="right", va="bottom", fontsize=7, color=colour,
                          xytext=(0, 1), textcoords="offset points")  # fmt: skip
         bottom = axes[1, place]
-        for table, style in ((entry, {"color": COLOURS["grey"], "ls": DASHED}), (generic, {"color": colour})):
+        for table, style in (
+            (entry, {"color": COLOURS["grey"], "ls": DASHED, "label": "one observed entry"}),
+            (generic, {"color": colour, "label": f"any measurement, depth {depth}"}),
+        ):
             for pair in zip(*(by_draw(table, "sigma", depth=depth, index=index) for index in (1, 2)), strict=True):
                 bottom.plot(*pair, lw=1, alpha=0.8, **style)
         bottom.set(xscale="log", yscale="log")
@@ -48,7 +51,8 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
     for place, (depth, exponent) in enumerate(((1, 1.0), (2, second / first), (3, 0.0))):
         one, two = (by_draw(generic, "sigma", depth=depth, index=index) for index in (1, 2))
         line = np.geomspace(np.sqrt(one[0, 0] * one[0, -1]), one[0, -1], 2)
-        axes[1, place].plot(line, 3 * two[:, -1].max() * (line / line[-1]) ** exponent, color=COLOURS["black"], lw=1)
+        axes[1, place].plot(line, 3 * two[:, -1].max() * (line / line[-1]) ** exponent, color=COLOURS["vermilion"],
+                            ls=":", lw=1.6, label="the exponent that is predicted")  # fmt: skip
     for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depths 3, 4: asymptotes")):
         axes[0, place].set(title=title, ylim=(0, None))
         axes[0, place].legend(fontsize=7, loc="lower right")
@@ -58,6 +62,7 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
         axis.set_ylabel(r"$\sigma_2$")
     axes[0, 0].set_ylabel("aligned measurement\n" + r"$\sigma_2$")
     axes[1, 0].set_ylabel("Gaussian starts\n" + r"$\sigma_2$")
+    shared_legend(figure, axes[1], fontsize=7)
     alt = "Six panels: closed forms and flows for aligned measurements above, paths from Gaussian starts below."
     values = ", ".join(f"{value:g}" for value in settings_of(generic)["measurement"])
     return Drawn(figure, facts={"draws": int(generic["seed"].nunique()), "values": values}, alt=alt)

@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics.draws import fallen, ratio
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -96,15 +96,14 @@ def many_classes(laws: Table, *, threshold: Positive) -> Drawn:
             error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
             face = COLOURS[colour] if population == "classes" else "none"
             style: dict[str, Any] = {"fmt": line, "ms": 4, "lw": 1.0, "color": COLOURS[colour], "mfc": face}
-            label = f"largest / smallest {ratio(counts):.0f}" if population == "classes" else None
+            label = f"largest / smallest {ratio(counts):.0f}, over {population}"
             shares.errorbar(places, middle, yerr=error, label=label, **style)
             low, half, high = (by_dimension.quantile(q).to_numpy() for q in (0.25, 0.5, 0.75))
             depths.errorbar(places, half, yerr=[half - low, high - half], **style)
     shares.set(xlabel="$d / V$", ylabel="share of seeds", ylim=(-0.03, 1.03))
     shares.yaxis.set_major_formatter(PercentFormatter(1.0))
     depths.set(xlabel="$d / V$", ylabel="fall from the highest rank")
-    handles, names = shares.get_legend_handles_labels()
-    depths.legend(handles, names, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=8, handlelength=1.4)
+    shared_legend(figure, [shares], fontsize=8, handlelength=1.8)
     settings = settings_of(laws)
     facts = {
         "classes": classes, "scale": settings["scales"][0], "seeds": settings["seeds"], "threshold": threshold,
