@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 import re
 from collections.abc import Iterator, Sequence
@@ -27,9 +28,9 @@ COSMIC_RAY = (
 class _OfOneNode(Operator):
     """An operator that gives each node a list of texts to stand in its place."""
 
+    @abc.abstractmethod
     def texts(self, node: Any) -> Sequence[str]:
         """Return what may stand in the place of a node."""
-        raise NotImplementedError
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
         for _ in self.texts(node):

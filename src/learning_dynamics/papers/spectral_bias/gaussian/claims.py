@@ -69,7 +69,7 @@ def nonzero_second_layer(
     The theory needs $W_2(0) = 0$. As for Figure 1a, the share of the spectrum's squared displacement beyond the $k$
     largest is asked for, of the printed variances and of the numbers read as standard deviations, which Figure 1a
     suggests. Value by value the trend is fainter: at the first printed variance of $W_2$ the values that should stay
-    take up to {first:.0%} of the squared displacement from the $k$-th value on, and more than a twentieth on
+    take up to {first:.0%} of the squared displacement from the $k$-th value on, and more than {left:.0%} on
     {first_against} of {members} draws; at the second up to {second:.0%}, on {second_against}. The $k$-th value grows by
     {least:.0%} at least, and the next one by up to {next:.0%}; of the numbers read as standard deviations the share is
     {deviation:.1%} at most. At the first variance the $k$ largest end {below:.0%} (median) away from Corollary 3.1: a
@@ -112,8 +112,9 @@ def nonzero_second_layer(
             "next": float(np.nanmax(growth[:, count])),
             "first": float(np.nanmax(beyond[0])),
             "second": float(np.nanmax(beyond[-1])),
-            "first_against": int((beyond[0] > 0.05).sum()),
-            "second_against": int((beyond[-1] > 0.05).sum()),
+            "left": 1 - share,
+            "first_against": int((beyond[0] > 1 - share).sum()),
+            "second_against": int((beyond[-1] > 1 - share).sum()),
             "members": len(beyond[0]),
             "deviation": float(max(np.nanmax(_against_the_last(table)) for table in deviations)),
         },

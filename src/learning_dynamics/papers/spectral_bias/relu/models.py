@@ -10,6 +10,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts: seconds of a large network
+
 
 def loss(W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the mean of (f(x_i) - y_i)^2 / 2 over samples, over any leading axes (Varre et al. 2023, eq. 2.1).
@@ -43,55 +45,49 @@ def descend(
     tuple of ndarray, shapes (records, neurons, inputs), (records, neurons)
     """
     recorded = np.empty((len(record), *W.shape)), np.empty((len(record), *a.shape))
-    _descend(W, a, X, y, step, np.diff(record, prepend=0), *recorded)
+    weights, outer = np.array(W.T, order="C", dtype=float), np.array(a, dtype=float)
+    for place, steps in enumerate(np.diff(record, prepend=0).tolist()):
+        for begun in range(0, steps, AT_ONCE):
+            _descend(weights, outer, X, y, step, min(AT_ONCE, steps - begun))
+        recorded[0][place], recorded[1][place] = weights.T, outer
     return recorded
 
 
 # loops are written out, neurons innermost: arrays as operands would take five times as long to compile
 @numba.njit
-def _descend(W, a, X, y, step, between, recorded_W, recorded_a):
+def _descend(weights, outer, X, y, step, steps):
     samples, inputs = X.shape
-    neurons = len(a)
-    weights, outer = np.empty((inputs, neurons)), np.empty(neurons)
+    neurons = len(outer)
     slope_weights, slope_outer = np.empty((inputs, neurons)), np.empty(neurons)
     active, residual = np.empty((samples, neurons)), np.empty(samples)
-    for neuron in range(neurons):
-        outer[neuron] = a[neuron]
-        for entry in range(inputs):
-            weights[entry, neuron] = W[neuron, entry]
-    for record in range(len(between)):
-        for _ in range(between[record]):
-            for sample in range(samples):
-                for neuron in range(neurons):
-                    active[sample, neuron] = 0.0
-                for entry in range(inputs):
-                    for neuron in range(neurons):
-                        active[sample, neuron] += weights[entry, neuron] * X[sample, entry]
-                for neuron in range(neurons):
-                    active[sample, neuron] = max(active[sample, neuron], 0.0)
-                residual[sample] = 0.0
+    for _ in range(steps):
+        for sample in range(samples):
             for neuron in range(neurons):
-                for sample in range(samples):
-                    residual[sample] += outer[neuron] * active[sample, neuron]
-            for sample in range(samples):
-                residual[sample] = (y[sample] - residual[sample]) / samples
-            for neuron in range(neurons):
-                slope_outer[neuron] = 0.0
-                for entry in range(inputs):
-                    slope_weights[entry, neuron] = 0.0
-            for sample in range(samples):
-                for neuron in range(neurons):
-                    slope_outer[neuron] += residual[sample] * active[sample, neuron]
-                    # from here on the derivative of the loss by what reaches the neuron
-                    active[sample, neuron] = residual[sample] * outer[neuron] if active[sample, neuron] > 0.0 else 0.0
-                for entry in range(inputs):
-                    for neuron in range(neurons):
-                        slope_weights[entry, neuron] += active[sample, neuron] * X[sample, entry]
-            for neuron in range(neurons):
-                outer[neuron] += step * slope_outer[neuron]
-                for entry in range(inputs):
-                    weights[entry, neuron] += step * slope_weights[entry, neuron]
-        for neuron in range(neurons):
-            recorded_a[record, neuron] = outer[neuron]
+                active[sample, neuron] = 0.0
             for entry in range(inputs):
-                recorded_W[record, neuron, entry] = weights[entry, neuron]
+                for neuron in range(neurons):
+                    active[sample, neuron] += weights[entry, neuron] * X[sample, entry]
+            for neuron in range(neurons):
+                active[sample, neuron] = max(active[sample, neuron], 0.0)
+            residual[sample] = 0.0
+        for neuron in range(neurons):
+            for sample in range(samples):
+                residual[sample] += outer[neuron] * active[sample, neuron]
+        for sample in range(samples):
+            residual[sample] = (y[sample] - residual[sample]) / samples
+        for neuron in range(neurons):
+            slope_outer[neuron] = 0.0
+            for entry in range(inputs):
+                slope_weights[entry, neuron] = 0.0
+        for sample in range(samples):
+            for neuron in range(neurons):
+                slope_outer[neuron] += residual[sample] * active[sample, neuron]
+                # from here on the derivative of the loss by what reaches the neuron
+                active[sample, neuron] = residual[sample] * outer[neuron] if active[sample, neuron] > 0.0 else 0.0
+            for entry in range(inputs):
+                for neuron in range(neurons):
+                    slope_weights[entry, neuron] += active[sample, neuron] * X[sample, entry]
+        for neuron in range(neurons):
+            outer[neuron] += step * slope_outer[neuron]
+            for entry in range(inputs):
+                weights[entry, neuron] += step * slope_weights[entry, neuron]
