@@ -15,6 +15,7 @@ from learning_dynamics.pipeline.config import load, read_yaml
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.report import markdown
+from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages import compare, verdicts
 from learning_dynamics.pipeline.stages.publish import BESIDE, repeat
 from learning_dynamics.pipeline.tables import write_table
@@ -169,9 +170,11 @@ def test_publishing_writes_what_a_reader_needs(publishing):
 def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path):
     for name in ("made", "drawn", "out"):
         (tmp_path / name).mkdir()
-    (tmp_path / "made/wild.md").write_text("# On wild draws\n")
+    with sealing(tmp_path / "made/wild.md") as text:
+        text.write_text("# On wild draws\n")
     (tmp_path / "made/wild.csv").write_text("claim,draw\n")
-    Image.new("RGB", (40, 20)).save(tmp_path / "drawn/wild.png")
+    with sealing(tmp_path / "drawn/wild.png") as picture:
+        Image.new("RGB", (40, 20)).save(picture, format="png")
     there = [name for name in BESIDE if repeat(name, tmp_path / "made", tmp_path / "drawn", tmp_path / "out")]
     assert there == ["wild"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["wild.csv", "wild.md", "wild.png"]

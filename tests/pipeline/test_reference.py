@@ -104,7 +104,7 @@ def test_every_formula_of_the_library_is_understood():
 @pytest.mark.parametrize("guide", GUIDES)
 def test_every_formula_of_the_guides_is_understood(guide):
     prose = re.sub(r"```.*?```|`[^`]+`", "", (ROOT / "docs" / guide).read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert maths.unknown_commands(prose) == []
+    assert maths.unknown_commands(prose.replace("$$", "$")) == []
 
 
 def test_every_page_is_in_the_navigation():

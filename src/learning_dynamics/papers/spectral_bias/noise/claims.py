@@ -368,7 +368,7 @@ def proposition_4_1_c(
     for $d = 2$ rises to {value:.3f} and stays. The proof applies Itô's formula to $|x|$, which has a kink at 0: each
     time an entry crosses zero, the kink adds to the mean (the local time, by Tanaka's formula), and this term is left
     out. For $d = 2$ it balances the decay in the end, and the limit of the mean can be computed:
-    $\frac{2}{\pi} e^{-1/2} \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2}) = {limit:.4f}$. In more dimensions it
+    $\frac{2}{\pi} e^{-1/2} \Gamma(\frac{3}{2}) / \Gamma(\frac{3}{2}, \frac{1}{2})$ = {limit:.4f}. In more dimensions it
     wins: the mean length $E|c|$, $c = w_1 a_2 - w_2 a_1$ of two columns, grows as $e^{gt}$, $g$ = {rates} by an
     eigenvalue problem of one dimension (docs/noise_spectrum.md). Its course is known too, and measured at time
     {late:g}: {lengths}.

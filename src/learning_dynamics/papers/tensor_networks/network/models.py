@@ -1,8 +1,8 @@
-"""The activations that the tensor formulation is tried with."""
+"""The tensor formulation and the networks themselves, with the activations that both are tried with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,3 +13,24 @@ ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "sigmoid": lambda t: 1 / (1 + np.exp(-t)),
     "softplus": lambda t: np.logaddexp(0.0, t),
 }
+
+
+def contracted(tensor: np.ndarray, layers: Sequence[np.ndarray], activation: Callable) -> float:
+    """Return the output (2): the activation is applied entry by entry after each contraction but the last."""
+    *hidden, last = layers
+    for layer in hidden:
+        tensor = activation(np.tensordot(layer, tensor, axes=1))
+    return float(last @ tensor)
+
+
+def layer_by_layer(architecture: str, x: np.ndarray, layers: Sequence[np.ndarray], activation: Callable) -> float:
+    """Return the output (3), (4) or (5) of a diagonal, convolutional or fully connected network."""
+    *hidden, last = layers
+    for layer in hidden:
+        if architecture == "diagonal":
+            x = activation(x * layer)
+        elif architecture == "fully_connected":
+            x = activation(x @ layer.reshape(len(x), -1, order="F"))
+        else:
+            x = activation(sum(weight * np.roll(x, -place) for place, weight in enumerate(layer)))
+    return float(x @ last)

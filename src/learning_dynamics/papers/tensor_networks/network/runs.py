@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
+from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS, contracted, layer_by_layer
 from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
@@ -69,27 +68,6 @@ def forward(
                 ]
                 series[f"{architecture}_{name}_{depth}"] = np.array(found)[:, None]
     return Trajectory(np.zeros(1), series)
-
-
-def contracted(tensor: np.ndarray, layers: Sequence[np.ndarray], activation: Callable) -> float:
-    """Return the output (2): the activation is applied entry by entry after each contraction but the last."""
-    *hidden, last = layers
-    for layer in hidden:
-        tensor = activation(np.tensordot(layer, tensor, axes=1))
-    return float(last @ tensor)
-
-
-def layer_by_layer(architecture: str, x: np.ndarray, layers: Sequence[np.ndarray], activation: Callable) -> float:
-    """Return the output (3), (4) or (5) of a diagonal, convolutional or fully connected network."""
-    *hidden, last = layers
-    for layer in hidden:
-        if architecture == "diagonal":
-            x = activation(x * layer)
-        elif architecture == "fully_connected":
-            x = activation(x @ layer.reshape(len(x), -1, order="F"))
-        else:
-            x = activation(sum(weight * np.roll(x, -place) for place, weight in enumerate(layer)))
-    return float(x @ last)
 
 
 def flow(
