@@ -63,9 +63,9 @@ def test_diabetes_is_standardised():
     np.testing.assert_allclose(data["Y"].std(axis=0), 1, rtol=1e-12)
 
 
-def _archive(path, rows, gas=1):
+def _archive(path, rows, gas=1, third="{:.4f}"):
     rng = np.random.default_rng(0)
-    line = "{};{:.2f} " + " ".join(f"{i}:{{:.4f}}" for i in range(1, 129))
+    line = "{};{:.2f} " + " ".join(f"{i}:{third if i == 3 else '{:.4f}'}" for i in range(1, 129))
     text = "\n".join(line.format(gas, *rng.standard_normal(129)) for _ in range(rows))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("batch1.dat", text + "\n2;5.0 1:1.0\n")
@@ -84,6 +84,15 @@ def test_another_archive_is_refused(tmp_path, rows, sha256, message):
     _archive(tmp_path / "gas.zip", rows)
     with pytest.raises(ProjectError, match=message):
         regression_tables.gas_sensor(file=str(tmp_path / "gas.zip"), sha256=sha256)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [("nan", "holds nan"), ("inf", "holds inf"), ("7", "feature 3 is the same in every row")]
+)
+def test_a_column_without_a_score_is_refused(tmp_path, value, message):
+    _archive(tmp_path / "gas.zip", 2565, third=value)
+    with pytest.raises(ProjectError, match=message):
+        regression_tables.gas_sensor(file=str(tmp_path / "gas.zip"))
 
 
 def test_what_is_no_archive_is_refused(tmp_path):

@@ -27,3 +27,8 @@ def test_padding_and_cutting():
 @pytest.mark.parametrize(("values", "rank"), [([1, 1, 1, 0], 3.0), ([1, 0, 0, 0], 1.0), ([2, 2, 2, 2], 4.0)])
 def test_effective_rank_counts_equal_values(values, rank):
     assert effective_rank(np.array(values, dtype=float)) == pytest.approx(rank, rel=1e-14)
+
+
+@pytest.mark.parametrize("values", [[0, 0], [], [np.nan, 1], [[0, 0], [0, 0]]])
+def test_nothing_has_no_effective_rank(values):
+    assert np.isnan(effective_rank(np.array(values, dtype=float))).all()

@@ -131,6 +131,25 @@ def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
     assert len(steps_in(slow)) <= 40 + 2
 
 
+@fault("job and Snakemake are stopped (SIGSTOP) on the way, and go on (SIGCONT)", SAME)
+def test_a_run_that_is_stopped_for_a_while_goes_on(slow, built):
+    running = slow.start(TARGET)
+    wait_for_steps(slow, 10)
+    os.killpg(running.pid, signal.SIGSTOP)
+    job = job_of(slow.folder)
+    job.suspend()
+    time.sleep(PAUSE)  # a step that was under way may still be told
+    reached = len(steps_in(slow))
+    time.sleep(5 * PAUSE)
+    assert len(steps_in(slow)) == reached
+    job.resume()
+    os.killpg(running.pid, signal.SIGCONT)
+    end(running)
+    assert running.returncode == 0
+    same(slow, built)
+    assert len(steps_in(slow)) == 40
+
+
 # -- two at once ------------------------------------------------------------------------------------------------------
 
 

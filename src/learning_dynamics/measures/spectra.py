@@ -24,7 +24,8 @@ def singular_values(matrices: np.ndarray, count: int | None = None) -> np.ndarra
 
 
 def effective_rank(values: np.ndarray) -> np.ndarray:
-    """Return exp of the entropy of the singular values' shares of their sum, along the last axis."""
-    shares = values / values.sum(axis=-1, keepdims=True)
-    terms = np.where(shares > 0, shares * np.log(np.where(shares > 0, shares, 1.0)), 0.0)
-    return np.exp(-terms.sum(axis=-1))
+    """Return exp of the entropy of the singular values' shares of their sum, along the last axis; nan where it is 0."""
+    total = values.sum(axis=-1, keepdims=True)
+    shares = values / np.where(total > 0, total, np.nan)
+    terms = np.where(shares == 0, 0.0, shares * np.log(np.where(shares > 0, shares, 1.0)))
+    return np.where(total[..., 0] > 0, np.exp(-terms.sum(axis=-1)), np.nan)
