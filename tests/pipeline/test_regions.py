@@ -52,6 +52,13 @@ def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     assert regions.wild_claims(found, "toy") == ["geometric"]
 
 
+def test_a_claim_may_be_left_out_of_wild_draws(configured):
+    configured("runs.slow.wild", {"steps": [3, 9]})
+    assert regions.wild_claims(configured("claims.geometric.wild", False), "toy") == []
+    with pytest.raises(ProjectError, match=r"claims.geometric.wild: false, or nothing"):
+        configured("claims.geometric.wild", {"steps": [3, 9]})
+
+
 @pytest.mark.parametrize(
     ("block", "message"),
     [
