@@ -153,6 +153,14 @@ def test_only_the_named_run_is_varied(configured):
     assert list(turned.about("toy")["claims"]) == ["geometric"]
 
 
+def test_a_turning_check_stands_beside_others_of_other_claims(configured):
+    configured("turning.steps", CHECK)
+    found = configured("turning.others", {**CHECK, "run": "descent", "claims": ["decay"]})
+    assert list(found.turning("toy")) == ["steps", "others"]
+    turned = Project(regions.turning_configuration(found, "toy", CHECK, 7))
+    assert list(turned.about("toy")["claims"]) == ["geometric"]
+
+
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

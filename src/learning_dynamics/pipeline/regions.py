@@ -39,9 +39,9 @@ POINTS = 9  # of a range without decades
 
 
 def changed(configuration: Configuration, paper: str, layer: Mapping[str, Any], name: str, seed: int) -> Configuration:
-    """Return the configuration of one paper, without its figures and sensitivity checks, with a layer over it."""
+    """Return the configuration of one paper, with a layer over it, without figures, sensitivity and turning checks."""
     block: Block = copy.deepcopy(configuration.papers[paper])
-    block["figures"], block["sensitivity"] = {}, {}
+    block["figures"], block["sensitivity"], block["turning"] = {}, {}, {}
     block.pop("telling", None)
     for claim in block["claims"].values():
         claim.pop("figure", None)
@@ -111,7 +111,7 @@ def check_wild(project: Project, paper: str) -> None:
     for claim, block in project.about(paper)["claims"].items():
         if block.get("wild") not in (None, False):
             where = project.configuration.origin(paper, "claims", claim, "wild")
-            raise ProjectError(f"{where}: claims.{claim}.wild: false, or nothing; what is drawn is a run's or its data's")
+            raise ProjectError(f"{where}: claims.{claim}.wild: false, or nothing; draws are of runs and data")
     wild_layer(project, paper, 1)  # or an end of a range names nothing
 
 
