@@ -52,6 +52,13 @@ def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     assert regions.wild_claims(found, "toy") == ["geometric"]
 
 
+def test_a_claim_may_be_left_out_of_wild_draws(configured):
+    configured("runs.slow.wild", {"steps": [3, 9]})
+    assert regions.wild_claims(configured("claims.geometric.wild", False), "toy") == []
+    with pytest.raises(ProjectError, match=r"claims.geometric.wild: false, or nothing"):
+        configured("claims.geometric.wild", {"steps": [3, 9]})
+
+
 @pytest.mark.parametrize(
     ("block", "message"),
     [
@@ -143,6 +150,14 @@ def test_only_the_named_run_is_varied(configured):
     found = configured("turning.steps", CHECK)
     turned = Project(regions.turning_configuration(found, "toy", CHECK, 7))
     assert [turned.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
+    assert list(turned.about("toy")["claims"]) == ["geometric"]
+
+
+def test_a_turning_check_stands_beside_others_of_other_claims(configured):
+    configured("turning.steps", CHECK)
+    found = configured("turning.others", {**CHECK, "run": "descent", "claims": ["decay"]})
+    assert list(found.turning("toy")) == ["steps", "others"]
+    turned = Project(regions.turning_configuration(found, "toy", CHECK, 7))
     assert list(turned.about("toy")["claims"]) == ["geometric"]
 
 

@@ -8,7 +8,8 @@ configured value:
 - a list of any other length, or of words: one of them;
 - anything else: this value, on every draw.
 
-A run's block may draw its data set too: ``data: [gaussian, degenerate]``.
+A run's block may draw its data set too: ``data: [gaussian, degenerate]``. A claim with ``wild: false`` is not judged on
+draws: it reads runs too long to be repeated.
 
 ``turning:`` names runs' settings and the claims to be judged over a range of them.
 """
@@ -38,9 +39,9 @@ POINTS = 9  # of a range without decades
 
 
 def changed(configuration: Configuration, paper: str, layer: Mapping[str, Any], name: str, seed: int) -> Configuration:
-    """Return the configuration of one paper, without its figures and sensitivity checks, with a layer over it."""
+    """Return the configuration of one paper, with a layer over it, without figures, sensitivity and turning checks."""
     block: Block = copy.deepcopy(configuration.papers[paper])
-    block["figures"], block["sensitivity"] = {}, {}
+    block["figures"], block["sensitivity"], block["turning"] = {}, {}, {}
     block.pop("telling", None)
     for claim in block["claims"].values():
         claim.pop("figure", None)
@@ -107,6 +108,10 @@ def check_wild(project: Project, paper: str) -> None:
             if _is_range(given):
                 values = [end for end in given if not isinstance(end, str)]
             _check_values(project, paper, section, name, key, values, f"{where}.{key}")
+    for claim, block in project.about(paper)["claims"].items():
+        if block.get("wild") not in (None, False):
+            where = project.configuration.origin(paper, "claims", claim, "wild")
+            raise ProjectError(f"{where}: claims.{claim}.wild: false, or nothing; draws are of runs and data")
     wild_layer(project, paper, 1)  # or an end of a range names nothing
 
 
@@ -131,7 +136,9 @@ def wild_claims(project: Project, paper: str) -> list[str]:
     """Return the claims whose runs, or their data, are drawn anew by a wild draw."""
     wild = {(section, name) for section, name, _ in _wild(project, paper)}
     found = []
-    for claim in project.about(paper)["claims"]:
+    for claim, block in project.about(paper)["claims"].items():
+        if block.get("wild") is False:
+            continue
         for run in project.runs_behind(paper, claim):
             behind = {("runs", name) for name in project.ancestors(paper, run)} | {
                 ("data", data_of(project, paper, run))

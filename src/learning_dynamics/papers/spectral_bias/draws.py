@@ -30,6 +30,12 @@ def gathered(tables: Sequence[pd.DataFrame], quantity: str, column: str = "value
     return np.concatenate([by_draw(table, quantity, column=column, **where)[:, 0] for table in tables])
 
 
+def several_interpolators(table: pd.DataFrame) -> bool:
+    """Return whether a flow from orthogonal rows had fewer samples than inputs, and interpolators to choose from."""
+    inputs = by_draw(table, "sigma_w1", phase="limit").shape[1]
+    return bool(by_draw(table, "samples", phase="draw")[0, 0] < inputs)
+
+
 def worst(tables: Sequence[pd.DataFrame], quantity: str, **where: Any) -> np.ndarray:
     """Return each draw's largest value of a quantity over times and indices, draws of several tables in turn."""
     return np.concatenate([by_draw(table, quantity, **where).max(axis=1) for table in tables])

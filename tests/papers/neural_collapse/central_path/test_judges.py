@@ -186,6 +186,12 @@ def test_networks_whose_covariance_lacks_rank_are_left_out_and_said_to_be():
     assert check.left_out.startswith("1 left out")
 
 
+def test_classes_without_a_direction_beside_their_means_are_left_out_of_the_product():
+    tables = support.claim_tables(PAPER, "trace_and_product")
+    tables["features"]["classes"] = tables["features"]["features"] + 1
+    assert support.verdict(PAPER, "trace_and_product", tables) == "untested"
+
+
 def test_a_product_is_held_to_the_root_of_the_condition_number():
     tables = support.claim_tables(PAPER, "trace_and_product")
     assert support.verdict(PAPER, "trace_and_product", tables) == "corrected"

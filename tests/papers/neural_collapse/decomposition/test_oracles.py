@@ -66,7 +66,8 @@ def test_terms_under_other_scatter_are_those_of_solved_classifiers():
         expected = 0.5 * np.trace(W @ oracles.covariances(H, CLASSES)[0] @ W.T)
         assert found["scattered_nc1"][place] == pytest.approx(expected, rel=1e-6)
     means = oracles.covariances(X, CLASSES)[2]
-    H = with_scatter(X, converses.SCATTERS[0] * np.eye(5))
+    smallest = np.linalg.svd(means - means.mean(axis=1, keepdims=True), compute_uv=False)[CLASSES - 2]
+    H = with_scatter(X, converses.SCATTERS[0] * min(1.0, smallest) * np.eye(5))
     W, _ = oracles.least_squares(H, CLASSES)
     simplex = np.eye(CLASSES) - 1 / CLASSES
     left = np.linalg.norm(W @ means - simplex) / np.linalg.norm(simplex)

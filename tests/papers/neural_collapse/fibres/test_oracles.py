@@ -39,6 +39,13 @@ def test_the_gradient_is_orthogonal_to_every_fibre_by_autograd():
         assert abs(np.sum(gradient * along)) < 1e-12 * np.linalg.norm(gradient) * np.linalg.norm(along)
 
 
+def test_frames_of_as_few_features_as_there_can_be():
+    H = oracles.features(3, 6, 2)
+    found = identities.simplex_frames(H, np.random.default_rng(2).standard_normal(H.shape), 3)
+    assert found["lemma_7"] < 1e-13
+    assert min(found["lemma_7--other_null_space"], found["lemma_7--unequal_values"]) > 0.05
+
+
 def test_frames_and_what_is_none():
     H = oracles.features(*SIZE)
     Z = np.random.default_rng(2).standard_normal(H.shape)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Check, Finding, Judgement, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
@@ -546,8 +546,13 @@ def trace_and_product(features: Table) -> Finding:
     at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in
     which class means do not differ.
     """
+    roomy = features[features["features"] >= features["classes"]]
+    if not len(roomy):
+        raise Untested("class means span all directions in every size: noise has none of its own; give more features")
+    without = features.groupby(DRAW).ngroups - roomy.groupby(DRAW).ngroups
+    left_out = {"their class means span all directions, and noise has none of its own": without} if without else {}
     trace, norm, condition = (
-        by_draw(features, name, draw=DRAW) for name in ("product_trace", "product_norm", "condition")
+        by_draw(roomy, name, draw=DRAW) for name in ("product_trace", "product_norm", "condition")
     )
 
     def judge(power: float) -> Judgement:
@@ -556,9 +561,10 @@ def trace_and_product(features: Table) -> Finding:
         )
         return Judgement(
             every_draw("norm of the product over its trace, smallest lean", norm[:, -1] / trace[:, -1],
-                       at_most=condition[:, -1] ** power * (1 + 1e-9), because="the bound, to rounding"),
+                       at_most=condition[:, -1] ** power * (1 + 1e-9), because="the bound, to rounding",
+                       left_out=left_out),
             equal_on_every_draw("exponent in the condition number with which that ratio grows", slope, power,
-                                tolerance=0.01, relative_to=1.0,
+                                tolerance=0.01, relative_to=1.0, left_out=left_out,
                                 because="next order: the largest lean, a hundredth"),
         )  # fmt: skip
 

@@ -31,8 +31,9 @@ def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
 def small_terms(X: np.ndarray, classes: int) -> Numbers:
     """Measure both terms of the loss while the deviations shrink and grow, and simplex frames where they are small.
 
-    Keys: ``scattered_nc1``, L_NC1 at `SCATTERS`; at the least of them ``scattered_nc23``, ||W M - Phi||_F / ||Phi||_F,
-    which is what L_NC2/3 is the square of, and ``frame_means``, ``frame_classifiers``, ``duality``, the distances of
+    Keys: ``scattered_nc1``, L_NC1 at `SCATTERS`; at the least of them, times the smallest singular value of the SNR
+    matrix where that is below one, ``scattered_nc23``, ||W M - Phi||_F / ||Phi||_F, which is what L_NC2/3 is the square
+    of, and ``frame_means``, ``frame_classifiers``, ``duality``, the distances of
     class means and least-squares classifiers from simplex frames and from each other; and the same distances of the
     class means' pseudo-inverse, ``frame_inverse`` and ``duality_inverse``.
     """
@@ -40,21 +41,26 @@ def small_terms(X: np.ndarray, classes: int) -> Numbers:
     terms = []
     for scatter in SCATTERS:
         H = rescattered(X, scatter * np.eye(size), classes)
-        within, means = identities.moments(H, classes)
-        optimum = collapse.least_squares_classifier(within, means, 0.0)
-        terms.append(collapse.decomposition(within, means, optimum, 0.0))
-    least = rescattered(X, SCATTERS[0] * np.eye(size), classes)
+        terms.append(collapse.decomposition(*_at_optimum(H, classes), 0.0))
+    omega = np.linalg.svd(central_path.signal_to_noise(X, classes), compute_uv=False)[classes - 2]
+    least = rescattered(X, SCATTERS[0] * min(1.0, omega) * np.eye(size), classes)
     W, M = central_path.classifier(least, classes), central_path.class_means(least, classes)
+    left = collapse.decomposition(*_at_optimum(least, classes), 0.0)["loss_nc23"]
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
         "scattered_nc1": np.array([each["loss_nc1"] for each in terms]),
-        "scattered_nc23": np.sqrt(2 * classes * terms[0]["loss_nc23"] / (classes - 1)),
+        "scattered_nc23": np.sqrt(2 * classes * left / (classes - 1)),
         "frame_means": theory.simplex_gram(M),
         "frame_classifiers": theory.simplex_gram(W.T),
         "frame_inverse": theory.simplex_gram(inverse.T),
         "duality": collapse.self_duality(W, M.T),
         "duality_inverse": collapse.self_duality(inverse, M.T),
     }
+
+
+def _at_optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    within, means = identities.moments(H, classes)
+    return within, means, collapse.least_squares_classifier(within, means, 0.0)
 
 
 def leaning_noise(X: np.ndarray, classes: int) -> Numbers:

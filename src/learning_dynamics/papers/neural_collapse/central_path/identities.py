@@ -106,12 +106,13 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
     """
     U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(H, classes), full_matrices=False)
     U, Vt = U[:, : classes - 1], Vt[: classes - 1]
-    rotation = np.linalg.qr(Z[:, :classes])[0]
-    frame = 3.0 * rotation @ (np.eye(classes) - 1 / classes)
-    found = np.linalg.svd(frame, compute_uv=False)
+    # C - 1 features are enough for a frame of C classes
+    centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
+    frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred
+    found = np.linalg.svd(np.vstack([frame, np.zeros(classes)]), compute_uv=False)
     forth = theory.simplex_gram(3.0 * U @ Vt)
     back = max(np.ptp(found[: classes - 1]), found[-1], np.abs(frame.sum(axis=1)).max()) / found[0]
-    line = np.linalg.qr(Z[:classes, :classes])[0]
+    line = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
     return {
         "lemma_7": float(max(forth, back)),
         "lemma_7--other_null_space": float(theory.simplex_gram(3.0 * U @ line[: classes - 1])),

@@ -138,8 +138,8 @@ def nc1_term_and_variability(features: Table) -> Finding:
 
 @claim(
     "Section 2, Appendix C.2 (second term)",
-    scope="renormalised Gaussian features of three sizes, their deviations within classes divided by 1000; no weight "
-    "decay",
+    scope="renormalised Gaussian features of three sizes, their deviations within classes a thousandth of the "
+    "smallest difference between class means; no weight decay",
     correction=r"$L_{NC2/3} \to 0$ as $\Sigma_W \to 0$ for any class means of rank $C-1$. Where $\Sigma_W$ is a "
     r"multiple of the identity the classifier then tends to $\bar M^\dagger$, which is a simplex frame, and a multiple "
     r"of $\bar M^\top$, only where $\bar M$ is a simplex frame already.",

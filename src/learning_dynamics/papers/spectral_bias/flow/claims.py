@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Finding, Judgement, Untested, claim, every_draw
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, worst
+from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, several_interpolators, worst
 from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
 STEPS_BY_RTOL = "the integrator's steps times its rtol"
+ONE_INTERPOLATOR = "as many samples as inputs in every run: there is one interpolator; give fewer samples"
 LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
 
 
@@ -75,6 +76,8 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Finding:
     {unequal:.2g} (median) of $|\beta_*|$ away. (The proof, in Lemma C.6, prints Woodbury's identity with a minus for
     a plus; $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ lies in the row space all the same.)
     """
+    if not any(several_interpolators(table) for table in flows):
+        raise Untested(ONE_INTERPOLATOR)
     distance = gathered(flows, "distance", phase="limit")
     tolerance = gathered(flows, "distance_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
     other = float(np.nanmedian(by_draw(unequal, "distance", phase="limit")))
@@ -85,13 +88,13 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Finding:
         return Judgement(every_draw(name, errors, at_most=tolerance, because=LEFT_OPEN, predicted=0.0))
 
     nothing = np.zeros(len(distance))
+    rivals = {r"an interpolator $10^{-6}$ away": nothing + 1e-6}
+    if several_interpolators(flows[0]):
+        rivals["an interpolator as far away as where unequal rows lead"] = nothing + other
     return Finding(
         judge,
         nothing,
-        rivals={
-            "an interpolator as far away as where unequal rows lead": nothing + other,
-            r"an interpolator $10^{-6}$ away": nothing + 1e-6,
-        },
+        rivals=rivals,
         facts={"unequal": other, "largest": float(np.nanmax(distance))},
     )
 
@@ -141,17 +144,15 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Finding:
     def in_place(part: str, quantity: str) -> dict[str, np.ndarray]:
         return right | {part: gathered(flows, quantity, phase="limit")}
 
-    return Finding(
-        judge,
-        right,
-        rivals={
-            "the sum of squares alone, by its gradient": in_place("stationarity_W1", "stationarity_plain"),
-            r"$2\gamma$ before the logarithm, by its gradient": in_place("stationarity_W1", "stationarity_double"),
-            "another interpolator, a thousandth away in $W_2$": in_place("stationarity_W2", "stationarity_moved"),
-            "the sum of squares alone, by perturbations": in_place("excess", "excess_plain"),
-            r"$2\gamma$ before the logarithm, by perturbations": in_place("excess", "excess_double"),
-        },
-    )
+    rivals = {
+        "the sum of squares alone, by its gradient": in_place("stationarity_W1", "stationarity_plain"),
+        r"$2\gamma$ before the logarithm, by its gradient": in_place("stationarity_W1", "stationarity_double"),
+        "the sum of squares alone, by perturbations": in_place("excess", "excess_plain"),
+        r"$2\gamma$ before the logarithm, by perturbations": in_place("excess", "excess_double"),
+    }
+    if any(several_interpolators(table) for table in flows):
+        rivals["another interpolator, a thousandth away in $W_2$"] = in_place("stationarity_W2", "stationarity_moved")
+    return Finding(judge, right, rivals=rivals)
 
 
 @claim("Corollary 3.1", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale")

@@ -116,10 +116,12 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     labels = np.linalg.norm(trajectory.constants["Y"], axis=(1, 2))
     smallest = np.sqrt(2 * gamma) * np.linalg.svd(trajectory.constants["X"], compute_uv=False)[:, -1]
     bound = flow["residual"] * (labels / smallest)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # a residual of one sample may end at zero
+        travelled = distance / bound
     whole = {
         "gradient_rate": _extreme(flow["gradient_rate"], above, np.nanmin),
         "residual_rate": _extreme(flow["residual_rate"], above, np.nanmin),
-        "arrival": _extreme(distance / bound, above, np.nanmax),
+        "arrival": _extreme(travelled, above, np.nanmax),
         "inverse_condition": 1 / np.linalg.cond(trajectory.constants["X"]),
         "samples": np.full(len(labels), trajectory.constants["X"].shape[1]),
         "left": limit["residual"][:, 0] * labels / smallest / size,

@@ -25,7 +25,8 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
 
     Quantities: ``time_to_loss``, with the time by which the bound of Lemma C.8 promises it (one output), and
     ``growth``, |X^T Y|; at the end ``sigma_w1``, ``residual``, ``distance_bound``; ``beta_norm``, |beta_*|,
-    ``nuclear_norm`` and ``frobenius_norm`` of beta_* and ``smallest``, its smallest singular value;
+    ``nuclear_norm`` and ``frobenius_norm`` of beta_* and ``smallest``, its smallest singular value
+    that is not zero, the last up to the rank of X or the number of outputs;
     ``parameters``, half the parameters' squared norm; ``potential`` and ``printed_potential`` of the singular values of
     beta (Theorem 3.2 (a)), halved as the dynamics have it and as printed; ``other_interpolators``, the least increase
     of the nuclear norm over `others` random interpolators, relative to their distance; ``misaligned``, the largest sine
@@ -62,7 +63,7 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
             "beta_norm": norm(star)[..., 0],
             "nuclear_norm": sigma_star.sum(axis=-1),
             "frobenius_norm": norm(star)[..., 0],
-            "smallest": sigma_star[..., -1],
+            "smallest": sigma_star[..., min(*X.shape[-2:], Y.shape[-1]) - 1],
             "parameters": 0.5 * (norm(W1) ** 2 + norm(W2) ** 2)[..., 0],
             "potential": theory.spectral_potential(sigma, gamma[:, None], printed=False),
             "printed_potential": theory.spectral_potential(sigma, gamma[:, None], printed=True),

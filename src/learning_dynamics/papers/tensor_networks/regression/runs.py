@@ -8,6 +8,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from learning_dynamics.dynamics.multilinear_descent import descend
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
@@ -134,6 +135,11 @@ def depth_functions(
         Time is the fraction of the way. Series ``state``, shape (2 * depths, times, 2), p and q, forward and
         backward in time for each depth; the constant ``reached``, shape (2 * depths,), the time at which |q|
         passes `last`.
+
+    Raises
+    ------
+    ProjectError
+        If times do not tell `last` from infinity: what is left of the way is ``last ** (2 - depth)``.
     """
     fractions = np.linspace(0, 1, records)
     states, reached = [], []
@@ -154,6 +160,8 @@ def depth_functions(
                 field, (0, np.arcsinh(last) + 1), [1.0, 0.0], method="DOP853", events=passed, dense_output=True,
                 rtol=rtol if sign > 0 else rtol / 3, atol=atol,
             )  # fmt: skip
+            if not len(found.t_events[0]):
+                raise ProjectError(f"depth {depth}: q passes {last:g} within rounding of its blow-up; lower `last`")
             end = found.t_events[0][0]
             states.append(found.sol(fractions * end).T)
             reached.append(sign * end)
