@@ -34,15 +34,15 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
         for quantity, column in (("order", "value"), ("curvature", "value"), ("curvature", "predicted"))
     )
     fall = by_draw(zero, "fall", draw=["depth", "seed"]).ravel()
-    # the next term of the fall is relatively epsilon^N / (2 sigma_1)
-    error = 10 * settings_of(zero)["smallest"] ** 2
+    # the next term of the fall is relatively epsilon^N / (2 sigma_1), and the leading one epsilon^N sigma_1
+    error = 10 * depth * settings_of(zero)["smallest"] ** (2 * depth) / fall
 
     def judge(prediction: tuple[np.ndarray, np.ndarray]) -> Judgement:
         order, bend = prediction
         return Judgement(
             equal_on_every_draw("error of the order of the loss's fall from zero weights", orders, order,
-                                tolerance=max(error, rounding), relative_to=1.0,
-                                because="ten times the square of the distance: the fall's next term"),
+                                tolerance=np.maximum(error, rounding), relative_to=1.0,
+                                because="20 N times the fall's next term, relative to the leading one"),
             equal_on_every_draw("error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))", curvature, bend,
                                 tolerance=rounding, relative_to=1.0, because="rounding of differences"),
             every_draw("fall of the loss", fall, at_least=0.0, because="zero is not a local minimum"),
