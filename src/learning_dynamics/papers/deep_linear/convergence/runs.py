@@ -253,7 +253,10 @@ def convex_losses(
 def _below(loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, share: float) -> np.ndarray:
     """Return the matrix in a direction from the target whose loss is a share of the least on singular matrices."""
     goal = share * loss.least_on_singular(target, factor)
-    far = brentq(lambda length: float(loss.value(length * step, factor)) - goal, 0.0, 10.0)
+    longest = 1.0
+    while loss.value(longest * step, factor) < goal:
+        longest *= 2
+    far = brentq(lambda length: float(loss.value(length * step, factor)) - goal, 0.0, longest)
     return target + far * step
 
 
