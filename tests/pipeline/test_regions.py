@@ -146,6 +146,12 @@ def test_only_the_named_run_is_varied(configured):
     assert list(turned.about("toy")["claims"]) == ["geometric"]
 
 
+def test_a_check_is_judged_without_those_of_other_claims(configured):
+    configured("turning.rate", {"run": "descent", "setting": "rate", "range": [0.1, 0.2], "claims": ["decay"]})
+    found = configured("turning.steps", CHECK)
+    regions.check_turning(Project(regions.turning_configuration(found, "toy", CHECK, 7)), "toy")
+
+
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
