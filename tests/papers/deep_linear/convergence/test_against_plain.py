@@ -227,7 +227,9 @@ LOSSES, OUTPUT = "other_convex_losses", "output_dimension_one"
     [
         (SADDLE, placed("order", 4e-5, add=True, depth=3, seed=0), {"rounding": 1e-9}, False),
         (SADDLE, placed("order", -4e-5, add=True, depth=2, seed=1), {"rounding": 1e-9}, False),
-        (SADDLE, placed("order", 4e-6, add=True, depth=4, seed=1), {"rounding": 1e-9}, True),
+        (SADDLE, placed("order", 4e-9, add=True, depth=4, seed=1), {"rounding": 1e-9}, False),
+        (SADDLE, placed("order", 0.5e-9, add=True, depth=4, seed=1), {"rounding": 1e-9}, True),
+        (SADDLE, placed("order", 1e-7, add=True, depth=2, seed=1), {"rounding": 1e-9}, True),
         (SADDLE, placed("curvature", -2e-9, depth=3, seed=0), {"rounding": 1e-9}, False),
         (SADDLE, placed("curvature", -1 + 2e-9, depth=2), {"rounding": 1e-9}, False),
         (SADDLE, placed("curvature", 0.5e-9, depth=4), {"rounding": 1e-9}, True),

@@ -39,3 +39,18 @@ def test_kept_and_rescaled_starts_have_the_same_product(descent):
     for case in (UNEVEN, ALLOWED, SHORTER):
         np.testing.assert_allclose(start[case], start[KEPT], atol=1e-12)
     assert np.all(np.linalg.det(start[BEYOND]) * np.linalg.det(start[KEPT]) < 0)
+
+
+def test_at_depth_two_rounding_does_not_leave_the_singular_matrix():
+    found = runs.guarantee(depth=2, singular_values=[1.0, 1.0], margin=MARGIN, step=1.0, rescaling=100.0, horizon=81.0,
+                           points=9, seeds=1, seed=0)  # fmt: skip
+    W, target = found.series["end_to_end"][BEYOND, -1], found.constants["target"][BEYOND]
+    np.testing.assert_allclose(np.linalg.svd(W - target, compute_uv=False), [1.0, 0.0], atol=1e-9)
+
+
+def test_a_start_below_singular_matrices_is_found_along_a_short_step():
+    found = runs.convex_losses(depth=2, singular_values=[3.0], share=0.98, horizon=1.0, points=3, seeds=20, rtol=1e-6,
+                               atol=1e-9, seed=0)  # fmt: skip
+    below = found.constants["case"] == 0
+    gap = found.series["end_to_end"][below, 0] - found.constants["target"][below]
+    assert np.all((np.abs(gap) < 3.0) & (np.abs(gap) > 2.0))

@@ -165,7 +165,7 @@ def test_small_layers_are_measured_against_what_they_become():
     for scale, layers in ((0.0, [np.eye(3)] * 3), (0.3, [0.3 * layer for layer in normal])):
         last = 1.0 / (scale or 1.0)
         start, end = plain.flow(layers, plain.squared(target), np.array([0.0, last]))
-        sizes = [max(np.linalg.norm(layer) for layer in each) for each in (start, end)]
+        sizes = [max(np.linalg.norm(layer, 2) for layer in each) for each in (start, end)]
         apart = [max(np.linalg.norm(up.T @ up - down @ down.T) for down, up in pairwise(each))
                  for each in (start, end)]  # fmt: skip
         expected = {"imbalance_at_start": apart[0] / sizes[1] ** 2, "imbalance_at_end": apart[1] / sizes[1] ** 2,

@@ -180,3 +180,10 @@ def test_larger_starts_do_not_count_for_the_quasi_norms():
     alter = placed("schatten_change", 1.0, scale=lambda scale: scale > scale.min())
     assert of(SCHATTEN, alter) == "reproduced"
     assert by_draw(claim_tables("deep_linear", SCHATTEN)["ends"], "seen", draw=["depth", "seed", "scale"]).size
+
+
+def test_deep_flows_that_wait_long_still_commute_with_the_measurements():
+    found = runs.commuting_measurements(**SETTINGS | {"depths": [5], "scales": [1e-4], "horizon": 100.0}, seed=1)
+    for W, Q in zip(found.series["end_to_end"][:, -1], found.constants["basis"], strict=True):
+        inside = Q.T @ W @ Q
+        np.testing.assert_allclose(inside, np.diag(np.diag(inside)), atol=1e-12)

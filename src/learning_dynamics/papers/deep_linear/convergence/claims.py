@@ -34,15 +34,15 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
         for quantity, column in (("order", "value"), ("curvature", "value"), ("curvature", "predicted"))
     )
     fall = by_draw(zero, "fall", draw=["depth", "seed"]).ravel()
-    # the next term of the fall is relatively epsilon^N / (2 sigma_1)
-    error = 10 * settings_of(zero)["smallest"] ** 2
+    # the next term of the fall is relatively epsilon^N / (2 sigma_1), and the leading one epsilon^N sigma_1
+    error = 10 * depth * settings_of(zero)["smallest"] ** (2 * depth) / fall
 
     def judge(prediction: tuple[np.ndarray, np.ndarray]) -> Judgement:
         order, bend = prediction
         return Judgement(
             equal_on_every_draw("error of the order of the loss's fall from zero weights", orders, order,
-                                tolerance=max(error, rounding), relative_to=1.0,
-                                because="ten times the square of the distance: the fall's next term"),
+                                tolerance=np.maximum(error, rounding), relative_to=1.0,
+                                because="20 N times the fall's next term, relative to the leading one"),
             equal_on_every_draw("error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))", curvature, bend,
                                 tolerance=rounding, relative_to=1.0, because="rounding of differences"),
             every_draw("fall of the loss", fall, at_least=0.0, because="zero is not a local minimum"),
@@ -140,12 +140,19 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
 
     For each loss a lower bound on its value at singular matrices is known, and starts lie at {fraction:.2g} of that.
     The largest loss at the end is {value:.1e} of the first. From starts beyond singular matrices the flow stays
-    there.
+    there: it has not arrived when the others of the same loss and draw have. What comes later is rounding's at depth 2,
+    where these matrices are strict saddles.
     """
     names = sorted(losses["loss"].unique())
 
+    def at_the_end(name: str, start: str) -> np.ndarray:
+        below, excess = (by_draw(losses, "excess", loss=name, start=each) for each in ("below", start))
+        arrived = below <= reached
+        when = np.where((start == "beyond") & arrived.any(axis=1), arrived.argmax(axis=1), -1)
+        return excess[np.arange(len(excess)), when]
+
     def judge(starts: dict[str, str]) -> Judgement:
-        excess = [by_draw(losses, "excess", loss=name, start=start)[:, -1] for name, start in starts.items()]
+        excess = [at_the_end(name, start) for name, start in starts.items()]
         return Judgement(
             every_draw("largest loss at the end over the first", np.concatenate(excess), at_most=reached,
                        because="far below the first one", predicted=0.0)

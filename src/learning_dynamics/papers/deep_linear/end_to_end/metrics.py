@@ -121,13 +121,14 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     """Measure balance from small Gaussian layers, and from identity layers (scale 0).
 
     Quantities: ``imbalance_at_start`` and ``imbalance_at_end``, the largest over j of
-    ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F, over the largest ||W_j||_F^2 at the end; ``relative_imbalance``, at the
-    start over the largest ||W_j||_F^2 there; ``escaped``, largest ||W_j||_F at the end over that at the start.
+    ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F, over the largest spectral norm ||W_j||^2 at the end; ``relative_imbalance``, at
+    the start over that norm there; ``escaped``, largest ||W_j|| at the end over that at the start. Spectral norms
+    settle with the target's first singular value, however long the last ones wait.
     """
     settings, constants = trajectory.settings, trajectory.constants
     widths = [settings["size"]] * (settings["depth"] + 1)
     layers = networks.unpack(trajectory.series["layers"], widths)
-    sizes = np.max([_norm(layer) for layer in layers], axis=0)
+    sizes = np.max([np.linalg.norm(layer, 2, axis=(-2, -1)) for layer in layers], axis=0)
     imbalance = networks.imbalance(layers)
     measured = {
         "imbalance_at_start": imbalance[:, 0] / sizes[:, 1] ** 2,

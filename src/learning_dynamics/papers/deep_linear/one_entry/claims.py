@@ -58,7 +58,7 @@ def one_measurement(
         )  # fmt: skip
 
     exponents = {depth: {1: 1.0, 2: ratio}.get(depth, 0.0) for depth in depths}
-    families = {depth: depth for depth in depths}
+    families = {depth: depth for depth in aligned["depth"].unique()}
     rivals = {
         "a line at depth 2 as well": (exponents | {2: 1.0}, ratio, families | {2: 1}),
         "a power at depth 3 as well": (exponents | {3: ratio}, ratio, families | {3: 2}),

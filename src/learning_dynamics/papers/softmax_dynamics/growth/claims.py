@@ -106,10 +106,6 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     shared, _ = _aligned(repeated)
     random = starts[starts["classes"] >= many]
     at_start = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
-    # what is left of V - 1 directions that grow at rate one beside one that grows at sqrt(N), for the smallest N; each
-    # starts with a squared Gaussian, one of whose median is 0.455
-    smallest = np.sqrt(early["largest"].min())
-    left = (end["classes"].max() - 1) / 0.455 * np.exp(-2 * early["time"].max() * (1 - 1 / smallest))
     ratio = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
 
     def judge(orders: tuple[float, float, float]) -> Judgement:
@@ -141,8 +137,9 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
             every_draw(
                 r"aligned growth over $\|A\|$, difference of the cells' medians from one",
                 np.abs(ratio - 1),
-                at_most=float(left + end["departure"].max()),
-                because="what is left of other directions, and the predictions' departure from 1/V",
+                at_most=2 * _left(early) + float(end["departure"].max()),
+                because="twice what the gap of $A$ leaves of the other directions that there are at half the time, and "
+                "the predictions' departure from 1/V",
             ),
             every_draw(
                 rf"$|\dot\sigma_i| / \sigma_i$ over $N$ to the power {orders[0]:g}, random and aligned",
@@ -167,6 +164,19 @@ def _aligned(early: Table) -> tuple[Estimate, Table]:
     end = early[early["time"] == early["time"].max()]
     many = end[end["classes"] == end["classes"].max()]
     return slope(np.log(many["largest"]), np.log(many["growth"])), end
+
+
+def _left(early: Table) -> float:
+    """Return by how much other directions hold growth below ||A|| at the end, as they decay from half the time on.
+
+    They grow at rates of one or less. It is the largest of the cells' medians.
+    """
+    times = early["time"].unique()
+    half = early[early["time"] == times[np.argmin(np.abs(times - early["time"].max() / 2))]]
+    gap, held = 1 - 1 / half["fastest"], 1 - half["growth"] / half["fastest"]
+    rest = (early["time"].max() - half["time"]) / np.sqrt(half["largest"])
+    left = held / (1 - held / gap) * np.exp(-2 * (half["fastest"] - 1) * rest)
+    return float(left.groupby([half["classes"], half["largest"]]).median().max())
 
 
 def _bounded(starts: Table, early: Table, order: float) -> np.ndarray:
