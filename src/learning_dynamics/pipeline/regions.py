@@ -244,7 +244,6 @@ def turning_configuration(project: Project, paper: str, check: Mapping[str, Any]
     layer = turning_layer(project, paper, check, value)
     found = changed(project.configuration, paper, layer, f"turning {check['setting']}", project.seed)
     block = found.papers[paper]
-    block["turning"] = {}  # others name claims that are left out
     block["claims"] = {name: claim for name, claim in block["claims"].items() if name in check["claims"]}
     return found
 
