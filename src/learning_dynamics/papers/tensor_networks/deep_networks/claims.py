@@ -170,9 +170,8 @@ def _slopes(tables: Sequence[Table], quantity: str, floor: float) -> tuple[Estim
     "matrices is at least the product of theirs.",
 )
 def equation_84(layers: Table) -> Finding:
-    r"""Layers of which each dominates the next fulfil $W_{L-1}^T \cdots W_1^T W_1 \cdots W_{L-1} \succeq A^{L-1}$,
-    $A^{L-1} \succeq (A - w_L w_L^T)^{L-1}$ and $(A - w_L w_L^T)^{L-1} \succeq \lambda^{L-1} I$, with
-    $A = W_{L-1}^T W_{L-1}$.
+    r"""Layers of which each dominates the next fulfil $P^T P \succeq A^{L-1}$, $A^{L-1} \succeq (A - w_L w_L^T)^{L-1}$
+    and $(A - w_L w_L^T)^{L-1} \succeq \lambda^{L-1} I$, with $P = W_1 \cdots W_{L-1}$ and $A = W_{L-1}^T W_{L-1}$.
 
     The first two inequalities are squared on the way, and squaring does not keep the order of matrices. Of {draws}
     draws with four layers and more {chain} break the first, and of {powers} with three and more {power} break the
