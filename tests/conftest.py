@@ -60,11 +60,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
     return ByGroup(config, log)
 
 
-# files and tests that are not in the quick loop: what goes over every paper, tries the project as a whole, or is slow
+# not in the quick loop: what goes over every paper or tries the project as a whole, judges but for one claim a topic,
+# and every example of a test but its first
 THOROUGH = (
     *("test_any_settings.py", "test_every_figure.py", "test_every_motion.py", "test_docs_commands.py", "test_bench.py"),
     *("test_mutation.py", "test_mnist.py", "test_a_process_killed_twice_ends_as_if_left_in_peace"),
     *("test_every_quantity.py", "test_unrelated_features_have_the_level_of_chance"),
+    *("test_judges.py", "test_limits.py", "test_claims.py", "test_against_plain.py", "test_against_layers.py"),
+    *("test_against_flows.py", "test_memory.py", "test_bounds.py", "test_training.py"),
+)
+# nor claims on what takes more than some seconds to simulate
+SLOW_RUNS = (
+    *("training.", "acceleration.two_samples", "completion", "compression.", "classification.", "regression."),
+    *("convergence.", "phases.", "relu."),
 )
 
 
@@ -76,22 +84,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=place)
     if "quick" in config.option.markexpr:
         claims = {f"{paper}.{name}" for paper in PAPERS for name in one_claim_a_topic(paper)}
+        tests = set()
         for item in items:
             file, callspec = PurePosixPath(group(item.nodeid)), getattr(item, "callspec", None)
             if file.name == "test_every_claim.py":
                 chosen = callspec is not None and callspec.id in claims
             else:
-                chosen = "pipeline" not in file.parts and not {file.name, item.name} & set(THOROUGH)
+                test = item.nodeid.partition("[")[0]
+                slow = "pipeline" in file.parts or {file.name, item.name} & set(THOROUGH)
+                chosen = not slow and ("papers" not in file.parts or test not in tests)
+                tests.add(test)
             if chosen:
                 item.add_marker("quick")
 
 
 def one_claim_a_topic(paper: str) -> list[str]:
-    """Return for each topic of a paper the claim that reads the fewest runs."""
+    """Return for each topic of a paper the claim that reads the fewest runs, none of them a slow one."""
     whose, found = smoke(paper), {}
     for name in whose.about(paper)["claims"]:
         claim = whose.claim(paper, name)
         runs = [one for given in claim["runs"].values() for one in (given if isinstance(given, list) else [given])]
+        if any(whose.resolved(paper, "runs", spec["name"])["kind"].startswith(SLOW_RUNS) for spec in runs):
+            continue
         count = sum(len(sweep_members(spec["name"], spec["sweep"])) for spec in runs)
         topic = claim["kind"].partition(".")[0]
         found[topic] = min(found.get(topic, (count, name)), (count, name))

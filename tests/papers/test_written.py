@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.papers.written import agree, claim_differences, quantity_rows, tolerance
+from tests.papers.written import _keep_wider, _keep_wider_quantities, agree, claim_differences, quantity_rows, tolerance
 
 ENTRY = {
     "verdict": "reproduced",
@@ -50,6 +50,29 @@ def test_where_the_verdict_depends_on_the_machine_numbers_are_compared():
     assert claim_differences(altered(verdict="undecided", state="undecided", draws=[3, 2, 0, 1]), written) == []
     assert len(claim_differences(altered(verdict="undecided", state="undecided"), ENTRY | {"varies": "parts"})) == 1
     assert len(claim_differences(altered(measured=3.0), written)) == 1
+
+
+def test_single_draws_are_not_held_where_numbers_of_trainings_move():
+    written = altered(tolerance=1.0)
+    assert claim_differences(altered(draws=[3, 2, 1, 0]), written) == []
+    assert len(claim_differences(altered(draws=[2, 2, 0, 0]), written)) == 1
+    assert len(claim_differences(altered(state="fails", draws=[3, 2, 1, 0]), written)) == 1
+
+
+def test_written_anew_a_wider_tolerance_stays_where_the_number_does():
+    for measured, kept in ((2.0005, {"measured": 2.0, "tolerance": 1e-3}), (2.5, {"measured": 2.5, "tolerance": 1e-6})):
+        anew = {"a claim": altered(measured=measured)}
+        _keep_wider(anew, {"a claim": altered(tolerance=1e-3)})
+        assert {key: anew["a claim"]["printed"][0][key] for key in kept} == kept
+
+
+def test_written_anew_a_quantity_keeps_its_wider_tolerance():
+    known = pd.DataFrame(quantity_rows("paper", "run", pd.DataFrame({"loss": [1.0, 2.0]})))
+    known = known.assign(size_tolerance=1e-3, mix_tolerance=1e-9)
+    anew = known.assign(size=known["size"] + 1e-4, mix=known["mix"] + 1e-4, size_tolerance=1e-6, mix_tolerance=1e-6)
+    kept = _keep_wider_quantities(anew, known).iloc[0]
+    assert (kept["size"], kept["size_tolerance"]) == (known["size"][0], 1e-3)
+    assert (kept["mix"], kept["mix_tolerance"]) == (anew["mix"][0], 1e-6)
 
 
 def test_a_tolerance_covers_other_machines_and_rounding():

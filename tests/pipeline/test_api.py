@@ -119,6 +119,7 @@ def test_a_sweep_is_simulated_and_measured_as_one(built, tmp_path):
         ("ld.simulate('toy', 'descent', seeds=0)", "toy descent.seeds: must be 1 or more"),
         ("ld.simulate('toy', 'slow', samples=0)", "toy starts.samples: must be 1 or more"),
         ("ld.simulate('toy', 'slow', data={'sample': 1})", "unknown setting of `normal`; did you mean `samples`?"),
+        ("ld.simulate('toy', 'slow', data=5)", "toy slow: data: the name of a data set, or settings of one (is 5)"),
         ("ld.simulate('toy', 'descent', data='starts')", "toy descent: takes no data set"),
         ("ld.judge('toy', 'decai')", "no claim `decai`; did you mean `decay`?"),
         ("ld.judge('toy', 'decay', {'rum': 1})", "no role `rum`; did you mean `run`?"),

@@ -12,7 +12,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import api, cli
 from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.plain_yaml import read_yaml
-from learning_dynamics.pipeline.report.markdown import _prose
+from learning_dynamics.pipeline.report.markdown import prose
 from learning_dynamics.trajectory import Trajectory
 
 LONG = "x" * 300
@@ -247,4 +247,4 @@ def test_a_matplotlibrc_changes_nothing():
 
 
 def test_words_are_no_markup():
-    assert _prose("<script>x</script> [a](javascript:b)") == r"\<script\>x\</script\> [a\](javascript:b)"
+    assert prose("<script>x</script> [a](javascript:b)") == r"\<script\>x\</script\> [a\](javascript:b)"

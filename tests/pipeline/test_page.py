@@ -110,11 +110,41 @@ def made_up_page(folder):
     chosen = [{"setting": "step", "value": [0.1] * 40, "origin": "chosen", "reason": "small", "name": "a_run, another"}]
     chosen[0]["varied"] = "varied: 1 of 2 verdicts stay"
     papers = [
-        Paper("made_up", "On made-up things", "Nobody", WORDS, WORDS, topics, [*claims, loose], [ours], chosen, shown),
         Paper(
-            "second", "On others", "Nobody", WORDS, WORDS, [Topic("second", "flow", "The flow")], [], [], chosen, None
+            "made_up",
+            "On made-up things",
+            "Nobody",
+            WORDS,
+            WORDS,
+            topics,
+            [*claims, loose],
+            [ours],
+            chosen,
+            shown,
+            [
+                {
+                    "authors": ["Body, No"],
+                    "title": "Things",
+                    "year": 2,
+                    "url": "https://arxiv.org/abs/1",
+                    "place": "arXiv",
+                }
+            ],
         ),
-        Paper("empty", "A paper without anything", "Nobody", "", "", [], [], [], [], None),
+        Paper(
+            "second",
+            "On others",
+            "Nobody",
+            WORDS,
+            WORDS,
+            [Topic("second", "flow", "The flow")],
+            [],
+            [],
+            chosen,
+            None,
+            [],
+        ),
+        Paper("empty", "A paper without anything", "Nobody", "", "", [], [], [], [], None, []),
     ]
     record = {"commit": "0" * 40, "dirty": True, "python": "3", "versions": {}, "checked": 3, "stale": ["a file"]}
     record |= {"fingerprint": "0" * 20, "page": "1" * 20}
@@ -252,11 +282,12 @@ def test_formulas_are_set(wide):
     assert wide.locator("math").count() > 0
 
 
-def test_paper_shows_everything(chromium, html):
+def test_paper_shows_how_claims_were_judged(chromium, html):
     page, _ = opened(chromium, html, 794)
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("main details:not([open])").count() == 0
+    assert page.locator("details.judged").count() > 0
+    assert page.locator("details.judged:not([open])").count() == 0
     assert not page.locator("nav").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.context.close()
@@ -310,7 +341,7 @@ def test_links_lead_somewhere(wide, html):
     for link in links:
         if link.startswith("#"):
             assert wide.locator(f'[id="{link[1:]}"]').count() == 1, link
-        else:
+        elif not link.startswith("https://"):  # to the papers themselves
             assert (html.parent / link.partition("#")[0]).is_file(), link
 
 
@@ -366,6 +397,31 @@ def test_claims_are_filtered_by_paper_verdict_and_text(wide):
     assert set(rows.evaluate_all("rows => rows.map((row) => row.dataset.paper)")) == {paper}
     wide.select_option("select[name=paper]", "")
     assert rows.count() == every
+
+
+def test_a_claim_is_found_by_its_id_and_the_filter_stands_in_the_address(chromium, html):
+    page, complaints = opened(chromium, html)
+    rows = page.locator("table.claims tbody tr:not([hidden])")
+    claim = page.locator("table.claims tbody tr").nth(1).get_attribute("data-claim")
+    page.fill("input[name=text]", claim)
+    assert claim in rows.evaluate_all("rows => rows.map((row) => row.dataset.claim)")
+    assert page.url.endswith(f"#claims?text={claim}")
+    again, _ = opened(chromium, html)
+    again.goto(page.url)
+    again.wait_for_function("document.querySelector('input[name=text]').value !== ''")
+    assert again.locator("table.claims tbody tr:not([hidden])").count() == rows.count()
+    again.goto(f"{html.as_uri()}#{claim}")
+    again.wait_for_selector(f'article[id="{claim}"] details.judged[open]')
+    assert complaints == []
+    page.context.close()
+    again.context.close()
+
+
+def test_the_contents_mark_what_is_read(wide):
+    wide.evaluate("document.getElementById('reading').scrollIntoView()")
+    wide.evaluate("document.querySelector('article.claim').scrollIntoView()")
+    wide.wait_for_selector("nav a[aria-current]")
+    assert wide.locator("nav a[aria-current]").count() == 1
 
 
 def test_claims_are_sorted_by_keyboard(wide):

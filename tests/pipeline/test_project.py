@@ -234,7 +234,7 @@ def test_a_sensitivity_check_that_means_nothing_is_refused(configured, key, valu
         ("claims.geometric.vary", {"rounding": []}, "vary.rounding"),
         ("claims.geometric.vary", {"rounding": [0.1 * k for k in range(1, 600)]}, "combinations; vary fewer values"),
         ("claims.geometric.rounding", ..., "claims.geometric.rounding: missing; add it"),
-        ("claims.geometric.expected", "fine", "claims.geometric.expected: must be one of reproduced"),
+        ("claims.geometric.expected", "fine", "claims.geometric.expected: `fine` must match"),
         ("claims.geometric.kind", "growth.geometry", "claims.geometric.kind: no function `geometry`"),
         ("claims.geometric.kind", "growth.np", "claims.geometric.kind: no function `np`"),
         ("claims.geometric.kind", "grwth.geometric", "claims.geometric.kind: `grwth.geometric`"),

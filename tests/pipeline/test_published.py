@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 
@@ -13,12 +14,14 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.config import load, read_yaml
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.provenance import digest, provenance
 from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.seals import sealing
-from learning_dynamics.pipeline.stages import compare, verdicts
+from learning_dynamics.pipeline.stages import compare, publish, verdicts, wild
 from learning_dynamics.pipeline.stages.publish import BESIDE, repeat
 from learning_dynamics.pipeline.tables import write_table
+from tests.support import project
 
 MOST = 6_000_000  # bytes, for who clones the project
 
@@ -167,16 +170,25 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     assert publishing.stage("publish", "--check").returncode == 0
 
 
-def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path):
+def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path, monkeypatch):
     for name in ("made", "drawn", "out"):
         (tmp_path / name).mkdir()
     with sealing(tmp_path / "made/wild.md") as text:
         text.write_text("# On wild draws\n")
-    (tmp_path / "made/wild.csv").write_text("claim,draw\n")
+    made = provenance("wild", "all", "wild", {"made": {"toy/draw1": "0"}})
+    row = {"paper": "toy", "claim": "toy.a", "draw": 1, "measured": 1.0, "margin": 2.0, "verdict": "reproduced"}
+    table = pd.DataFrame([row | {"reason": "", "settings": "{}"}])
+    write_table(tmp_path / "made/wild.parquet", table, wild.COLUMNS, made)
+    (tmp_path / "made/wild.csv").write_text("toy.a,1,contradicted\n")  # not what is published
     with sealing(tmp_path / "drawn/wild.png") as picture:
         Image.new("RGB", (40, 20)).save(picture, format="png")
-    there = [name for name in BESIDE if repeat(name, tmp_path / "made", tmp_path / "drawn", tmp_path / "out")]
+    folders = (tmp_path / "made", tmp_path / "drawn", tmp_path / "out")
+    with pytest.raises(ProjectError, match="toy/draw1: of other settings or other code"):
+        repeat(project(), "wild", *folders)
+    monkeypatch.setattr(publish, "regions_of_other_versions", lambda *_: [])
+    there = [name for name in BESIDE if repeat(project(), name, *folders)]
     assert there == ["wild"]
+    assert "toy.a,1,reproduced" in (tmp_path / "out/wild.csv").read_text()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["wild.csv", "wild.md", "wild.png"]
     assert "[wild.md](wild.md)" in markdown.of_all([], tmp_path / "out", there)
 
@@ -194,6 +206,16 @@ def test_publishing_again_changes_nothing(publishing):
 
     before = state()
     stray = publishing.folder / "docs/results/toy/of_old.png"
+    stray.write_bytes(b"")  # somebody else's
+    assert publishing.stage("publish").returncode == 0
+    assert state() == before | {stray: b""}
+    stray.unlink()
+    # what was published once, and is not any more, goes
+    versions = publishing.folder / "docs/results/versions.json"
+    block = json.loads(versions.read_text(encoding="utf-8"))
+    block["files"]["toy/of_old.png"] = "0"
+    del block["digest"]
+    versions.write_text(json.dumps(block | {"digest": digest(block)}), encoding="utf-8")
     stray.write_bytes(b"")
     assert publishing.stage("publish").returncode == 0
     assert state() == before

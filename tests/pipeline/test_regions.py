@@ -18,6 +18,7 @@ from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.turning import in_words
 from learning_dynamics.pipeline.stages import wild
+from learning_dynamics.pipeline.tables import read_provenance
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
 
@@ -32,6 +33,30 @@ def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
     rates = [layer["runs"]["slow"]["rate"] for layer in layers]
     assert 1e-4 <= min(rates) < 1e-3 < 5e-3 < max(rates) <= 0.015  # by the logarithm
     assert all(low <= layer["runs"]["slow"]["steps"] <= 12 for low, layer in zip(samples, layers, strict=True))
+
+
+def test_named_ends_are_those_of_the_draw_in_any_order_and_where_they_are_inherited(configured):
+    configured("runs.slow.wild", {"rate": [1e-3, "steps"], "steps": [2, 3]})
+    found = configured("runs.fast.wild", {"rate": [1e-3, "steps"]})
+    for draw in range(1, 30):
+        layer = regions.wild_layer(found, "toy", draw)["runs"]
+        assert max(layer["slow"]["rate"], layer["fast"]["rate"]) <= layer["slow"]["steps"] <= 3
+
+
+def test_a_digest_is_of_all_that_a_draw_reads(configured):
+    found = configured("runs.slow.wild", {"steps": [2, 3]})
+    before = regions.region_fingerprint(found, "toy", {})
+    assert regions.regions_of_other_versions(found, "wild", {"toy/draw1": before, "other/draw1": before}) == [
+        "toy/draw1", "other/draw1",
+    ]  # fmt: skip
+    layer = regions.wild_layer(found, "toy", 1)
+    assert (
+        regions.regions_of_other_versions(found, "wild", {"toy/draw1": regions.region_fingerprint(found, "toy", layer)})
+        == []
+    )
+    assert regions.region_fingerprint(configured("data.starts.samples", 7), "toy", {}) != before
+    before = regions.region_fingerprint(configured("data.starts.samples", 3), "toy", {})
+    assert regions.region_fingerprint(configured("claims.geometric.wild", False), "toy", {}) != before
 
 
 def test_a_list_is_a_choice_and_anything_else_a_value(configured):
@@ -64,6 +89,9 @@ def test_a_claim_may_be_left_out_of_wild_draws(configured):
     [
         ({"stpes": [1, 9]}, "runs.slow.wild.stpes: no setting of `slow`; did you mean `steps`?"),
         ({"steps": [0, 9]}, "runs.slow.wild.steps: must be 1 or more"),
+        ({"steps": [9, 2]}, "runs.slow.wild.steps: from the smaller to the larger"),
+        ({"steps": []}, "runs.slow.wild.steps: nothing to draw"),
+        ({"data": [["starts"]]}, "runs.slow.wild.data: no data set `['starts']`"),
         ({"rate": [0.1, "stpes"]}, "toy: runs.slow.wild.rate: `stpes` is no number and names none; did you mean"),
     ],
 )
@@ -105,6 +133,7 @@ def test_where_the_printed_formula_happens_to_hold_the_correction_counts(
         ({"range": [0.0, 1.0], "points": 3}, [0.0, 0.5, 1.0]),
         ({"range": [1, 4]}, [1, 2, 3, 4]),
         ({"values": ["a", "b"]}, ["a", "b"]),
+        ({"range": [0.1, 0.1000001]}, [0.1, 0.1000001]),
     ],
 )
 def test_the_grid_has_a_value_a_decade(check, grid):
@@ -136,6 +165,8 @@ CHECK = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geomet
         ({"setting": "stpes"}, "no setting of `slow`; did you mean `steps`"),
         ({"range": [0, 50]}, "must be 1 or more"),
         ({"range": [50, 5]}, "from the smaller to the larger"),
+        ({"range": [5, float("inf")]}, "of numbers below 1e+100"),
+        ({"data": "starts"}, "give `run` or `data`"),
         ({"values": [5, 6]}, "give `range` or `values`"),
         ({"claims": ["decay"]}, "claim `decay` does not use runs `slow`"),
     ],
@@ -239,8 +270,9 @@ def test_a_planted_turning_point_is_found_to_a_tenth_and_an_interruption_is_take
     assert not list((planted.folder / "results/toy/resume").iterdir())
     # what was judged before an interruption is not judged again; a line that was cut off is
     judged = {"planted": ["undecided", None, "kept"], "decay": ["undecided", None, "kept"]}
-    kept = planted.folder / "results/toy/resume/turning-rate-by-hand.jsonl"
-    kept.write_text("\n".join([json.dumps(["0.01", judged]), '["0.1", {"pla']))
+    made = read_provenance(planted.folder / "results/toy/turning/rate.parquet")["fingerprint"]
+    kept = planted.folder / f"results/toy/resume/turning-toy-rate-{made}.jsonl"
+    kept.write_text("\n".join([json.dumps(["0.01", judged]), "5", '{"a": 1, "b": 2}', '["0.1", {"pla']))
     assert planted.stage("turning", "toy", "rate", *out).returncode == 0
     assert [row["verdict"] for row in stretches(planted, "planted").to_dict("records")] == [
         "undecided", "reproduced", "contradicted",

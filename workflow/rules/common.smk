@@ -1,6 +1,6 @@
 # What the stage rules share: where outputs lie, what a job is to do, and the science that it depends on.
 from learning_dynamics.pipeline.provenance import digest
-from learning_dynamics.pipeline.regions import is_wild, wild_layer
+from learning_dynamics.pipeline.regions import is_wild, region_fingerprint, wild_layer
 
 RESULTS = f"results/{CONFIGURATION.scale}" if CONFIGURATION.scale else "results"
 FIGURES = f"figures/{CONFIGURATION.scale}" if CONFIGURATION.scale else "figures"
@@ -149,11 +149,6 @@ GIVEN = {
     "files": [str(file) for file in workflow.configfiles],
     "given": {key: value for key, value in config.items() if key not in ("wild", "replications", "captions")},
 }
-
-
-def made_of_region(paper, what):
-    """A digest of all that a draw or a turning check depends on."""
-    return digest([project.fingerprint("claims", paper, "claims"), project.about(paper).get("turning"), what])
 
 
 def foreseen():

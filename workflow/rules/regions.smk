@@ -14,7 +14,7 @@ rule wild:
         runtime=resource("wild", "runtime"),
     params:
         config=compact(GIVEN),
-        made=lambda wc: made_of_region(wc.paper, wild_layer(project, wc.paper, int(wc.draw))),
+        made=lambda wc: region_fingerprint(project, wc.paper, wild_layer(project, wc.paper, int(wc.draw))),
     shell:
         "python -m learning_dynamics wild {wildcards.paper} --draw {wildcards.draw} --config {params.config:q}"
         " --out {output} --made {params.made} --minutes {resources.runtime} > {log} 2>&1"
@@ -33,7 +33,7 @@ rule turning_check:
         runtime=resource("turning", "runtime"),
     params:
         config=compact(GIVEN),
-        made=lambda wc: made_of_region(wc.paper, wc.name),
+        made=lambda wc: region_fingerprint(project, wc.paper, wc.name),
     shell:
         "python -m learning_dynamics turning {wildcards.paper} {wildcards.name} --config {params.config:q}"
         " --out {output} --made {params.made} --minutes {resources.runtime} > {log} 2>&1"
@@ -89,5 +89,6 @@ rule turning:
     """Every setting of a `turning:` block varied until verdicts turn."""
     input:
         f"{RESULTS}/turning.parquet",
+        f"{RESULTS}/turning.md",
         f"{FIGURES}/turning.pdf",
     localrule: True

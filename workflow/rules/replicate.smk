@@ -5,7 +5,7 @@ rule replicate:
         []
         if CONFIGURATION.wild and not REPLICATES
         else [f"{RESULTS}/replication.parquet", f"{FIGURES}/replication.pdf"],
-        [f"{RESULTS}/wild.parquet", f"{FIGURES}/wild.pdf"] if CONFIGURATION.wild else [],
+        [f"{RESULTS}/wild.parquet", f"{RESULTS}/wild.md", f"{FIGURES}/wild.pdf"] if CONFIGURATION.wild else [],
     localrule: True
 
 

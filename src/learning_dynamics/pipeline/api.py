@@ -23,7 +23,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.claims import About, Check, Evaluation
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, near, shortened
 from learning_dynamics.pipeline import in_process, maths, published
 from learning_dynamics.pipeline.arrays import load_trajectory
 from learning_dynamics.pipeline.config import PAPERS, ROOT, load
@@ -210,6 +210,8 @@ def _simulated(
     name = project.run_data(paper, run)
     if name is None and data is not None:
         raise ProjectError(f"{paper} {run}: takes no data set")
+    if not (data is None or isinstance(data, str | Mapping)):
+        raise ProjectError(f"{paper} {run}: data: the name of a data set, or settings of one (is {shortened(data)})")
     name = data if isinstance(data, str) else name
     known = project.takes("data", paper, name) if name is not None else set()
     for key in settings:
@@ -390,6 +392,8 @@ def _project() -> Project:
 def _project_at(scale: str | None) -> Project:
     overlay = ROOT / PAPERS / f"{scale}.yaml"
     seed = re.fullmatch(r"seed([0-9]{1,18})", scale or "")
+    if scale and not (seed or overlay.is_file() or (ROOT / "results" / scale).is_dir()):
+        raise ProjectError(f"{SCALE}={scale[:40]}: no such scale in {PAPERS}, and no results of it; unset it")
     return Project(load([overlay] if scale and overlay.is_file() else [], {"seed": int(seed[1])} if seed else {}))
 
 

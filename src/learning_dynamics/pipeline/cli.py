@@ -96,7 +96,7 @@ def parser() -> argparse.ArgumentParser:
     made(claims, source=False)
 
     report = stage("report", "write the page: figures and claims in, HTML out", paper=False, job=False, spec=False)
-    report.add_argument("--config", type=_spec, required=True, help="which configuration files and values, as JSON")
+    report.add_argument("--config", type=_given, required=True, help="which configuration files and values, as JSON")
     path(report, "--results", "folder that holds <paper>/claims.parquet")
     path(report, "--figures", "folder that holds <paper>/<figure>.png")
     path(report, "--out", "the .html to write", ending=".html")
@@ -136,9 +136,9 @@ def parser() -> argparse.ArgumentParser:
     def region(name: str, about: str, *, job: bool) -> Any:
         command = stage(name, about, job=job, spec=False)
         command.add_argument(
-            "--config", type=_spec, default={"files": [], "given": {}}, help="configuration files and values, as JSON"
+            "--config", type=_given, default={"files": [], "given": {}}, help="configuration files and values, as JSON"
         )
-        path(command, "--out", "the .parquet to write")
+        path(command, "--out", "the .parquet to write", ending=".parquet")
         command.add_argument("--made", default="", metavar="DIGEST", help="of all that it depends on")
         command.add_argument("--minutes", type=_minutes, help="how long it may take; without, as long as it takes")
         return command
@@ -150,8 +150,9 @@ def parser() -> argparse.ArgumentParser:
     regions = stage("regions", "join wild draws, or turning checks", paper=False, job=False, spec=False)
     regions.add_argument("of", choices=("wild", "turning"), help="what the files are")
     regions.add_argument("files", nargs="*", type=Path, help="the .parquet of each")
-    for flag in ("--out", "--csv", "--markdown", "--pdf", "--png"):
-        path(regions, flag, "to write")
+    path(regions, "--out", "the .parquet to write", ending=".parquet")
+    for flag, ending in (("--csv", ".csv"), ("--markdown", ".md"), ("--pdf", ".pdf"), ("--png", ".png")):
+        path(regions, flag, f"the {ending} to write", ending=ending)
 
     publish = stage(
         "publish",
@@ -194,7 +195,7 @@ def parser() -> argparse.ArgumentParser:
         )
 
     sweep = stage("sweep", "write a configuration overlay that repeats a run over ranges of settings", spec=False)
-    sweep.add_argument("--vary", nargs="+", required=True, metavar="SETTING=VALUES", help=GRAMMAR)
+    sweep.add_argument("--vary", nargs="+", action="extend", required=True, metavar="SETTING=VALUES", help=GRAMMAR)
     sweep.add_argument("--called", help="the swept run's name; by default the run's, with _sweep")
     path(sweep, "--out", "the .yaml to write, in place of printing it", required=False, ending=".yaml")
     overlays(sweep)
@@ -211,9 +212,15 @@ def parser() -> argparse.ArgumentParser:
     map_.add_argument("--index", type=int, help="which entry of the quantity, from 1")
     map_.add_argument("--at", default="last", help="last (the default), first: in time; largest, smallest: in value")
     map_.add_argument("--above", type=float, help="draw the share of draws above this number, in place of their median")
-    map_.add_argument("--where", nargs="*", default=[], metavar="COLUMN=VALUE", help="which rows of the metrics")
+    map_.add_argument(
+        "--where", nargs="*", action="extend", default=[], metavar="COLUMN=VALUE", help="which rows of the metrics"
+    )
     path(map_, "--out", "the .pdf to write; a .png comes beside it", required=False)
     overlays(map_)
+
+    tex = stage("tex", "a paper's claims as LaTeX: a table, and every number as a macro", job=False, spec=False)
+    path(tex, "--out", "the .tex to write, in place of printing it", required=False, ending=".tex")
+    overlays(tex)
 
     costs = stage("costs", "what jobs asked for and what they used", paper=False, job=False, spec=False)
     costs.add_argument("--every", action="store_true", help="a row for each job, not for each stage of a paper")
@@ -282,6 +289,14 @@ def _spec(text: str) -> dict[str, Any]:
         raise argparse.ArgumentTypeError(f"not JSON ({error})") from None
     if not isinstance(spec, dict):
         raise argparse.ArgumentTypeError("must be a JSON object of keys and values")
+    return spec
+
+
+def _given(text: str) -> dict[str, Any]:
+    spec = _spec(text)
+    files, given = spec.get("files"), spec.get("given")
+    if not isinstance(files, list) or not all(isinstance(file, str) for file in files) or not isinstance(given, dict):
+        raise argparse.ArgumentTypeError('must be {"files": [names of overlays], "given": {values}}')
     return spec
 
 

@@ -21,6 +21,7 @@ from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.arrays import read_record
 from learning_dynamics.pipeline.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.regions import is_wild, region_fingerprint, wild_layer
 from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.tables import read_provenance
 
@@ -31,6 +32,7 @@ CLOCKS_DIFFER = 60.0  # seconds by which a file server's clock may be ahead
 def expected_outputs(project: Project, results: str, figures: str | None = None) -> dict[str, str]:
     """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
     found = {f"{results}/{name}": made for name, made in project.outputs.items()}
+    found |= _expected_regions(project, Path(results))
     if figures is not None:
         drawn = ((paper, name) for paper in project.papers for name in project.figures(paper))
         for paper, name in drawn:
@@ -41,6 +43,21 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
                 found[f"{figures}/{paper}/{name}.webp"] = project.fingerprint("motion", paper, name)
         found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
         found[f"{figures}/index.html"] = project.page
+    return found
+
+
+def _expected_regions(project: Project, results: Path) -> dict[str, str]:
+    """Return the fingerprints of those wild draws and turning checks that lie there."""
+    found = {}
+    for paper in project.papers:
+        for file in results.glob(f"{paper}/wild/draw*.parquet") if is_wild(project, paper) else []:
+            number = file.stem.removeprefix("draw")
+            if number.isdecimal() and number[0] != "0":
+                found[str(file)] = region_fingerprint(project, paper, wild_layer(project, paper, int(number)))
+        for name in project.turning(paper):
+            file = results / paper / "turning" / f"{name}.parquet"
+            if file.is_file():
+                found[str(file)] = region_fingerprint(project, paper, name)
     return found
 
 

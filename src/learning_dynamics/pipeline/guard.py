@@ -39,6 +39,10 @@ def guarded(command: Callable[[], int | None]) -> int:
     except BrokenPipeError:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        _tell(f"{error.filename or 'a file'}: {error.strerror or error}; mend that, and run the same command again")
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise

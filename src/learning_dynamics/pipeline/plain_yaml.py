@@ -78,6 +78,11 @@ for _kind in ("timestamp", "binary"):
     _Loader.add_constructor(TAG + _kind, _Loader.refuse)
 
 
+def read_value(text: str) -> Any:
+    """Read one value as a YAML file would hold it; `yaml.YAMLError` says what is wrong with it."""
+    return yaml.load(text, _Loader)
+
+
 def read_yaml(file: Path) -> dict[str, Any]:
     """Read a YAML file that holds a mapping.
 

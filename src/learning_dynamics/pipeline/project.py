@@ -646,7 +646,8 @@ class Project:
             where = self._where(paper, "sensitivity", name)
             self._find(paper, "runs", check["run"], "run", f"{where}.run")
             self._take_in(paper, check["run"], {check["setting"]: check["values"]})
-            own = _flat(self._inherited(paper, check["run"])).get(check["setting"])
+            block = self._inherited(paper, check["run"])
+            own = block.get("data") if check["setting"] == "data" else _flat(block).get(check["setting"])
             if own in check["values"]:
                 raise ProjectError(f"{where}.values: {own} is the run's own; give others")
             for claim in check["claims"]:

@@ -15,6 +15,7 @@ from learning_dynamics.pipeline import maths
 from learning_dynamics.pipeline.config import ROOT
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import digest
+from learning_dynamics.pipeline.records import as_expected
 
 FOLDER = ROOT / "docs/results"
 CLAIMS = "claims.csv"
@@ -60,6 +61,14 @@ def damaged(folder: Path = FOLDER) -> list[str]:
         for name in sorted(there.keys() | written.keys())
         if there.get(name) != written.get(name)
     ]
+
+
+def written(folder: Path) -> list[str]:
+    """Return the files that were published into a folder, by their paths below it; none if that is not known."""
+    try:
+        return list(_written(folder))
+    except ProjectError:
+        return []
 
 
 def _digest(path: Path) -> str:
@@ -175,7 +184,7 @@ def stale(project: Project, folder: Path = FOLDER) -> list[str]:
     wrong += [f"{claim}: is published, not configured" for claim in verdicts if claim not in configured]
     for claim, block in configured.items():
         expected = block["expected"]
-        if expected and claim in verdicts and verdicts[claim] != expected:
+        if claim in verdicts and not as_expected(verdicts[claim], expected):
             wrong.append(f"{claim}: is published as {verdicts[claim]}, expected {expected}")
     drawn = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
     figures = {f"{paper}/{name}.png" for paper in project.papers for name in project.figures(paper)}

@@ -3,8 +3,9 @@
 A ``wild:`` block of a data set or run gives, for some of its settings, what a draw may take in place of the
 configured value:
 
-- a range ``[2, 12]`` of whole numbers or numbers (by its logarithm where both ends are positive and a decade or more
-  apart); an end may name another setting of the run or its data, as in ``width: [inputs, 40]``;
+- a range ``[2, 12]`` from the smaller to the larger, of whole numbers or numbers (by its logarithm where both ends are
+  positive and a decade or more apart); an end may name another setting of the run or its data, as drawn, as in
+  ``width: [inputs, 40]``: a range that is empty for it is that end alone;
 - a list of any other length, or of words: one of them;
 - anything else: this value, on every draw.
 
@@ -27,6 +28,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.config import Block, Configuration, merge
+from learning_dynamics.pipeline.provenance import digest
 
 if TYPE_CHECKING:
     from learning_dynamics.pipeline.project import Project
@@ -35,6 +37,7 @@ Layer = dict[str, Any]
 DECADE = 10.0
 CLOSE = 1.1  # ratio of two settings between which a turning point is not sought further
 STEPS = 12  # bisections at most
+LARGEST = 1e100  # of a range's ends: their ratio is a number
 POINTS = 9  # of a range without decades
 
 
@@ -69,19 +72,56 @@ def wild_layer(project: Project, paper: str, draw: int) -> Layer:
     layer: Layer = {"data": {}, "runs": {}}
     for section, name, wild in _wild(project, paper):
         drawn: Block = {}
-        around = project.resolved(paper, section, name) | drawn
-        if section == "runs" and "data" in around:
-            around = project.resolved(paper, "data", around["data"]) | layer["data"].get(around["data"], {}) | around
-        for key, given in wild.items():
+        # a data set first, then what names no other setting: ends of ranges are those of the draw
+        for key in sorted(wild, key=lambda key: (key != "data", _named(wild[key]))):
             where = f"{paper}: {section}.{name}.wild.{key}"
             label = f"wild.{paper}.{section}.{name}.{key}"
             rng = np.random.default_rng([project.seed, draw, *label.encode()])
-            drawn[key] = _drawn(given, around | drawn, rng, where)
+            drawn[key] = _drawn(wild[key], _around(project, paper, section, name, layer, drawn), rng, where)
         measured = project.resolved(paper, section, name).get("measure", {})
         layer[section][name] = {key: value for key, value in drawn.items() if key not in measured}
         if any(key in measured for key in drawn):
             layer[section][name]["measure"] = {key: value for key, value in drawn.items() if key in measured}
     return layer
+
+
+def _around(project: Project, paper: str, section: str, name: str, layer: Layer, drawn: Block) -> Block:
+    """Return the settings of a data set or run and its data as far as a draw has set them."""
+    around = project.resolved(paper, section, name)
+    if section == "runs":
+        for owner in reversed(project.ancestors(paper, name)):
+            own = project.about(paper)["runs"][owner]
+            around = around | {key: own[key] for key in own if key in around} | layer["runs"].get(owner, {})
+        data = drawn.get("data", around.get("data"))
+        if data is not None:
+            around = project.resolved(paper, "data", data) | layer["data"].get(data, {}) | around
+    return around | drawn
+
+
+def _named(given: Any) -> bool:
+    return _is_range(given) and any(isinstance(end, str) for end in given)
+
+
+def region_fingerprint(project: Project, paper: str, what: Any) -> str:
+    """Return a digest of all that a wild draw, or a turning check, of a paper depends on."""
+    about = project.about(paper)
+    behind = {name: project.fingerprint("data", paper, name) for name in about.get("data", {})}
+    judged = {claim: block.get("wild") for claim, block in about["claims"].items()}
+    return digest([project.fingerprint("claims", paper, "claims"), about.get("turning"), behind, judged, what])
+
+
+def regions_of_other_versions(project: Project, table: str, made: Mapping[str, str]) -> list[str]:
+    """Return which of the draws or checks in a joined table are of other settings or code; `made` as they carry it."""
+    wrong = []
+    for label, carried in made.items():
+        paper, _, name = label.partition("/")
+        known = paper in project.papers and (table == "wild" or name in project.turning(paper))
+        what = (
+            (wild_layer(project, paper, int(name.removeprefix("draw"))) if table == "wild" else name) if known else None
+        )
+        if not known or region_fingerprint(project, paper, what) != carried:
+            wrong.append(label)
+    return wrong
 
 
 def check_wild(project: Project, paper: str) -> None:
@@ -98,18 +138,22 @@ def check_wild(project: Project, paper: str) -> None:
             if key in project.resolved(paper, section, name).get("sweep", {}):
                 raise ProjectError(f"{where}.{key}: is swept")
             values = given if isinstance(given, list) else [given]
+            if not values:
+                raise ProjectError(f"{where}.{key}: nothing to draw; give a value, a list or a range")
             if section == "runs" and key == "data":
                 for value in values:
-                    if value not in project.about(paper).get("data", {}):
+                    if not isinstance(value, str) or value not in project.about(paper).get("data", {}):
                         raise ProjectError(
                             f"{where}.data: no data set `{value}`{near(str(value), project.about(paper)['data'])}"
                         )
                 continue
             if _is_range(given):
                 values = [end for end in given if not isinstance(end, str)]
+                if len(values) == 2 and not values[0] < values[1]:
+                    raise ProjectError(f"{where}.{key}: from the smaller to the larger")
             _check_values(project, paper, section, name, key, values, f"{where}.{key}")
     for claim, block in project.about(paper)["claims"].items():
-        if block.get("wild") not in (None, False):
+        if not (block.get("wild") is None or block.get("wild") is False):
             where = project.configuration.origin(paper, "claims", claim, "wild")
             raise ProjectError(f"{where}: claims.{claim}.wild: false, or nothing; draws are of runs and data")
     wild_layer(project, paper, 1)  # or an end of a range names nothing
@@ -224,7 +268,8 @@ def turning_grid(check: Mapping[str, Any]) -> list[Any]:
     grid = np.geomspace(low, high, count) if by_decades else np.linspace(low, high, count)
     if all(isinstance(end, int) for end in (low, high)):
         return sorted({round(value) for value in grid})
-    return [low, *(float(f"{value:.4g}") for value in grid[1:-1]), high]
+    inner = {float(f"{value:.4g}") for value in grid[1:-1]}
+    return [low, *sorted(value for value in inner if low < value < high), high]
 
 
 def between(low: Any, high: Any) -> Any:
@@ -258,6 +303,8 @@ def check_turning(project: Project, paper: str) -> None:
     """
     for name, check in project.turning(paper).items():
         where = f"{project.configuration.origin(paper, 'turning', name)}: turning.{name}"
+        if "data" in check and "run" in check:
+            raise ProjectError(f"{where}: give `run` or `data`")
         section = "data" if "data" in check else "runs"
         owner = check["data"] if "data" in check else check.get("run")
         known = project.about(paper).get(section, {})
@@ -271,8 +318,8 @@ def check_turning(project: Project, paper: str) -> None:
             runs = project.runs_behind(paper, claim)
             if owner not in ([data_of(project, paper, run) for run in runs] if section == "data" else runs):
                 raise ProjectError(f"{where}: claim `{claim}` does not use {section} `{owner}`")
-        if "range" in check and not check["range"][0] < check["range"][1]:
-            raise ProjectError(f"{where}.range: from the smaller to the larger")
+        if "range" in check and not -LARGEST < check["range"][0] < check["range"][1] < LARGEST:
+            raise ProjectError(f"{where}.range: from the smaller to the larger, of numbers below {LARGEST:g}")
         if check["setting"] in project.resolved(paper, section, owner).get("sweep", {}):
             raise ProjectError(f"{where}.setting: is swept")
         _check_values(project, paper, section, owner, check["setting"], turning_grid(check), f"{where}.setting")

@@ -19,8 +19,10 @@ from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.reference.pages import navigation, pages
 
 FORMULA = r"\$([^$`]+)\$"
+AS_CODE = r"\$`([^`]+)`\$"  # as GitHub reads it
 BEFORE_ESCAPES = 185  # backslashes are escapes from 180 on; code is found from 190 on
-ELSEWHERE = re.compile(r"\[([^]]+)\]\(results/[^)]*\)")  # what `make publish` writes is not part of the site
+BEFORE_CODE = 195
+ELSEWHERE = re.compile(r"\[([^]]+)\]\((?:\.\./)?results/[^)]*\)")  # what `make publish` writes is not part of the site
 SHAPED = re.compile(r"(?m)^(\S.*\w), (shapes?) \(")  # would be read as a tuple of a name and a call
 EXAMPLE = re.compile(r"(?m)^(>{3} .*(?:\n.+)*)")
 STYLE = """
@@ -43,6 +45,7 @@ def _project() -> Project:
 def on_config(config: Any) -> Any:
     """Take up the formulas and the navigation."""
     config.markdown_extensions.append(Formulas())
+    config.mdx_configs["pymdownx.superfences"] = {"custom_fences": [{"name": "math", "class": "maths", "format": _set}]}
     return config
 
 
@@ -63,12 +66,17 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return ELSEWHERE.sub(r"\1", markdown)
 
 
+def _set(source: str, *_: Any, **__: Any) -> str:
+    return f"<p>{maths.to_mathml(source.strip())}</p>"
+
+
 class Formulas(Extension):
-    """An extension of Markdown: formulas between dollars."""
+    """An extension of Markdown: formulas between dollars, also as code."""
 
     def extendMarkdown(self, md: Markdown) -> None:
         """Find formulas before Markdown looks for emphasis and escapes in them."""
         md.inlinePatterns.register(_Formula(FORMULA, md), "formula", BEFORE_ESCAPES)
+        md.inlinePatterns.register(_Formula(AS_CODE, md), "formula as code", BEFORE_CODE)
 
 
 class _Formula(InlineProcessor):

@@ -57,7 +57,7 @@ class _Page:
     def parts(self) -> Iterator[str]:
         block = self.project.about(self.paper)
         yield f"# Settings of {self.paper}"
-        yield maths.paragraphs(f"{block['title']}. {block['citation']}\n\n{block['notation']}")
+        yield maths.paragraphs(f"{block['title']}. {block['citation']}\n\n{block.get('notation', '')}")
         for topic in sorted({kind.partition(".")[0] for kind in self.kinds}):
             about = topic_about(self.paper, topic) or topic_title(self.paper, topic)
             yield f"## {topic} {{#{topic}}}"

@@ -16,6 +16,7 @@ from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import as_expected
 from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
+from learning_dynamics.pipeline.report.references import bibtex, place_of
 from learning_dynamics.pipeline.report.turning import in_words
 from learning_dynamics.pipeline.templates import fill
 
@@ -85,6 +86,12 @@ class Paper:
     observations: list[Row]
     chosen: list[Row]
     telling: Exhibit | None
+    references: list[Row]
+
+    @property
+    def bibtex(self) -> str:
+        """What is to be cited, as BibTeX."""
+        return bibtex(self.references)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -180,6 +187,7 @@ def _paper(
         [row for row in rows if row["origin"] == "ours"],
         _grouped(project.chosen(paper), found["sensitivity"], {row["claim"]: row["verdict"] for row in rows}),
         exhibits[telling] if telling else None,
+        [reference | {"place": place_of(reference["url"])} for reference in block.get("references", [])],
     )
 
 

@@ -1,4 +1,4 @@
-"""What there is to tell as Markdown, formulas as LaTeX between dollars, which code hosts set."""
+"""What there is to tell as Markdown, formulas as GitHub's dialect has them: LaTeX as code between dollars."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ BESIDE = {
         "![A bar for each claim and setting, in stretches coloured by verdict](turning.png)",
     ],
 }
+ERRATA = ROOT / "docs/errata"
 PICTURES = 3  # on the first screen of the README
 
 
@@ -48,13 +49,15 @@ def of_all(papers: Sequence[Paper], folder: Path, beside: Sequence[str]) -> str:
         " The table: [claims.csv](claims.csv). Compare a run of your own: `python -m learning_dynamics compare`.",
     ]
     for paper in papers:
-        lines.append(f"## {_prose(paper.title)}")
-        lines.append(_prose(paper.summary))
+        lines.append(f"## {prose(paper.title)}")
+        lines.append(prose(paper.summary))
         if paper.telling:
             lines.append(_image(paper.telling))
         lines.append(f"{_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
     lines.append("## What turned out otherwise")
     otherwise = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
+    if otherwise and ERRATA.is_dir():
+        lines.append(f"Derivations, and counterexamples to try: [errata]({os.path.relpath(ERRATA, folder.resolve())}).")
     if not otherwise:
         lines.append("Nothing: no claim had to be corrected, none is contradicted.")
     for claim in otherwise:
@@ -84,16 +87,18 @@ def in_short(papers: Sequence[Paper], folder: str) -> str:
 
 def of_paper(paper: Paper, folder: Path) -> str:
     """Return a paper's page: its figures and claims by topic."""
-    lines = [f"# {_prose(paper.title)}", _prose(paper.citation), f"{_counts(paper.counts)}. [All papers](README.md)"]
+    read = ", ".join(f"[{one['place']}]({one['url']})" for one in paper.references)
+    lines = [f"# {prose(paper.title)}", prose(paper.citation) + (f": {read}" if read else "")]
+    lines += [f"{_counts(paper.counts)}. [All papers](README.md)"]
     if paper.notation:
-        lines.append("> **Model and notation.** " + _prose(paper.notation))
+        lines.append("> **Model and notation.** " + prose(paper.notation))
     for topic in paper.topics:
-        lines += [f"## {_prose(topic.title)}", _prose(topic.about)]
+        lines += [f"## {prose(topic.title)}", prose(topic.about)]
         for figure in topic.exhibits:
-            lines += [f"### {_prose(figure.title)}", _image(figure), _prose(figure.caption)]
+            lines += [f"### {prose(figure.title)}", _image(figure), prose(figure.caption)]
             if figure.film:
                 # a link, for those whom motion disturbs
-                film = _prose(figure.film.caption.removeprefix("In motion: "))
+                film = prose(figure.film.caption.removeprefix("In motion: "))
                 lines.append(f"[In motion]({figure.paper}/{figure.name}.webp): {film}")
             lines.append(f"`{figure.command}` · [code]({_code(figure.code, folder)})")
             lines += [_claim(claim, folder) for claim in figure.claims]
@@ -101,29 +106,32 @@ def of_paper(paper: Paper, folder: Path) -> str:
     if paper.observations:
         lines += ["## Observations of ours", "No sentences of the paper; they are not in its tally."]
         lines += [_claim(claim, folder) for claim in paper.observations]
+    if paper.references:
+        lines += ["## To cite", f"```bibtex\n{paper.bibtex}\n```"]
     return _joined(lines)
 
 
 def _claim(claim: Row, folder: Path) -> str:
     held = claim["standing"]
     lines = [
-        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**{_speaks_of(claim)}: {_prose(claim['reference'])}, "
+        f'- <a name="{claim["claim"]}"></a>'
+        f"{LOOKS[claim['verdict']].sign} **{claim['verdict']}**{_speaks_of(claim)}: {prose(claim['reference'])}, "
         f"`{claim['claim']}` "
-        f"([code]({_code(claim['code'], folder)})). {_prose(claim['statement'])}"
+        f"([code]({_code(claim['code'], folder)})). {prose(claim['statement'])}"
     ]
     if claim["correction"]:
-        lines.append(f"What holds: {_prose(claim['correction'])}")
+        lines.append(f"What holds: {prose(claim['correction'])}")
     if claim["reason"]:
-        lines.append(f"Why: {_prose(claim['reason'])}.")
+        lines.append(f"Why: {prose(claim['reason'])}.")
     if held:
         predicted = "" if pd.isna(held["predicted"]) else f", predicted {_number(held['predicted'])}"
-        lines.append(f"{_prose(held['quantity'])}: **{_measured(held)}**{predicted}; {_prose(held['criterion'])}.")
+        lines.append(f"{prose(held['quantity'])}: **{_measured(held)}**{predicted}; {prose(held['criterion'])}.")
         draws = ", ".join(f"{held[f'draws_{kind}']} {kind}" for kind in ("for", "against", "undecided"))
-        lines += [f"{_prose(line)}." for line in claim["turning"]]
-        left_out = f"; {_prose(held['left_out'])}" if held["left_out"] else ""
-        lines.append(f"Scope: {_prose(claim['scope'])}. Draws: {draws}{left_out}.")
+        lines += [f"{prose(line)}." for line in claim["turning"]]
+        left_out = f"; {prose(held['left_out'])}" if held["left_out"] else ""
+        lines.append(f"Scope: {prose(claim['scope'])}. Draws: {draws}{left_out}.")
     if held and claim["rivals"]:
-        rivals = "; ".join(f"{_prose(rival)} ({got})" for rival, got in claim["rivals"].items())
+        rivals = "; ".join(f"{prose(rival)} ({got})" for rival, got in claim["rivals"].items())
         refuses = (
             "" if pd.isna(claim["refuses"]) else f"; a prediction off by a fraction of {_number(claim['refuses'], 2)}"
         )
@@ -138,18 +146,19 @@ def _speaks_of(claim: Row) -> str:
 
 def _otherwise(claim: Row, folder: Path) -> str:
     if claim["verdict"] == "corrected":
-        holds = f"What holds: {_prose(claim['correction'])}"
+        holds = f"What holds: {prose(claim['correction'])}"
     else:
-        holds = f"Measured: {_prose(claim['quantity'])}: {_measured(claim)}. {_prose(claim['reason'])}".rstrip()
+        holds = f"Measured: {prose(claim['quantity'])}: {_measured(claim)}. {prose(claim['reason'])}".rstrip()
     place = claim["claim"].partition(".")[0]
     return (
-        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**, [{place}]({place}.md), {_prose(claim['reference'])} "
-        f"([code]({_code(claim['code'], folder)})).  \n  As printed: {_prose(claim['statement'])}  \n  {holds}"
+        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**, [{place}]({place}.md#{claim['claim']}), "
+        f"{prose(claim['reference'])} ([code]({_code(claim['code'], folder)})).  \n"
+        f"  As printed: {prose(claim['statement'])}  \n  {holds}"
     )
 
 
 def _cell(text: str) -> str:
-    return _prose(text).replace("\\|", "\\Vert ").replace("|", "\\vert ")
+    return prose(text).replace("\\|", "\\Vert ").replace("|", "\\vert ")
 
 
 def _image(figure: Exhibit, below: str = "") -> str:
@@ -173,14 +182,19 @@ def _measured(row: Row) -> str:
 
 
 def _number(value: float, digits: int = 4) -> str:
-    return maths.plain(f"{value:.{digits}g}")
+    return maths.plain(f"{value + 0.0:.{digits}g}")  # a zero has no sign
 
 
 def _code(path: str, folder: Path) -> str:
     return os.path.relpath(ROOT / path, folder.resolve())
 
 
-def _prose(text: str) -> str:
+def formula(latex: str) -> str:
+    """Return a formula in the dialect that no Markdown reads into, without the macro that GitHub forbids."""
+    return "$`" + re.sub(r"\\operatorname\b", r"\\mathrm", latex) + "`$"
+
+
+def prose(text: str) -> str:
     """Return prose on one line a paragraph, with what Markdown would take for markup outside of formulas escaped."""
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", text.strip()):
@@ -188,6 +202,10 @@ def _prose(text: str) -> str:
         # also what would make a link of brackets
         marks = r"(?<![`\w])([*_<>])|([*<>])|\](?=\()"
         pieces[::2] = [re.sub(marks, r"\\\g<0>", maths.words(piece)) for piece in pieces[::2]]
+        # no formula is seen beside a letter
+        pieces[:-1:2] = [re.sub(r"(?<=\w)$", " ", piece) for piece in pieces[:-1:2]]
+        pieces[2::2] = [re.sub(r"^(?=\w)", " ", piece) for piece in pieces[2::2]]
+        pieces[1::2] = [formula(piece[1:-1].strip()) for piece in pieces[1::2]]
         paragraphs.append("".join(pieces))
     return "\n\n".join(paragraphs)
 

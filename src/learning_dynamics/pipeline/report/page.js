@@ -6,16 +6,34 @@ const form = document.getElementById("filter");
 
 form.hidden = false;
 form.addEventListener("submit", (event) => event.preventDefault());
-form.addEventListener("input", () => {
+const filter = () => {
   const words = form.elements.text.value.toLowerCase().split(/\s+/);
   for (const row of rows) {
-    const text = row.textContent.toLowerCase();
+    const text = `${row.textContent} ${row.dataset.claim}`.toLowerCase();
     row.hidden = (form.elements.paper.value && row.dataset.paper !== form.elements.paper.value)
       || (form.elements.verdict.value && row.dataset.verdict !== form.elements.verdict.value)
       || !words.every((word) => text.includes(word));
   }
   form.querySelector("output").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims`;
+};
+// the filter stands in the address, behind the section's name: a file has no other place for it
+form.addEventListener("input", () => {
+  filter();
+  const given = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+  location.replace(given.size ? `#claims?${given}` : "#claims?");
 });
+const follow = () => {
+  const [place, given] = location.hash.slice(1).split("?");
+  if (place === "claims" && given) {
+    for (const [name, value] of new URLSearchParams(given)) if (form.elements[name]) form.elements[name].value = value;
+    filter();
+    if (!form.contains(document.activeElement)) form.scrollIntoView();
+  }
+  const card = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.querySelector("details.judged");
+  if (card) card.open = true;
+};
+addEventListener("hashchange", follow);
+follow();
 
 [...table.tHead.rows[0].cells].forEach((heading, column) => {
   const button = document.createElement("button");
@@ -43,13 +61,26 @@ for (const film of document.querySelectorAll(".film")) {
   const set = (moves) => {
     source.media = moves ? "print" : "all";
     button.textContent = moves ? "Stop" : "Play";
+    button.setAttribute("aria-label", `${button.textContent}: ${film.closest("figure").querySelector("h4").textContent}`);
   };
   set(!matchMedia("(prefers-reduced-motion: reduce)").matches);
   button.addEventListener("click", () => set(source.media === "all"));
   film.querySelector("picture").after(button);
 }
 
-// contents are folded on a small window; paper shows everything
+// the contents mark what is being read
+const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+const read = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (!entry.isIntersecting) continue;
+    for (const link of links.values()) link.removeAttribute("aria-current");
+    links.get(entry.target.id).setAttribute("aria-current", "true");
+    if (matchMedia("(min-width: 74.01rem)").matches) links.get(entry.target.id).scrollIntoView({ block: "nearest" });
+  }
+}, { rootMargin: "-10% 0px -85% 0px" });
+for (const id of links.keys()) read.observe(document.getElementById(id));
+
+// contents are folded on a small window; paper shows how claims were judged
 const contents = document.querySelector("nav details");
 if (matchMedia("(max-width: 74rem)").matches) contents.open = false;
 contents.addEventListener("click", (event) => {
@@ -57,7 +88,7 @@ contents.addEventListener("click", (event) => {
 });
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details:not([open])")];
+  folded = [...document.querySelectorAll("details.judged:not([open])")];
   for (const one of folded) one.open = true;
 });
 addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));

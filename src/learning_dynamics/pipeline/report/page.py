@@ -101,7 +101,7 @@ def _environment(folder: Path) -> jinja2.Environment:
 
 def number(value: Any, digits: int = 4) -> Markup:
     """Return a number in so many digits, its power of ten raised; a dash where there is none."""
-    return Markup("–") if value is None or pd.isna(value) else maths.html(f"{value:.{digits}g}")
+    return Markup("–") if value is None or pd.isna(value) else maths.html(f"{value + 0.0:.{digits}g}")
 
 
 def measured(row: Row) -> Markup:

@@ -112,6 +112,8 @@ def conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
             raise ProjectError(f"--where {text}: write --quantity {value}")
         if column not in table:
             raise ProjectError(f"--where {text}: the metrics have no column `{column}`{near(column, table.columns)}")
+        if column in found:
+            raise ProjectError(f"--where {text}: `{column}` is given twice; a run has one value of it")
         if pd.api.types.is_bool_dtype(table[column]):
             if value not in ("True", "False"):
                 raise ProjectError(f"--where {text}: `{column}` is True or False")

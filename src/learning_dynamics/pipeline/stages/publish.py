@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -16,15 +17,19 @@ from learning_dynamics.pipeline.config import ROOT, load
 from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
+from learning_dynamics.pipeline.regions import regions_of_other_versions
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compressed, fitted
 from learning_dynamics.pipeline.seals import verified
+from learning_dynamics.pipeline.stages import turning, wild
 from learning_dynamics.pipeline.stages.check import stale
 from learning_dynamics.pipeline.stages.report import found_in, seeds_in, turning_in
+from learning_dynamics.pipeline.tables import read_provenance, read_table
 
 LARGEST = 5_000_000  # bytes of all figures together
 BESIDE = ("replication", "wild", "turning")  # what is judged only when it is asked for
+REGIONS = {"wild": wild, "turning": turning}
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
 
@@ -54,7 +59,7 @@ def execute(results: Path, figures: Path, out: Path | None = None, check: bool =
         made = Path(folder, "results")
         made.mkdir()
         draw(papers, made)
-        beside = [name for name in BESIDE if repeat(name, results, figures, made)]
+        beside = [name for name in BESIDE if repeat(project, name, results, figures, made)]
         for paper in papers:
             _write(made / f"{paper.name}.md", markdown.of_paper(paper, out))
         _write(made / "README.md", markdown.of_all(papers, out, beside))
@@ -106,29 +111,42 @@ def into_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def repeat(name: str, results: Path, figures: Path, folder: Path) -> bool:
-    """Write the verdicts under several seeds, on wild draws or over ranges, if they are there; return whether."""
-    text, matrix, table = results / f"{name}.md", figures / f"{name}.png", results / f"{name}.csv"
+def repeat(project: Project, name: str, results: Path, figures: Path, folder: Path) -> bool:
+    """Write the verdicts under several seeds, on wild draws or over ranges, if they are there; return whether.
+
+    Raises
+    ------
+    ProjectError
+        If a draw or a check is of other settings or other code.
+    """
+    text, matrix, table = results / f"{name}.md", figures / f"{name}.png", results / f"{name}.parquet"
     if not (text.is_file() and matrix.is_file()):
         return False
     (folder / text.name).write_bytes(verified(text))
-    if table.is_file():
-        shutil.copyfile(table, folder / table.name)
+    if name in REGIONS:
+        found, made = read_table(table), read_provenance(table)["settings"].get("made", {})
+        wrong = regions_of_other_versions(project, name, made)
+        if wrong or not made:
+            raise ProjectError(
+                f"{table}: {', '.join(wrong[:3]) or 'all of it'}: of other settings or other code; make it again "
+                f"(`make replicate SEEDS=0 WILD=20`, `make turning`), or delete {text}"
+            )
+        _write(folder / f"{name}.csv", REGIONS[name].as_csv(found))
     (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
     return True
 
 
 def _put(made: Path, out: Path) -> None:
-    """Replace what this command wrote before by what it has made; other files are left alone."""
-    out.mkdir(parents=True, exist_ok=True)
-    for folder in {path.parent for path in out.glob("*/*.png")}:
-        for picture in [*folder.glob("*.png"), *folder.glob("*.webp")]:
-            picture.unlink()
-        if not any(folder.iterdir()):
-            folder.rmdir()
-    for old in [*out.glob("*.md"), *out.glob("*.png"), *out.glob("*.csv"), out / published.VERSIONS]:
-        old.unlink(missing_ok=True)
-    shutil.copytree(made, out, dirs_exist_ok=True)
+    """Replace what this command wrote before by what it has made, file by file; other files are left alone."""
+    written = {path.relative_to(made) for path in made.rglob("*") if path.is_file()}
+    before = {Path(name) for name in published.written(out)}
+    for name in sorted(written):
+        with replacing(out / name) as partial:
+            shutil.copyfile(made / name, partial)
+    for name in before - written:
+        (out / name).unlink(missing_ok=True)
+        with suppress(OSError):  # it holds more
+            (out / name).parent.rmdir()
 
 
 def _write(path: Path, text: str) -> None:

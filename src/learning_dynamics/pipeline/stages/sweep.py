@@ -13,6 +13,7 @@ import yaml
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.plain_yaml import read_value
 from learning_dynamics.pipeline.project import MOST_MEMBERS, Project
 from learning_dynamics.pipeline.signatures import signatures
 from learning_dynamics.pipeline.sources import module_path, part_module
@@ -154,6 +155,8 @@ def _value(text: str, written: str, numbers: type | None) -> Any:
         except ValueError:
             pass
     try:
-        return yaml.safe_load(written)
+        return read_value(written)
+    except yaml.constructor.ConstructorError as error:
+        raise ProjectError(f"`{text}`: {error.problem}") from None
     except yaml.YAMLError:
         raise ProjectError(f"`{text}`: `{written}` is no value; {GRAMMAR}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.turning import in_words
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.replication import save
+from learning_dynamics.pipeline.stages.wild import carried
 from learning_dynamics.pipeline.tables import read_table, write_table
 from learning_dynamics.plotting import WIDTH
 from learning_dynamics.tidy import Column
@@ -59,7 +61,8 @@ def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: s
     if name not in checks:
         raise ProjectError(f"{paper}: no turning check `{name}`; there are: {', '.join(checks) or 'none'}")
     check = checks[name]
-    kept = out.parent.parent / "resume" / f"turning-{name}-{made or 'by-hand'}.jsonl"
+    made = made or regions.region_fingerprint(project, paper, name)
+    kept = out.parent.parent / "resume" / f"turning-{paper}-{name}-{made}.jsonl"
     kept.parent.mkdir(parents=True, exist_ok=True)
     known = _read(kept)
     grid = regions.turning_grid(check)
@@ -92,19 +95,18 @@ def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: s
     own = block.get(check["setting"], block.get("measure", {}).get(check["setting"]))
     rows = [row for claim in check["claims"] for row in _rows(paper, claim, check, values, known, own)]
     table = pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
-    write_table(out, table, COLUMNS, provenance("turning", paper, name, dict(check), made or None))
+    write_table(out, table, COLUMNS, provenance("turning", paper, name, dict(check), made))
     kept.unlink(missing_ok=True)
 
 
 def _read(kept: Path) -> dict[str, Any]:
     """Return what an earlier attempt has judged; a line that was cut off is judged again."""
     known = {}
-    for line in kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []:
-        try:
+    for line in kept.read_text(encoding="utf-8", errors="replace").splitlines() if kept.is_file() else []:
+        with suppress(ValueError, TypeError):
             key, found = json.loads(line)
-        except ValueError:
-            continue
-        known[key] = found
+            if isinstance(key, str) and isinstance(found, dict):
+                known[key] = found
     return known
 
 
@@ -175,13 +177,17 @@ def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Pa
     tables = [read_table(file) for file in files]
     empty = pd.DataFrame(columns=[column.name for column in COLUMNS])
     found = pd.concat(tables, ignore_index=True) if tables else empty
-    write_table(out, found, COLUMNS, provenance("turning", "all", out.stem, {"checks": len(files)}))
+    write_table(out, found, COLUMNS, provenance("turning", "all", out.stem, {"made": carried(files)}))
     with replacing(csv) as partial:
-        shown = found[["claim", "run", "setting", "from", "to", "verdict"]]
-        partial.write_text(shown.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+        partial.write_text(as_csv(found), encoding="utf-8")
     with sealing(markdown) as partial:
         partial.write_text(describe(found), encoding="utf-8")
     save(lambda: strips(found), pdf, png)
+
+
+def as_csv(found: pd.DataFrame) -> str:
+    """Return the stretches of each verdict, as CSV."""
+    return found[["claim", "run", "setting", "from", "to", "verdict"]].to_csv(index=False, lineterminator="\n")
 
 
 def describe(found: pd.DataFrame) -> str:

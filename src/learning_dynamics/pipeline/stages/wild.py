@@ -18,10 +18,11 @@ from learning_dynamics.pipeline.in_process import Workbench
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
+from learning_dynamics.pipeline.report.markdown import prose
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.stages.replication import matrix, save
-from learning_dynamics.pipeline.tables import read_table, write_table
+from learning_dynamics.pipeline.tables import read_provenance, read_table, write_table
 from learning_dynamics.tidy import Column
 
 COLUMNS = (
@@ -48,7 +49,10 @@ def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: s
     project = Project(load([Path(file) for file in config["files"]], config["given"]))
     if not regions.is_wild(project, paper):
         raise ProjectError(f"{paper}: its configuration has no `wild:` block; add one to a data set or run")
+    if draw < 1:
+        raise ProjectError(f"--draw: from 1 on (is {draw})")
     layer = regions.wild_layer(project, paper, draw)
+    made = made or regions.region_fingerprint(project, paper, layer)
     name = f"wild draw {draw}"
     drawn = Workbench(Project(regions.changed(project.configuration, paper, layer, name, project.seed + draw)))
     rows = []
@@ -80,7 +84,7 @@ def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: s
     table = pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
     numbers = ["measured", "margin"]
     table[numbers] = table[numbers].where(table[numbers].abs() < float("inf"))
-    write_table(out, table, COLUMNS, provenance("wild", paper, out.stem, {"draw": draw, **layer}, made or None))
+    write_table(out, table, COLUMNS, provenance("wild", paper, out.stem, {"draw": draw, **layer}, made))
 
 
 def on_a_draw(found: Evaluation, expected: str) -> tuple[str, str]:
@@ -109,13 +113,24 @@ def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Pa
             "wild: no paper of `replicated` in config.yaml has a `wild:` block; add one to its runs or data"
         )
     found = pd.concat([read_table(file) for file in files], ignore_index=True)
-    write_table(out, found, COLUMNS, provenance("wild", "all", out.stem, {"draws": len(files)}))
+    if found.duplicated(["claim", "draw"]).any():
+        raise ProjectError("regions wild: a draw is given twice; name each file once")
+    write_table(out, found, COLUMNS, provenance("wild", "all", out.stem, {"made": carried(files)}))
     with replacing(csv) as partial:
-        shown = found[["claim", "draw", "verdict", "reason"]]
-        partial.write_text(shown.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+        partial.write_text(as_csv(found), encoding="utf-8")
     with sealing(markdown) as partial:
         partial.write_text(describe(found), encoding="utf-8")
     save(lambda: matrix(found, "draw"), pdf, png)
+
+
+def carried(files: Sequence[Path]) -> dict[str, str]:
+    """Return the fingerprint that each draw or check carries, by paper and name."""
+    return {f"{file.parent.parent.name}/{file.stem}": read_provenance(file).get("fingerprint", "") for file in files}
+
+
+def as_csv(found: pd.DataFrame) -> str:
+    """Return the verdict on each draw, as CSV."""
+    return found[["claim", "draw", "verdict", "reason"]].to_csv(index=False, lineterminator="\n")
 
 
 def describe(found: pd.DataFrame) -> str:
@@ -135,10 +150,10 @@ def describe(found: pd.DataFrame) -> str:
         f"{DECIDED:.0%} of the draws.",
         "",
     ]
-    lines += [f"- `{row['claim']}`, draw {row['draw']}: contradicted: {row['reason']}" for row in against]
+    lines += [f"- `{row['claim']}`, draw {row['draw']}: contradicted: {prose(row['reason'])}" for row in against]
     for claim, part in seldom.items():
         rows = found[(found["claim"] == claim) & found["verdict"].isin(["undecided", "untested"])]
-        lines.append(f"- `{claim}`: decided on {part:.0%}; for example: {rows['reason'].mode().iloc[0]}")
+        lines.append(f"- `{claim}`: decided on {part:.0%}; for example: {prose(rows['reason'].mode().iloc[0])}")
     lines += ["", "| claim | " + " | ".join(f"{draw}" for draw in wide) + " |", "|---|" + "---|" * wide.shape[1]]
     lines += [
         f"| `{claim}` | " + " | ".join(row) + " |" for claim, row in zip(wide.index, wide.to_numpy(), strict=True)

@@ -34,15 +34,17 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
         for quantity, column in (("order", "value"), ("curvature", "value"), ("curvature", "predicted"))
     )
     fall = by_draw(zero, "fall", draw=["depth", "seed"]).ravel()
-    # the next term of the fall is relatively epsilon^N / (2 sigma_1), and the leading one epsilon^N sigma_1
-    error = 10 * depth * settings_of(zero)["smallest"] ** (2 * depth) / fall
+    # of the fall, epsilon^N sigma_1 (1 - epsilon^N / (2 sigma_1)), the order is taken between two distances
+    scale = settings_of(zero)
+    ratio = (scale["largest"] / scale["smallest"]) ** (1 / (scale["points"] - 1))
+    error = 2 * scale["smallest"] ** (2 * depth) / (2 * fall) * (ratio**depth - 1) / np.log(ratio)
 
     def judge(prediction: tuple[np.ndarray, np.ndarray]) -> Judgement:
         order, bend = prediction
         return Judgement(
             equal_on_every_draw("error of the order of the loss's fall from zero weights", orders, order,
                                 tolerance=np.maximum(error, rounding), relative_to=1.0,
-                                because="20 N times the fall's next term, relative to the leading one"),
+                                because="twice what the fall's next term changes"),
             equal_on_every_draw("error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))", curvature, bend,
                                 tolerance=rounding, relative_to=1.0, because="rounding of differences"),
             every_draw("fall of the loss", fall, at_least=0.0, because="zero is not a local minimum"),

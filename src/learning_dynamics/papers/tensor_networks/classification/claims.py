@@ -483,7 +483,8 @@ def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: 
     The multipliers come from the convex problem, not from the path; where they are many, as in the convolutional case
     of figure 3, nothing is predicted. Powers are local: the slope of each share against $\log\log t$ within a window.
     The law begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
-    {settled:g} of the $\ell_1$ norm and has the sign of what pushes it; entries before that are left out. An entry is
+    {settled:g} of the $\ell_1$ norm and has the sign of what pushes it, and when what stays grows alike so far that the
+    multipliers leave no more than {tolerance:g} of a power open; entries before that are left out. An entry is
     the difference of two terms that grow and fall alike, $\sinh(s_j \log\log t)$ up to constants, so that its power is
     off by about $s_j \coth(s_j \log\log t) - s_j$. An angle is a sum of such powers, and shows the slowest of them
     only late. Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are
@@ -499,7 +500,8 @@ def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: 
     power, theory, depths = power.astype(float), theory.astype(float), depths.astype(int)
     connected, known = names == "fully_connected", np.isfinite(theory)
     passing = known & ((last("between") > settled) | (last("sign") < 0.99))
-    judged = known & ~passing
+    moving = known & ~passing & (last("moving") > tolerance)
+    judged = known & ~passing & ~moving
     # half the window's start leaves room for the constants in the time
     starts = np.concatenate(
         [np.full(len(by_draw(table, "power", draw=draw)), settings_of(table)["window"][0]) for table in tables]
@@ -520,6 +522,7 @@ def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: 
                 left_out={
                     "multipliers that are not unique, or more active entries than tight margins": int((~known).sum()),
                     "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
+                    "what stays does not yet grow alike": int(moving.sum()),
                 },
             )
         )
@@ -535,6 +538,7 @@ def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: 
         },
         facts={
             "settled": settled,
+            "tolerance": tolerance,
             "slowest": float(np.min(theory[judged])),
             "fastest": float(np.max(theory[judged])),
             "shallow": float(np.median(power[connected & (depths == 2)])),

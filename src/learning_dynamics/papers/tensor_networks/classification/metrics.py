@@ -56,8 +56,9 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
     orthogonally decomposable layers one for each entry of rho off the support of the l1 max margin, its share of the
     l1 norm, predicted to be 1 - s_j by the margin problem's multipliers; of fully connected networks of any depth the
     share of the coefficients outside of what the support vectors span, predicted to be 1 / L. With the same index
-    ``between``, the share of all such entries at the window's start, and ``sign``, the least cosine within the window
-    between an entry and what pushes it in the limit.
+    ``between``, the share of all such entries at the window's start; ``moving``, by how much a power may be off as the
+    entries on the support do not yet grow alike, which moves the multipliers; and ``sign``, the least cosine within the
+    window between an entry and what pushes it in the limit.
     """
     sizes = np.full(trajectory.members, trajectory.settings["scale"])
     return _measured(trajectory, window, trajectory.settings["depth"], sizes, np.zeros(trajectory.members, dtype=int))
@@ -111,7 +112,8 @@ def _powers(
             return {}
         share = np.linalg.norm(beta @ outside, axis=-1) / np.linalg.norm(beta, axis=-1)
         power = np.array([[fitted_power(sigmas, share)]])
-        return {"power": (power, 1 / network.depth), "between": np.zeros((1, 1)), "sign": np.ones((1, 1))}
+        return {"power": (power, 1 / network.depth), "between": np.zeros((1, 1)), "moving": np.zeros((1, 1)),
+                "sign": np.ones((1, 1))}  # fmt: skip
     if network.S is None or network.depth != 2 or len(sigmas) < 2:
         return {}
     features = data.X @ network.S.T
@@ -119,7 +121,7 @@ def _powers(
         largest = np.linalg.solve(network.S.T, data.best("dft_l1"))
     else:
         largest = minimum_norm(features, data.y, "l1", classification=True)
-    push = pushes_at_the_limit(features, data.y, largest)
+    push, response = pushes_at_the_limit(features, data.y, largest)
     rho, off = singular_products(network, states), np.abs(largest) < 1e-6 * np.abs(largest).max()
     if not off.any():
         return {}
@@ -131,9 +133,15 @@ def _powers(
         fitted_power(sigmas, share[:, j]) if seen else np.nan
         for j, seen in zip(np.flatnonzero(off), resolved, strict=True)
     ]
+    # the margin grows like sigma, and in the limit all on the support; by how much faster, multipliers are off
+    margins = (data.y * (rho @ features.T).real).min(axis=1) / np.abs(rho).sum(axis=1)
+    growing = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
+    faster = np.array([growing - fitted_power(sigmas, share[:, j]) for j in np.flatnonzero(~off)])
+    moving = np.abs(growing) + np.abs(response[off]) @ np.abs(faster)
     return {
         "power": (np.array([powers]), 1 - np.abs(push[off])),
         "between": np.full((1, off.sum()), share[0, off].sum()),
+        "moving": moving[None],
         "sign": cosine[None],
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def pushes_at_the_limit(features: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> np.ndarray:
+def pushes_at_the_limit(features: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ``sum_i lambda_i y_i features_i`` with the multipliers of an l1 max-margin problem; no path enters.
 
     On the support of the solution its entries have size one, and elsewhere size s_j below one: the singular values of
@@ -21,22 +21,27 @@ def pushes_at_the_limit(features: np.ndarray, labels: np.ndarray, largest: np.nd
 
     Returns
     -------
-    ndarray, shape (m,)
+    pushes : ndarray, shape (m,)
         Nan where multipliers are many or one of a tight margin is zero, or where more entries are on the support than
         margins are tight, whose sizes then settle at a rate of their own.
+    response : ndarray, shape (m, entries on the support)
+        By how much each push's size changes with those on the support, when multipliers change.
     """
     signed = labels[:, None] * features
     margins = (signed @ largest).real
     tight, active = margins < (1 + 1e-6) * margins.min(), np.abs(largest) > 1e-6 * np.abs(largest).max()
-    unknown = np.full(len(largest), np.nan, dtype=features.dtype)
-    system, target = signed[np.ix_(tight, active)].T, largest[active].conj() / np.abs(largest[active])
-    system, target = (np.concatenate([each.real, each.imag]) for each in (system, target))
+    unknown = np.full(len(largest), np.nan, dtype=features.dtype), np.full((len(largest), active.sum()), np.nan)
+    support, target = signed[np.ix_(tight, active)].T, largest[active].conj() / np.abs(largest[active])
+    sizes = (target.conj()[:, None] * support).real
+    system, target = (np.concatenate([each.real, each.imag]) for each in (support, target))
     if active.sum() > tight.sum() or np.linalg.matrix_rank(system, tol=1e-6) < tight.sum():
         return unknown
     multipliers = np.linalg.lstsq(system, target, rcond=None)[0]
     if multipliers.min() < 1e-6 * multipliers.max() or np.abs(system @ multipliers - target).max() > 1e-4:
         return unknown
-    return multipliers @ signed[tight]
+    push = multipliers @ signed[tight]
+    along = (np.exp(-1j * np.angle(push))[:, None] * signed[tight].T).real
+    return push, along @ np.linalg.pinv(sizes)
 
 
 def outside_support(X: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> np.ndarray:

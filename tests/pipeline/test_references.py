@@ -1,0 +1,29 @@
+"""What papers are cited as: in the configuration, in CITATION.cff, as BibTeX."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from learning_dynamics.pipeline.report.references import bibtex, place_of
+from tests.support import PAPERS, ROOT, project
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_paper_can_be_read_and_cited(paper):
+    references = project(papers=[paper]).about(paper)["references"]
+    entries = bibtex(references)
+    keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
+    assert len(keys) == len(set(keys)) == len(references) > 0
+    assert entries.count("{") == entries.count("}")
+    for reference in references:
+        assert re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", place_of(reference["url"]))
+
+
+def test_the_citation_file_has_the_same_references():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    there = {(one["title"], one["year"], one["url"]) for one in cited if "url" in one}
+    here = {(one["title"], one["year"], one["url"]) for paper in PAPERS for one in project().about(paper)["references"]}
+    assert there == here

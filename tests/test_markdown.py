@@ -1,0 +1,74 @@
+"""Every Markdown file arrives on GitHub as it was written: what stands here is read by GitHub's own parser."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import cmarkgfm
+import pytest
+
+from tests.support import ROOT
+
+FILES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/**/*.md")]
+)
+FENCED = re.compile(r"(?ms)^ *(```|~~~).*?^ *\1 *$")
+WRITTEN = re.compile(r"\$`([^`]+)`\$")
+ARRIVED = re.compile(r"\$<code>(.*?)</code>\$", re.DOTALL)
+FORBIDDEN = ("operatorname", "def", "newcommand", "renewcommand", "let", "require", "href", "class", "cssId", "unicode")
+
+
+def problems(text: str) -> list[str]:
+    """Return what GitHub would make of formulas that is not what was written."""
+    outside = FENCED.sub("", text)
+    page = re.sub(r"(?s)<pre.*?</pre>", "", cmarkgfm.github_flavored_markdown_to_html(text))
+    written = [" ".join(formula.split()) for formula in WRITTEN.findall(outside)]
+    arrived = [" ".join(html.unescape(formula).split()) for formula in ARRIVED.findall(page)]
+    found = [f"lost: {formula}" for formula in written if formula not in arrived]
+    found += [f"other than written: {formula}" for formula in arrived if formula not in written]
+    if len(written) != len(arrived):
+        found.append(f"{len(written)} formulas were written, {len(arrived)} arrive")
+    found += [f"beside a letter: {match}" for match in re.findall(r"\w\$<code>|</code>\$\w", page)]
+    found += [f"a dollar: {line}" for line in _lines(ARRIVED.sub("", page)) if "$" in line]
+    macros = rf"\\({'|'.join(FORBIDDEN)})(?![A-Za-z])"
+    return found + [f"forbidden: {match[0]}" for formula in written for match in re.finditer(macros, formula)]
+
+
+def _lines(page: str) -> list[str]:
+    return re.sub(r"(?s)<code>.*?</code>", "", page).splitlines()
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_formulas_arrive_as_they_were_written(file):
+    assert problems((ROOT / file).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"the norm $\|x\|$ and $a_1$, $b_1$",
+        r"the rank $`\operatorname{rank} A`$",
+        r"softmax$`x`$",
+        "| a | b |\n|---|---|\n| $`|x|`$ | 1 |",
+        r"a formula $`x``$ with a mark too many",
+    ],
+)
+def test_what_would_be_torn_is_found(text):
+    assert problems(text)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_links_to_places_in_files_have_a_place(file):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    for target, place in re.findall(r"\]\(([^)#\s]+\.md)#([^)\s]+)\)", text):
+        there = ((ROOT / file).parent / Path(target)).read_text(encoding="utf-8")
+        names = re.findall(r'<a name="([^"]+)"></a>', there)
+        headings = [_slug(heading) for heading in re.findall(r"(?m)^#+ (.*)$", there)]
+        assert place in names + headings, f"{target}#{place}"
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
