@@ -46,6 +46,12 @@ def test_formulas_arrive_as_they_were_written(file):
     assert problems((ROOT / file).read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.parametrize("file", FILES)
+def test_commands_name_files_of_the_project(file):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert re.findall(r"`[^`\n]* /[a-z]\w*/\w+/[^`\n]*`", text) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

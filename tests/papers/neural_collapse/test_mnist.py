@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import signal
 
 import numpy as np
 import pytest
@@ -36,12 +35,13 @@ def test_the_digits_are_those_of_mnist():
     assert 10 * middle[0] < middle[1]
 
 
-def test_a_cell_of_the_overlay_trains_for_an_epoch_and_is_measured():
+# what a processor with AVX2 alone computes, on any: there oneDNN once wrote where it should not, and the process died
+@pytest.mark.parametrize("instructions", ["AVX2", "DEFAULT"])
+def test_a_cell_of_the_overlay_trains_for_an_epoch_and_is_measured(monkeypatch, instructions):
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", instructions)
     child = multiprocessing.get_context("spawn").Process(target=train_and_measure)
     child.start()
     child.join()
-    if child.exitcode in (-signal.SIGBUS, -signal.SIGABRT, -signal.SIGSEGV):
-        pytest.skip(f"torch dies on this processor ({signal.Signals(-child.exitcode).name})")
     assert child.exitcode == 0
 
 

@@ -244,6 +244,7 @@ def _exhibit(project: Project, paper: str, name: str, figures: Path, options: st
     drawing = read_record(png)
     heading, _, caption = fill(project.caption(paper, name), drawing["facts"]).partition("\n\n")
     pdf = png.with_suffix(".pdf")
+    made = Path("figures", project.configuration.scale or "", paper, pdf.name)  # wherever it is read from
     title = " ".join(heading.split()).rstrip(".")
     return Exhibit(
         paper,
@@ -254,7 +255,7 @@ def _exhibit(project: Project, paper: str, name: str, figures: Path, options: st
         png,
         pdf,
         code_of(paper, "figure", project.figure(paper, name)["kind"]),
-        f"snakemake --cores all {pdf}{options}",
+        f"snakemake --cores all {made}{options}",
         film=_film(project, paper, name, figures) if name in project.motions(paper) else None,
     )
 
