@@ -72,6 +72,8 @@ assert (own.verdict, own.headline.value, own.reason) == (row["verdict"], row["me
 assert own.rivals == {"a decay twice as fast": "contradicted"} and own.speaks_of == "all draws"
 assert "toy.decay (section 1): reproduced, of all draws" in repr(own) and "rival: a decay twice" in repr(own)
 assert ld.judge(paper, "decay", {"run": few}).headline.draws == 2
+mixed = table.sample(frac=1, random_state=1)
+assert ld.judge(paper, "decay", {"run": mixed}).headline == own.headline
 coarse = ld.measure(paper, "descent", few)
 coarse["value"] += coarse["time"] / 10
 assert ld.judge(paper, "decay", {"run": coarse}).verdict == "contradicted"
@@ -122,6 +124,10 @@ def test_a_sweep_is_simulated_and_measured_as_one(built, tmp_path):
         ("ld.simulate('toy', 'slow', data=5)", "toy slow: data: the name of a data set, or settings of one (is 5)"),
         ("ld.simulate('toy', 'descent', data='starts')", "toy descent: takes no data set"),
         ("ld.judge('toy', 'decai')", "no claim `decai`; did you mean `decay`?"),
+        (
+            "import pandas; ld.judge('toy', 'decay', {'run': pandas.concat([ld.table('toy', 'descent')] * 2)})",
+            "rows of the table repeat",
+        ),
         ("ld.judge('toy', 'decay', {'rum': 1})", "no role `rum`; did you mean `run`?"),
         ("ld.judge('toy', 'decay', {'run': ld.table('toy', 'descent')[['time']]})", "lacks the columns seed, quantity"),
         ("ld.judge('toy', 'geometric', rounding=-1.0)", "toy geometric.rounding: must be above 0"),

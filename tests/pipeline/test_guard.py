@@ -212,6 +212,7 @@ def spec(**keys):
         (["verdicts", "text.txt"], "text.txt: truncated, foreign, or written before"),
         (["verdicts", "."], "error: "),
         (["new", "Big"], "a paper's name"),
+        (["new", "true"], "a paper's name"),
         (["sweep", "spectral_bias", "small_scale", "--vary", "gamma"], "write SETTING=VALUE"),
         (["sweep", "spectral_bias", "small_scale", "--vary", "gmma=1,2"], "gmma"),
         (["sweep", "spectral_bias", "smal_scale", "--vary", "gamma=1,2"], "small_scale"),

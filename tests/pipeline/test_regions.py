@@ -168,6 +168,7 @@ CHECK = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geomet
         ({"range": [5, float("inf")]}, "of numbers below 1e+100"),
         ({"data": "starts"}, "give `run` or `data`"),
         ({"values": [5, 6]}, "give `range` or `values`"),
+        ({"setting": "rate", "range": [1, 2]}, "rate is a real number; write its ends with a point"),
         ({"claims": ["decay"]}, "claim `decay` does not use runs `slow`"),
     ],
 )

@@ -375,8 +375,10 @@ def _as_table(paper: str, where: str, run: str, given: Any) -> pd.DataFrame:
         raise ProjectError(
             f"{paper} {where}: the table lacks {lacks}; make it with ld.measure({paper!r}, {run!r}, trajectory)"
         )
+    if table.index.has_duplicates:
+        raise ProjectError(f"{paper} {where}: rows of the table repeat, and would count as draws of their own")
     table.attrs.setdefault("run", run)
-    return table
+    return table.sort_index()  # as it was measured: claims read trajectories from first to last
 
 
 def _results() -> Path:

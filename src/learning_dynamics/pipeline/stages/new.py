@@ -10,14 +10,16 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.config import PAPERS, ROOT
 from learning_dynamics.pipeline.project import RULES
 
+NO_TEXT = ("true", "false", "null", "yes", "no", "on", "off")  # to YAML 1.1
 SKELETON = Path(__file__).parent.parent / "skeleton"
 
 
 def execute(paper: str, root: Path = ROOT) -> None:
     """Write the skeleton of a paper into the project's folders and say what to do next."""
-    if not re.fullmatch("[a-z][a-z0-9_]*", paper) or keyword.iskeyword(paper) or paper in RULES or len(paper) > 40:
+    word = keyword.iskeyword(paper) or paper in RULES or paper in NO_TEXT
+    if not re.fullmatch("[a-z][a-z0-9_]*", paper) or word or len(paper) > 40:
         raise ProjectError(
-            f"`{paper}`: a paper's name is of small letters, digits and underscores, and no word of Python or Snakefile"
+            f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python, YAML or Snakefile"
         )
     home = root / "src/learning_dynamics/papers" / paper
     config = root / PAPERS / f"{paper}.yaml"
