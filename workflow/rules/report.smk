@@ -3,13 +3,14 @@ from learning_dynamics.pipeline.report.captions import Captions
 
 
 rule page:
-    """The page to read, and all papers' claims in one table."""
+    """The pages to read, and all papers' claims in one table."""
     input:
         claims=[f"{RESULTS}/{paper}/claims.parquet" for paper in project.papers],
         figures=[f"{figure}.png" for paper in project.papers for figure in figures_of(paper)],
         motions=[file for paper in project.papers for file in motions_of(paper)],
     output:
         page=f"{FIGURES}/index.html",
+        pages=[f"{FIGURES}/{paper}.html" for paper in project.papers],
         claims=f"{RESULTS}/claims.parquet",
     log:
         f"{RESULTS}/logs/page.log",

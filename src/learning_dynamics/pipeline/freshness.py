@@ -42,8 +42,12 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
             for name in project.motions(paper):
                 found[f"{figures}/{paper}/{name}.webp"] = project.fingerprint("motion", paper, name)
         found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
-        found[f"{figures}/index.html"] = project.page
+        found |= dict.fromkeys(_pages(project, figures), project.page)
     return found
+
+
+def _pages(project: Project, figures: str) -> list[str]:
+    return [f"{figures}/{name}.html" for name in ("index", *project.papers)]
 
 
 def _expected_regions(project: Project, results: Path) -> dict[str, str]:
@@ -155,7 +159,7 @@ def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple
             yield [f"{figures}/{paper}/{name}.webp"], read
             drawn.append(f"{figures}/{paper}/{name}.webp")
     if figures is not None:
-        page = [f"{figures}/index.html", f"{results}/claims.parquet"]
+        page = [*_pages(project, figures), f"{results}/claims.parquet"]
         yield page, judged + drawn
         yield [f"{results}/verdicts.txt"], page
 

@@ -103,6 +103,16 @@ class Paper:
         """The paper's claims, then observations of ours."""
         return [*self.claims, *self.observations]
 
+    @property
+    def exhibits(self) -> list[Exhibit]:
+        """The paper's figures."""
+        return [figure for topic in self.topics for figure in topic.exhibits]
+
+    @property
+    def otherwise(self) -> list[Row]:
+        """The paper's own claims that do not hold as they stand, or are not decided."""
+        return self.of("corrected", "contradicted", "not reproduced", "undecided")
+
     def of(self, *verdicts: str) -> list[Row]:
         """The paper's own claims that got one of these verdicts."""
         return [claim for claim in self.claims if claim["verdict"] in verdicts]

@@ -1,57 +1,69 @@
 "use strict";
-// The table of claims: sorted by its headings, filtered by paper, verdict and text. The page is whole without it.
+// The table of claims: sorted by its headings, filtered by paper, verdict and text. Pages are whole without it.
 const table = document.querySelector("table.claims");
-const rows = [...table.tBodies[0].rows];
-const form = document.getElementById("filter");
-
-form.hidden = false;
-form.addEventListener("submit", (event) => event.preventDefault());
-const filter = () => {
-  const words = form.elements.text.value.toLowerCase().split(/\s+/);
-  for (const row of rows) {
-    const text = `${row.textContent} ${row.dataset.claim}`.toLowerCase();
-    row.hidden = (form.elements.paper.value && row.dataset.paper !== form.elements.paper.value)
-      || (form.elements.verdict.value && row.dataset.verdict !== form.elements.verdict.value)
-      || !words.every((word) => text.includes(word));
-  }
-  form.querySelector("output").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims`;
-};
-// the filter stands in the address, behind the section's name: a file has no other place for it
-form.addEventListener("input", () => {
-  filter();
-  const given = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
-  location.replace(given.size ? `#claims?${given}` : "#claims?");
-});
-const follow = () => {
-  const [place, given] = location.hash.slice(1).split("?");
-  if (place === "claims" && given) {
-    for (const [name, value] of new URLSearchParams(given)) if (form.elements[name]) form.elements[name].value = value;
-    filter();
-    if (!form.contains(document.activeElement)) form.scrollIntoView();
-  }
-  const card = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.querySelector("details.judged");
+const unfold = () => {
+  const place = decodeURIComponent(location.hash.slice(1));
+  const card = document.getElementById(place)?.querySelector("details.judged");
   if (card) card.open = true;
+  // what has its place on a paper's page is also found from the first
+  if (place.includes(".") && !document.getElementById(place)) table?.querySelector(`a[href$="#${CSS.escape(place)}"]`)?.click();
 };
-addEventListener("hashchange", follow);
-follow();
+addEventListener("hashchange", unfold);
+unfold();
 
-[...table.tHead.rows[0].cells].forEach((heading, column) => {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = heading.textContent;
-  heading.replaceChildren(button);
-  const key = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
-  button.addEventListener("click", () => {
-    const down = heading.getAttribute("aria-sort") === "ascending";
-    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const sorted = rows.toSorted((a, b) => key(a).localeCompare(key(b), "en", { numeric: true }));
-    if (heading.textContent === "Predicted" || heading.textContent === "Measured") {
-      sorted.sort((a, b) => (key(a) === "" ? Infinity : +key(a)) - (key(b) === "" ? Infinity : +key(b)) || 0);
+if (table) {
+  const rows = [...table.tBodies[0].rows];
+  const form = document.getElementById("filter");
+
+  form.hidden = false;
+  form.addEventListener("submit", (event) => event.preventDefault());
+  const filter = () => {
+    const words = form.elements.text.value.toLowerCase().split(/\s+/);
+    for (const row of rows) {
+      const text = `${row.textContent} ${row.dataset.claim}`.toLowerCase();
+      row.hidden = (form.elements.paper.value && row.dataset.paper !== form.elements.paper.value)
+        || (form.elements.verdict.value && row.dataset.verdict !== form.elements.verdict.value)
+        || !words.every((word) => text.includes(word));
     }
-    table.tBodies[0].append(...(down ? sorted.reverse() : sorted));
+    form.querySelector("output").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims`;
+  };
+  // the filter stands in the address, behind the section's name: a file has no other place for it
+  form.addEventListener("input", () => {
+    filter();
+    const given = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    location.replace(given.size ? `#claims?${given}` : "#claims?");
   });
-});
+  const follow = () => {
+    const [place, given] = location.hash.slice(1).split("?");
+    if (place === "claims" && given) {
+      const typing = form.contains(document.activeElement);
+      if (!typing) form.reset();
+      for (const [name, value] of new URLSearchParams(given)) if (form.elements[name]) form.elements[name].value = value;
+      filter();
+      if (!typing) form.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", follow);
+  follow();
+
+  [...table.tHead.rows[0].cells].forEach((heading, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = heading.textContent;
+    heading.replaceChildren(button);
+    const key = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
+    button.addEventListener("click", () => {
+      const down = heading.getAttribute("aria-sort") === "ascending";
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const sorted = rows.toSorted((a, b) => key(a).localeCompare(key(b), "en", { numeric: true }));
+      if (heading.textContent === "Predicted" || heading.textContent === "Measured") {
+        sorted.sort((a, b) => (key(a) === "" ? Infinity : +key(a)) - (key(b) === "" ? Infinity : +key(b)) || 0);
+      }
+      table.tBodies[0].append(...(down ? sorted.reverse() : sorted));
+    });
+  });
+}
 
 // what moves can be stopped: its still is then the source for everybody, and on demand for nobody but paper
 for (const film of document.querySelectorAll(".film")) {
@@ -61,7 +73,7 @@ for (const film of document.querySelectorAll(".film")) {
   const set = (moves) => {
     source.media = moves ? "print" : "all";
     button.textContent = moves ? "Stop" : "Play";
-    button.setAttribute("aria-label", `${button.textContent}: ${film.closest("figure").querySelector("h4").textContent}`);
+    button.setAttribute("aria-label", `${button.textContent}: ${film.closest("figure").querySelector("h3").textContent}`);
   };
   set(!matchMedia("(prefers-reduced-motion: reduce)").matches);
   button.addEventListener("click", () => set(source.media === "all"));
@@ -69,7 +81,8 @@ for (const film of document.querySelectorAll(".film")) {
 }
 
 // the contents mark what is being read
-const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+const here = [...document.querySelectorAll('nav a[href^="#"]')];
+const links = new Map(here.map((link) => [link.hash.slice(1), link]));
 const read = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     if (!entry.isIntersecting) continue;

@@ -1,4 +1,4 @@
-"""Fill the page's template: an article that needs no other file, read from what `contents` gathered."""
+"""Fill the pages' templates from what `contents` gathered: a first page, one for each paper; each holds its figures."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import jinja2
 import pandas as pd
@@ -19,56 +20,64 @@ from learning_dynamics.pipeline.report.contents import Paper, Row, counted
 from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.pictures import compressed, film, fitted, specification_curve
 
-MOST_BYTES = 4_300_000  # of all figures, still and in motion; the page holds them as text, a third longer
-TELLING = 460  # CSS pixels: the width at most of a paper's most telling figure, at the page's beginning
+MOST_BYTES = 1_500_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
 MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
 MOST_DIGITS = 5  # of a measurement with an interval
 
 
-def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> str:
-    """Return the page as one HTML text.
+def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the pages by the names of their files: the first, ``index.html``, and one for each paper.
 
     Parameters
     ----------
     papers : sequence of Paper
         What there is to tell.
     folder : path
-        Where the page will lie; links to data and code are relative to it.
+        Where the pages will lie; links to data and code are relative to it.
     record : mapping
-        Provenance for the page's foot, with ``checked`` and ``stale``: how many outputs were held against the
+        Provenance for a page's foot, with ``checked`` and ``stale``: how many outputs were held against the
         configuration, and what is wrong with them.
     """
     claims = [claim for paper in papers for claim in paper.claims]
     every = [claim for paper in papers for claim in paper.every]
-    exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
-    shown = [figure.png for figure in exhibits]
-    films = {figure.film.webp: film(figure.film.webp) for figure in exhibits if figure.film}
-    moving = sum(len(picture.data) for pair in films.values() for picture in pair)
     seeds = sorted({seed for claim in every for seed in claim["seeds"]})
-    return (
-        _environment(folder)
-        .get_template("page.html")
-        .render(
-            papers=papers,
-            pictures=fitted(shown, MOST_BYTES - moving, "webp"),
-            films=films,
+    shared = {"papers": papers, "record": record, "seeds": seeds, "looks": LOOKS}
+    pages = {
+        _file(): _template("front", None, folder).render(
+            shared,
             claims=claims,
             every=every,
             counts=counted(claims),
             observations=len(every) - len(claims),
             verdicts=[verdict for verdict in VERDICTS if any(claim["verdict"] == verdict for claim in every)],
-            looks=LOOKS,
-            unexpected=[claim for claim in every if not claim["as_expected"]],
-            seeds=seeds,
+            unexpected=_unexpected(every),
             repeated=sum(bool(claim["seeds"]) for claim in every),
             unsettled=[claim for claim in every if len(set(claim["seeds"].values())) > 1],
-            figures=len(shown),
-            record=record,
+            figures=sum(len(paper.exhibits) for paper in papers),
         )
-    )
+    }
+    for paper in papers:
+        films = {figure.film.webp: film(figure.film.webp) for figure in paper.exhibits if figure.film}
+        moving = sum(len(picture.data) for pair in films.values() for picture in pair)
+        pages[_file(paper.name)] = _template("paper", paper.name, folder).render(
+            shared,
+            paper=paper,
+            unexpected=_unexpected(paper.every),
+            pictures=fitted([figure.png for figure in paper.exhibits], MOST_BYTES - moving, "webp"),
+            films=films,
+        )
+    return pages
 
 
-def _environment(folder: Path) -> jinja2.Environment:
+def _file(paper: str | None = None) -> str:
+    return f"{paper or 'index'}.html"
+
+
+def _unexpected(claims: Sequence[Row]) -> list[Row]:
+    return [claim for claim in claims if not claim["as_expected"]]
+
+
+def _template(name: str, here: str | None, folder: Path) -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -76,9 +85,17 @@ def _environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+
+    def at(paper: str | None = None, anchor: str = "") -> str:
+        """Return the address of a place on the page of a paper, or on the first, as links on this page write it."""
+        return f"#{anchor or paper or 'main'}" if paper == here else _file(paper) + f"#{anchor}" * bool(anchor)
+
     environment.globals |= {
+        "at": at,
+        "here": here,
+        "address": lambda paper, verdict: "claims?" + urlencode({"paper": paper, "verdict": verdict}),
         "curve": specification_curve,
-        "telling": lambda png: compressed(png, "webp", 128, TELLING),
+        "small": lambda png, colours, widest: compressed(png, "webp", colours, widest),
         "measured": measured,
         "shown_variants": _shown_variants,
     }
@@ -96,7 +113,7 @@ def _environment(folder: Path) -> jinja2.Environment:
         "name": lambda path: Path(path).name,
         "known": lambda value: value is not None and not pd.isna(value),
     }
-    return environment
+    return environment.get_template(f"{name}.html")
 
 
 def number(value: Any, digits: int = 4) -> Markup:

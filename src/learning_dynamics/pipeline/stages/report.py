@@ -1,4 +1,4 @@
-"""Write the page that a person reads, and all papers' claims as one table."""
+"""Write the pages that a person reads, and all papers' claims as one table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from learning_dynamics.pipeline.tables import read_table, write_table
 
 
 def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, claims: Path) -> None:
-    """Read every paper's claims and figures, and verdicts under other seeds if there are; write page and claims."""
+    """Read every paper's claims and figures, and verdicts under other seeds if there are; write pages and claims.
+
+    The pages of papers lie beside the first, `out`.
+    """
     if set(config) != {"files", "given"}:
         raise ProjectError("--config: must have the keys `files` and `given`; copy the command from Snakemake's log")
     project = Project(load([Path(file) for file in config["files"]], config["given"]))
@@ -30,11 +33,12 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
     record = provenance("report", "all", claims.stem, {"papers": project.papers, **config}, project.verdicts)
     checked, wrong = stale(project, results)
     papers = gather(project, found, figures, config, seeds_in(results), turning_in(results))
-    html = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong, "page": project.page})
+    pages = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong, "page": project.page})
     joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     write_table(claims, joined, COLUMNS, record)
-    with sealing(out) as partial:
-        partial.write_text(html, encoding="utf-8")
+    for name, html in reversed(pages.items()):  # the first leads to all others
+        with sealing(out.parent / name) as partial:
+            partial.write_text(html, encoding="utf-8")
 
 
 def found_in(project: Project, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
