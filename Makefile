@@ -31,7 +31,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  --constraint constraints.txt --editable '.[cluster,test,lint]'
 	@touch $@
 
-figures: $(INSTALLED)  ## every figure at laptop scale, the page figures/index.html, the table of claims
+figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
 	@start=$$(date +%s); status=0; \
 	snakemake --cores all --logger lines $(if $(chosen),--config $(chosen)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,7 @@ def _template(name: str, here: str | None, folder: Path) -> jinja2.Template:
         "number": number,
         "factor": _factor,
         "sentence": lambda text: text[:1].upper() + text[1:].rstrip(".") + ".",
+        "first_sentence": lambda text: re.split(r"(?<=\.)\s+(?=[A-Z])", text, maxsplit=1)[0],
         "slug": lambda verdict: verdict.replace(" ", "-"),
         "link": lambda path: os.path.relpath(path, folder),
         "code": lambda path: os.path.relpath(ROOT / path, folder.resolve()),
