@@ -222,6 +222,11 @@ def parser() -> argparse.ArgumentParser:
     path(tex, "--out", "the .tex to write, in place of printing it", required=False, ending=".tex")
     overlays(tex)
 
+    csv = stage("csv", "every table of a run as CSV", paper=False, job=False, spec=False)
+    csv.add_argument("papers", nargs="*", metavar="paper", help="the papers; by default all")
+    path(csv, "--out", "the folder to write them into")
+    overlays(csv)
+
     costs = stage("costs", "what jobs asked for and what they used", paper=False, job=False, spec=False)
     costs.add_argument("--every", action="store_true", help="a row for each job, not for each stage of a paper")
     overlays(costs)
