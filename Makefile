@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 INSTALLED := $(VENV)/.installed
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+unexport PYTHONDONTWRITEBYTECODE  # containers set it; a thousand short processes read what the first compiles
 
 .DEFAULT_GOAL := help
 # for figures, replicate and turning: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 for more seeds, WILD=20
