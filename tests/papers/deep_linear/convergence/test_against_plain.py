@@ -234,6 +234,8 @@ LOSSES, OUTPUT = "other_convex_losses", "output_dimension_one"
         (SADDLE, placed("curvature", -1 + 2e-9, depth=2), {"rounding": 1e-9}, False),
         (SADDLE, placed("curvature", 0.5e-9, depth=4), {"rounding": 1e-9}, True),
         (SADDLE, placed("fall", -1e-12, depth=4, seed=1), {"rounding": 1e-9}, False),
+        (SADDLE, placed("fall", 1e-30, depth=3, seed=0), {"rounding": 1e-9}, False),
+        (SADDLE, placed("fall", 1.0, depth=2, seed=1), {"rounding": 1e-9}, False),
         (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix", seed=1), {"reached": 1e-5}, False),
         (NEEDED, placed("loss", 0.5e-5, case="unbalanced", seed=0), {"reached": 1e-5}, False),
         (NEEDED, placed("loss", 2e-5, case="assumptions hold", seed=0), {"reached": 1e-5}, False),

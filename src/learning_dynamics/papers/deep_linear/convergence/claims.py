@@ -26,35 +26,39 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
 
     Along the direction of fastest fall the loss drops in the order of the depth, $\varepsilon^N \sigma_1$, so that zero
     is no minimum; at two layers that is the second order, and the Hessian's smallest eigenvalue is minus the largest
-    singular value of the loss's gradient. The measured orders are off by {value:.1e}.
+    singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
     """
     depth = by_draw(zero, "order", draw=["depth", "seed"], column="predicted").ravel()
-    orders, curvature, expected = (
+    orders, curvature, expected, fall, leading, following = (
         by_draw(zero, quantity, draw=["depth", "seed"], column=column).ravel()
-        for quantity, column in (("order", "value"), ("curvature", "value"), ("curvature", "predicted"))
-    )
-    fall = by_draw(zero, "fall", draw=["depth", "seed"]).ravel()
-    # of the fall, epsilon^N sigma_1 (1 - epsilon^N / (2 sigma_1)), the order is taken between two distances
+        for quantity, column in (("order", "value"), ("curvature", "value"), ("curvature", "predicted"),
+                                 ("fall", "value"), ("fall", "predicted"), ("next", "value"))
+    )  # fmt: skip
+    # the fall is epsilon^N sigma_1 (1 - x), x growing like epsilon^N; its order is taken between two distances
     scale = settings_of(zero)
     ratio = (scale["largest"] / scale["smallest"]) ** (1 / (scale["points"] - 1))
-    error = 2 * scale["smallest"] ** (2 * depth) / (2 * fall) * (ratio**depth - 1) / np.log(ratio)
+    left = np.maximum(1 - following * ratio**depth, np.finfo(float).tiny)
+    error = np.log(np.maximum(1 - following, left) / left) / np.log(ratio)
 
     def judge(prediction: tuple[np.ndarray, np.ndarray]) -> Judgement:
         order, bend = prediction
         return Judgement(
             equal_on_every_draw("error of the order of the loss's fall from zero weights", orders, order,
-                                tolerance=np.maximum(error, rounding), relative_to=1.0,
-                                because="twice what the fall's next term changes"),
+                                tolerance=error + rounding, relative_to=1.0,
+                                because="what the fall's next term changes, and rounding"),
             equal_on_every_draw("error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))", curvature, bend,
                                 tolerance=rounding, relative_to=1.0, because="rounding of differences"),
-            every_draw("fall of the loss", fall, at_least=0.0, because="zero is not a local minimum"),
+            equal_on_every_draw("fall of the loss over ε^N σ_1", fall / leading, np.ones(len(depth)),
+                                tolerance=following + rounding, relative_to=1.0,
+                                because="the fall's next term, and rounding"),
         )  # fmt: skip
 
-    rivals = {
-        "a strict saddle at every depth": (np.full(len(depth), 2.0), np.full(len(depth), -1.0)),
-        "a saddle that is not strict at depth 2 either": (depth, np.zeros(len(depth))),
-    }
-    return Finding(judge, (depth, expected), rivals)
+    rivals = {}
+    if (depth > 2).any():
+        rivals["a strict saddle at every depth"] = np.full(len(depth), 2.0), np.full(len(depth), -1.0)
+    if (depth == 2).any():
+        rivals["a saddle that is not strict at depth 2 either"] = depth, np.zeros(len(depth))
+    return Finding(judge, (depth, expected), rivals, facts={"largest": float(np.abs(orders - depth).max())})
 
 
 @claim("From gradient flow to gradient descent, theorem", scope="squared loss, 3 × 3 targets, whitened inputs; flows "

@@ -157,7 +157,8 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the saddle at zero weights.
 
     Quantities: ``order`` of the loss's fall along the steepest direction, predicted the depth; ``curvature``, the
-    smallest eigenvalue of the Hessian over the target's largest singular value; ``fall`` at the smallest distance.
+    smallest eigenvalue of the Hessian over the target's largest singular value; ``fall`` at the smallest distance,
+    predicted its leading term, epsilon^N sigma_1; ``next``, the share of that which its next and last term takes.
     """
     constants = trajectory.constants
     fall = trajectory.series["fall"]
@@ -165,10 +166,12 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     smallest = [np.linalg.eigvalsh(hessian[:count, :count])[0]
                 for hessian, count in zip(constants["hessian"], constants["parameters"], strict=True)]  # fmt: skip
     first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
+    leading = trajectory.time[0] ** constants["depth"] * first
     measured = {
         "order": (order, constants["depth"]),
         "curvature": (np.array(smallest) / first, np.where(constants["depth"] == 2, -1.0, 0.0)),
-        "fall": (fall[:, 0], np.nan),
+        "fall": (fall[:, 0], leading),
+        "next": (leading / (2 * first**2), np.nan),
     }
     table = rows(measured, {"seed": constants["member"]}, depth=constants["depth"])
     return joined(zero_weights.columns, table)

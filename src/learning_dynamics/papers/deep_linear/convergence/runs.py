@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from learning_dynamics.datasets.whitened import haar
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import descent, lp_regression, networks
 from learning_dynamics.papers.deep_linear.convergence import convergence_time, theory
 from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES, Loss
@@ -329,6 +330,8 @@ def zero_weights(
         Series fall, the loss at zero less that at a distance, which takes time's place; constants hessian (of the
         layers' objective at zero, padded with zeros), parameters (how many there are), target, depth, member.
     """
+    if min(depths) < 2 or points < 2:
+        raise ProjectError(f"zero_weights: depths {depths} and points {points}: each must be 2 or more; raise them")
     distances = np.geomspace(smallest, largest, points)
     falls = []
     constants: dict[str, list] = {name: [] for name in ("hessian", "parameters", "target", "depth", "member")}

@@ -132,23 +132,12 @@ class _MeanOverPixels(nn.Module):
         return x.mean(dim=(2, 3))
 
 
-class _EachPixel(nn.Module):
-    """Every pixel, or every second one, before a 1 x 1 convolution.
-
-    With a stride of its own and fewer than eight channels that convolution's derivative in oneDNN 3.12, as compiled
-    for AVX2, writes beyond the weights.
-    """
-
-    def __init__(self, stride: int) -> None:
-        super().__init__()
-        self.stride = stride
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x[:, :, :: self.stride, :: self.stride]
-
-
 class _Residual(nn.Module):
-    """A residual block; its shortcut is a 1 x 1 convolution where the shape changes."""
+    """A residual block; its shortcut is a 1 x 1 convolution where the shape changes.
+
+    Pixels are left out beside that convolution: with a stride of its own and fewer than eight channels its derivative
+    in oneDNN 3.12, as compiled for AVX2, writes beyond the weights.
+    """
 
     def __init__(self, inputs: int, width: int, stride: int, bottleneck: bool) -> None:
         super().__init__()
@@ -166,7 +155,7 @@ class _Residual(nn.Module):
             nn.Identity()
             if same
             else nn.Sequential(
-                _EachPixel(stride), _convolution(inputs, self.outputs, size=1), nn.BatchNorm2d(self.outputs)
+                nn.AvgPool2d(1, stride), _convolution(inputs, self.outputs, size=1), nn.BatchNorm2d(self.outputs)
             )
         )
 

@@ -474,21 +474,26 @@ def _degrees(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     "coordinates, fully connected networks of two and three layers",
     origin="ours",
 )
-def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive) -> Finding:
+def log_time_exponents(
+    settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive, open_at_most: Positive
+) -> Finding:
     r"""What a max-margin direction leaves out vanishes like a power of $1 / \log t$: in two orthogonally decomposable
     layers each inactive singular coordinate like $(\log t)^{-(1 - s_j)}$, with $s_j$ its singular value of $M(-u)$
     relative to the active ones, $u$ being given by the multipliers of the max-margin problem; in fully connected
-    networks of $L$ layers the part outside of what the support vectors span like $(\log t)^{-1/L}$.
+    networks of $L$ layers whose first starts outside of what the support vectors span, the part outside of it like
+    $(\log t)^{-1/L}$.
 
     The multipliers come from the convex problem, not from the path; where they are many, as in the convolutional case
     of figure 3, nothing is predicted. Powers are local: the slope of each share against $\log\log t$ within a window.
-    The law begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
-    {settled:g} of the $\ell_1$ norm and has the sign of what pushes it, and when what stays grows alike so far that the
-    multipliers leave no more than {tolerance:g} of a power open; entries before that are left out. An entry is
-    the difference of two terms that grow and fall alike, $\sinh(s_j \log\log t)$ up to constants, so that its power is
-    off by about $s_j \coth(s_j \log\log t) - s_j$. An angle is a sum of such powers, and shows the slowest of them
-    only late. Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are
-    {shallow:.3f} with two layers and {deep:.3f} with three.
+    An entry is the difference of a part that grows and one that falls, $\rho_j = (u_j^2 - w_j^2) / 4$; the law is
+    exact for the part that grows, $u_j^2 / 2 = (|\eta_{1j}|^2 + |\eta_{2j}|^2) / 2 + |\rho_j|$, and that is what is
+    measured. It begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
+    {settled:g} of the $\ell_1$ norm (outside the span: the direction is as near to its limit) and has the sign of what
+    pushes it. How far what stays still grows unequally, and turns, says how far multipliers may be off; where this
+    leaves more than {open_at_most:g} of a power open, none is judged. Late windows follow the flow of a loss whose
+    exponent is cut, whose limit is the same; data whose margins that cut cannot tell apart are left out. An angle is a
+    sum of such powers, and shows the slowest of them only late. Predicted powers lie between {slowest:.3f} and
+    {fastest:.3f}; of fully connected networks the medians are {shallow:.3f} with two layers and {deep:.3f} with three.
     """
     tables = [settling, two, three]
     draw = [*DRAW, "index"]
@@ -498,16 +503,11 @@ def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: 
 
     power, theory, names, depths = (last("power", column) for column in ("value", "predicted", "network", "depth"))
     power, theory, depths = power.astype(float), theory.astype(float), depths.astype(int)
-    connected, known = names == "fully_connected", np.isfinite(theory)
+    connected, known, unsettled = names == "fully_connected", np.isfinite(theory), last("moving")
     passing = known & ((last("between") > settled) | (last("sign") < 0.99))
-    moving = known & ~passing & (last("moving") > tolerance)
-    judged = known & ~passing & ~moving
-    # half the window's start leaves room for the constants in the time
-    starts = np.concatenate(
-        [np.full(len(by_draw(table, "power", draw=draw)), settings_of(table)["window"][0]) for table in tables]
-    )
-    s = np.where(connected, np.inf, np.maximum(1 - theory, 1e-12))
-    lag = np.where(connected, 0.0, 2 * s / np.expm1(np.where(connected, 1.0, s * starts)))
+    moving = known & ~passing & (unsettled > open_at_most)
+    coarse = known & ~passing & ~moving & ~np.isfinite(power)
+    judged = known & ~passing & ~moving & ~coarse
 
     def judge(predicted: np.ndarray) -> Judgement:
         return Judgement(
@@ -515,14 +515,14 @@ def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: 
                 "largest error of a local power",
                 power[judged],
                 predicted[judged],
-                tolerance=tolerance + lag[judged],
+                tolerance=tolerance + unsettled[judged],
                 relative_to=1.0,
-                because=rf"{tolerance:g} for what is left of other powers, and $s \coth(s \sigma / 2) - s$, $\sigma$ "
-                "being the window's start",
+                because=f"{tolerance:g} for the fit within a window, and what multipliers that still move leave open",
                 left_out={
                     "multipliers that are not unique, or more active entries than tight margins": int((~known).sum()),
                     "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
                     "what stays does not yet grow alike": int(moving.sum()),
+                    "below what the integrator resolves": int(coarse.sum()),
                 },
             )
         )
@@ -538,7 +538,7 @@ def log_time_exponents(settling: Table, two: Table, three: Table, *, tolerance: 
         },
         facts={
             "settled": settled,
-            "tolerance": tolerance,
+            "open_at_most": open_at_most,
             "slowest": float(np.min(theory[judged])),
             "fastest": float(np.max(theory[judged])),
             "shallow": float(np.median(power[connected & (depths == 2)])),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -10,6 +13,7 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
     fitted_power,
     outside_support,
     pushes_at_the_limit,
+    tight_margins,
 )
 from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measured, singular_products
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
@@ -24,7 +28,8 @@ SCALE = Column("scale", "float", "initial scale alpha")
 DIRECTION = Column("direction", "int", "which of the initial directions")
 SIGMA = Column("sigma", "float", "log(1 + log(1 + t))")
 VALUE = Column("value", "float", "measured; empty where the flow could not be followed, or the fit has no points", True)
-FLOOR = 1e4  # in units of the integrator's atol: layers below are its error
+FLOOR = 1e3  # in units of what the integrator may be off by: what is smaller is not judged
+NEARLY = 100.0  # over the exponent's cap: by how much a margin must exceed the least for its point to lose its weight
 DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, QUANTITY, INDEX, VALUE, PREDICTED)
 
 
@@ -53,11 +58,13 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
     the l_(2/L) quasi-norm to the power 2/L at unit margin above its global minimum, relative (real networks).
 
     At the last time ``power``, the power of 1 / log t with which a share vanishes, fitted within the window: of two
-    orthogonally decomposable layers one for each entry of rho off the support of the l1 max margin, its share of the
-    l1 norm, predicted to be 1 - s_j by the margin problem's multipliers; of fully connected networks of any depth the
-    share of the coefficients outside of what the support vectors span, predicted to be 1 / L. With the same index
-    ``between``, the share of all such entries at the window's start; ``moving``, by how much a power may be off as the
-    entries on the support do not yet grow alike, which moves the multipliers; and ``sign``, the least cosine within the
+    orthogonally decomposable layers, for each entry of rho off the support of the l1 max margin, the share of what
+    grows of it, (|eta_1|^2 + |eta_2|^2) / 2 + |rho|, in the l1 norm, predicted to be 1 - s_j by the margin problem's
+    multipliers; of fully connected networks of any depth the share of the coefficients outside of what the support
+    vectors span, predicted to be 1 / L. Nan where the integrator does not resolve it. With the same index ``between``,
+    the share of all such entries at the window's start, or one minus the cosine to the max-margin direction;
+    ``moving``, by how much a power may be off as the entries on the support do not yet grow alike and still turn, which
+    moves the multipliers, and as an entry is not yet of its last phase; and ``sign``, the least cosine within the
     window between an entry and what pushes it in the limit.
     """
     sizes = np.full(trajectory.members, trajectory.settings["scale"])
@@ -94,7 +101,7 @@ def _measured(
             tables.append(rows(found, {"sigma": trajectory.time[1:]}, **labels))
             inside = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
             late = _powers(
-                network, architecture, data[seeds[position]], trajectory.time[inside], states[inside], settings["atol"]
+                network, architecture, data[seeds[position]], trajectory.time[inside], states[inside], settings
             )
             if late:
                 tables.append(rows(late, {"sigma": trajectory.time[-1:]}, **labels))
@@ -102,18 +109,17 @@ def _measured(
 
 
 def _powers(
-    network: TensorNetwork, architecture: str, data: Classified, sigmas: np.ndarray, states: np.ndarray, atol: float
+    network: TensorNetwork,
+    architecture: str,
+    data: Classified,
+    sigmas: np.ndarray,
+    states: np.ndarray,
+    settings: Mapping[str, Any],
 ) -> dict:
     """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them."""
-    beta = network.coefficients(states)
+    nearly = NEARLY / settings["sharpness"]
     if architecture == "fully_connected":
-        outside = outside_support(data.X, data.y, data.best("l2"))
-        if np.linalg.norm(outside, 2) < 0.5 or len(sigmas) < 2:
-            return {}
-        share = np.linalg.norm(beta @ outside, axis=-1) / np.linalg.norm(beta, axis=-1)
-        power = np.array([[fitted_power(sigmas, share)]])
-        return {"power": (power, 1 / network.depth), "between": np.zeros((1, 1)), "moving": np.zeros((1, 1)),
-                "sign": np.ones((1, 1))}  # fmt: skip
+        return _power_outside(network, data, sigmas, network.coefficients(states), nearly)
     if network.S is None or network.depth != 2 or len(sigmas) < 2:
         return {}
     features = data.X @ network.S.T
@@ -121,29 +127,58 @@ def _powers(
         largest = np.linalg.solve(network.S.T, data.best("dft_l1"))
     else:
         largest = minimum_norm(features, data.y, "l1", classification=True)
-    push, response = pushes_at_the_limit(features, data.y, largest)
-    rho, off = singular_products(network, states), np.abs(largest) < 1e-6 * np.abs(largest).max()
+    push, response = pushes_at_the_limit(features, data.y, largest, nearly)
+    off = np.abs(largest) < 1e-6 * np.abs(largest).max()
     if not off.any():
         return {}
-    share = np.abs(rho) / np.abs(rho).sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cosine = ((rho * push).real / (np.abs(rho) * np.abs(push)))[:, off].min(axis=0)
-    resolved = (np.abs(rho) > (FLOOR * atol) ** 2).all(axis=0)[off]
-    powers = [
-        fitted_power(sigmas, share[:, j]) if seen else np.nan
-        for j, seen in zip(np.flatnonzero(off), resolved, strict=True)
+    layers, rho = network.layers(states), singular_products(network, states)
+    # of an entry, the difference of a part that grows and one that falls, the law is exact for the part that grows
+    squares = [np.abs(layer @ vectors) ** 2 for layer, vectors in zip(layers, network.U, strict=True)]
+    grown, total = np.sum(squares, axis=0) / 2 + np.abs(rho), np.abs(rho).sum(axis=1)
+    wrong = [
+        (settings["atol"] + settings["rtol"] * np.abs(layer)) @ np.abs(vectors)
+        for layer, vectors in zip(layers, network.U, strict=True)
     ]
+    resolved = (np.sqrt(grown) > FLOOR * np.max(wrong, axis=0)).all(axis=0)
+    falls = [fitted_power(sigmas, grown[:, j] / total) if seen else np.nan for j, seen in enumerate(resolved)]
+    powers, angles = np.array(falls), np.angle(rho * push)
     # the margin grows like sigma, and in the limit all on the support; by how much faster, multipliers are off
-    margins = (data.y * (rho @ features.T).real).min(axis=1) / np.abs(rho).sum(axis=1)
+    margins = (data.y * (rho @ features.T).real).min(axis=1) / total
     growing = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
-    faster = np.array([growing - fitted_power(sigmas, share[:, j]) for j in np.flatnonzero(~off)])
-    moving = np.abs(growing) + np.abs(response[off]) @ np.abs(faster)
+    turning = np.abs(angles[-1] - angles[0]) / (sigmas[-1] - sigmas[0]) + np.abs(angles).max(axis=0)
+    unsettled = np.concatenate([np.abs(growing - powers[~off]), turning[~off]])
+    cosine = np.cos(angles[:, off]).min(axis=0)
+    moving = np.abs(growing) + np.abs(response[off]) @ unsettled + np.abs(push[off]) * (1 - cosine)
     return {
-        "power": (np.array([powers]), 1 - np.abs(push[off])),
-        "between": np.full((1, off.sum()), share[0, off].sum()),
+        "power": (powers[None, off], 1 - np.abs(push[off])),
+        "between": np.full((1, off.sum()), np.abs(rho[0, off]).sum() / total[0]),
         "moving": moving[None],
         "sign": cosine[None],
     }
+
+
+def _power_outside(
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, beta: np.ndarray, nearly: float
+) -> dict:
+    """Return what `_powers` does, of what the support vectors do not span."""
+    best = data.best("l2")
+    margins, outside = data.y * (data.X @ best), outside_support(data.X, data.y, best)
+    if np.linalg.norm(outside, 2) < 0.5 or len(sigmas) < 2:
+        return {}
+    lengths = np.linalg.norm(beta, axis=-1)
+    share = np.linalg.norm(beta @ outside, axis=-1) / lengths
+    # nothing pushes this part: it is as exact as the steps, down to rounding
+    resolved = share.min() > FLOOR * np.finfo(float).eps
+    away = 1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))
+    told = tight_margins(margins, nearly).sum() == tight_margins(margins).sum()
+    return {
+        "power": (
+            np.array([[fitted_power(sigmas, share) if resolved else np.nan]]), 1 / network.depth if told else np.nan
+        ),
+        "between": np.array([[away]]),
+        "moving": np.zeros((1, 1)),
+        "sign": np.ones((1, 1)),
+    }  # fmt: skip
 
 
 STARTS = (SEED, NETWORK, DEPTH, Column("start", "int", "which of the starts"), SIGMA, QUANTITY, INDEX, VALUE, PREDICTED)

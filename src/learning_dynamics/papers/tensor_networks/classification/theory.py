@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 
-def pushes_at_the_limit(features: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pushes_at_the_limit(
+    features: np.ndarray, labels: np.ndarray, largest: np.ndarray, nearly: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Return ``sum_i lambda_i y_i features_i`` with the multipliers of an l1 max-margin problem; no path enters.
 
     On the support of the solution its entries have size one, and elsewhere size s_j below one: the singular values of
@@ -18,36 +20,45 @@ def pushes_at_the_limit(features: np.ndarray, labels: np.ndarray, largest: np.nd
     labels : ndarray, shape (samples,), of 1 and -1
     largest : ndarray, shape (m,)
         The rho of least l1 norm with all margins at least one.
+    nearly : float
+        Margins that exceed the least by less than this share of it cannot be told from tight ones.
 
     Returns
     -------
     pushes : ndarray, shape (m,)
-        Nan where multipliers are many or one of a tight margin is zero, or where more entries are on the support than
-        margins are tight, whose sizes then settle at a rate of their own.
-    response : ndarray, shape (m, entries on the support)
-        By how much each push's size changes with those on the support, when multipliers change.
+        Nan where multipliers are many or one of a tight margin is zero, where a margin is nearly tight, or where more
+        entries are on the support than margins are tight, whose sizes then settle at a rate of their own.
+    response : ndarray, shape (m, 2 entries on the support)
+        By how much each push's size changes with the sizes of those on the support, and with their phases, when
+        multipliers change.
     """
     signed = labels[:, None] * features
     margins = (signed @ largest).real
-    tight, active = margins < (1 + 1e-6) * margins.min(), np.abs(largest) > 1e-6 * np.abs(largest).max()
-    unknown = np.full(len(largest), np.nan, dtype=features.dtype), np.full((len(largest), active.sum()), np.nan)
+    tight, active = tight_margins(margins), np.abs(largest) > 1e-6 * np.abs(largest).max()
+    unknown = np.full(len(largest), np.nan, dtype=features.dtype), np.full((len(largest), 2 * active.sum()), np.nan)
     support, target = signed[np.ix_(tight, active)].T, largest[active].conj() / np.abs(largest[active])
-    sizes = (target.conj()[:, None] * support).real
+    turned = target.conj()[:, None] * support
     system, target = (np.concatenate([each.real, each.imag]) for each in (support, target))
     if active.sum() > tight.sum() or np.linalg.matrix_rank(system, tol=1e-6) < tight.sum():
         return unknown
     multipliers = np.linalg.lstsq(system, target, rcond=None)[0]
     if multipliers.min() < 1e-6 * multipliers.max() or np.abs(system @ multipliers - target).max() > 1e-4:
         return unknown
+    if tight_margins(margins, nearly).sum() > tight.sum():
+        return unknown
     push = multipliers @ signed[tight]
     along = (np.exp(-1j * np.angle(push))[:, None] * signed[tight].T).real
-    return push, along @ np.linalg.pinv(sizes)
+    return push, along @ np.linalg.pinv(np.concatenate([turned.real, turned.imag]))
+
+
+def tight_margins(margins: np.ndarray, nearly: float = 0.0) -> np.ndarray:
+    """Return which margins are the least, to the accuracy of the convex solver, or nearly so."""
+    return margins < (1 + max(1e-6, nearly)) * margins.min()
 
 
 def outside_support(X: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> np.ndarray:
     """Return the projection onto what the points of least margin under the classifier `largest` do not span."""
-    margins = labels * (X @ largest)
-    span = np.linalg.qr(X[margins < (1 + 1e-6) * margins.min()].T)[0]
+    span = np.linalg.qr(X[tight_margins(labels * (X @ largest))].T)[0]
     return np.eye(X.shape[1]) - span @ span.T
 
 
