@@ -7,6 +7,7 @@ import pytest
 import scipy
 import torch
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.papers.deep_linear.convergence import metrics, runs, theory
 from learning_dynamics.seeds import generators
@@ -147,6 +148,14 @@ def test_second_derivatives_at_zero_are_torchs(depth):
     # along the steepest direction the loss is that of one number
     e = trajectory.time
     np.testing.assert_allclose(trajectory.series["fall"][0], e**depth * first - e ** (2 * depth) / 2, rtol=1e-9)
+    assert select(table, "fall")["predicted"].item() == pytest.approx(e[0] ** depth * first)
+    assert select(table, "next")["value"].item() == pytest.approx(e[0] ** depth / (2 * first))
+
+
+@pytest.mark.parametrize("given", [{"depths": [1, 2], "points": 5}, {"depths": [2], "points": 1}])
+def test_what_is_no_saddle_is_refused(given):
+    with pytest.raises(ProjectError, match="must be 2 or more"):
+        runs.zero_weights(**given, size=2, smallest=1e-3, largest=0.3, seeds=1, seed=3)
 
 
 def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
