@@ -349,7 +349,7 @@ def test_local_powers_are_those_of_a_path_that_has_them():
     own = 1 / np.abs(rho).sum(axis=1)
     margin, own = (-np.polyfit(sigmas[inside], np.log(each[inside]), 1)[0] for each in (-(rho @ X[0]) * own, own))
     pushes = np.abs(X[0, 1:]) / 2
-    moving = np.abs(margin) + pushes * np.abs(margin - own) + pushes * [0.0, 2.0]
+    moving = np.abs(margin) + np.abs(own) + pushes * np.abs(margin - own) + pushes * [0.0, 2.0]
     np.testing.assert_allclose(late[late["quantity"] == "moving"]["value"], moving, rtol=1e-6)
     trajectory.settings["atol"] = 1e-4  # layers are then no larger than the integrator's error
     floor = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
@@ -371,6 +371,8 @@ def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches()
     share = 0.3 * np.exp(-0.41 * 6)
     away = table[table["quantity"] == "between"]["value"].item()
     assert away == pytest.approx(1 - 1 / np.sqrt(1 + share**2))
+    length = -np.polyfit(sigmas[24:37], np.log(np.hypot(1, 0.3 * np.exp(-0.41 * sigmas[24:37]))), 1)[0]
+    assert table[table["quantity"] == "moving"]["value"].item() == pytest.approx(length, rel=1e-6)
     first[:, 1, 0] = 0.0  # as a layer that starts at zero has it
     states = np.concatenate([first.swapaxes(1, 2).reshape(49, 4), np.tile([1.0, 0.0], (49, 1))], axis=1)
     trajectory.series["fully_connected"] = states[None]

@@ -64,7 +64,8 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
     vectors span, predicted to be 1 / L. Nan where the integrator does not resolve it. With the same index ``between``,
     the share of all such entries at the window's start, or one minus the cosine to the max-margin direction;
     ``moving``, by how much a power may be off as the entries on the support do not yet grow alike and still turn, which
-    moves the multipliers, and as an entry is not yet of its last phase; and ``sign``, the least cosine within the
+    moves the multipliers, and as an entry is not yet of its last phase, or as coefficients do not yet grow like
+    log t; and ``sign``, the least cosine within the
     window between an entry and what pushes it in the limit.
     """
     sizes = np.full(trajectory.members, trajectory.settings["scale"])
@@ -148,7 +149,9 @@ def _powers(
     turning = np.abs(angles[-1] - angles[0]) / (sigmas[-1] - sigmas[0]) + np.abs(angles).max(axis=0)
     unsettled = np.concatenate([np.abs(growing - powers[~off]), turning[~off]])
     cosine = np.cos(angles[:, off]).min(axis=0)
-    moving = np.abs(growing) + np.abs(response[off]) @ unsettled + np.abs(push[off]) * (1 - cosine)
+    # in the limit sizes grow like log t, which coordinates are divided by
+    slower = abs(growing) + abs(fitted_power(sigmas, total))
+    moving = slower + np.abs(response[off]) @ unsettled + np.abs(push[off]) * (1 - cosine)
     return {
         "power": (powers[None, off], 1 - np.abs(push[off])),
         "between": np.full((1, off.sum()), np.abs(rho[0, off]).sum() / total[0]),
@@ -176,7 +179,7 @@ def _power_outside(
             np.array([[fitted_power(sigmas, share) if resolved else np.nan]]), 1 / network.depth if told else np.nan
         ),
         "between": np.array([[away]]),
-        "moving": np.zeros((1, 1)),
+        "moving": np.array([[abs(fitted_power(sigmas, lengths))]]),
         "sign": np.ones((1, 1)),
     }  # fmt: skip
 
