@@ -371,7 +371,7 @@ def test_observations_of_ours_are_not_in_the_tally(wide, html):
 def test_a_verdict_in_a_tally_leads_to_its_claims(chromium, front):
     page, _ = opened(chromium, front)
     chip = page.locator(".top .tally a").first
-    count, verdict = chip.inner_text().split(maxsplit=2)[-2:]
+    count, verdict = chip.inner_text().split(maxsplit=1)
     chip.click()
     page.wait_for_function("document.querySelector('select[name=verdict]').value !== ''")
     rows = page.locator("table.claims tbody tr:not([hidden])")

@@ -106,6 +106,10 @@ class Project:
         """The block of a data set or run, with what it inherits."""
         return self._inherited(paper, name) if section == "runs" else dict(self._find(paper, section, name, "data set"))
 
+    def every_setting(self, paper: str, section: str, name: str) -> Spec:
+        """Return all settings of a run or data set: its own and inherited ones, swept ones, those of measuring."""
+        return _flat(self.resolved(paper, section, name))
+
     def ancestors(self, paper: str, name: str) -> list[str]:
         """A run, and those that it is like."""
         return [owner for owner, _ in self._ancestry(paper, name)]

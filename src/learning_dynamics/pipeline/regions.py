@@ -320,10 +320,9 @@ def check_turning(project: Project, paper: str) -> None:
                 raise ProjectError(f"{where}: claim `{claim}` does not use {section} `{owner}`")
         if "range" in check and not -LARGEST < check["range"][0] < check["range"][1] < LARGEST:
             raise ProjectError(f"{where}.range: from the smaller to the larger, of numbers below {LARGEST:g}")
-        block = project.resolved(paper, section, owner)
-        if check["setting"] in block.get("sweep", {}):
+        if check["setting"] in project.resolved(paper, section, owner).get("sweep", {}):
             raise ProjectError(f"{where}.setting: is swept")
-        own = {**block.get("measure", {}), **block}.get(check["setting"])
+        own = project.every_setting(paper, section, owner).get(check["setting"])
         if isinstance(own, float) and all(isinstance(end, int) for end in check.get("range", [own])):
             raise ProjectError(f"{where}.range: {check['setting']} is a real number; write its ends with a point")
         _check_values(project, paper, section, owner, check["setting"], turning_grid(check), f"{where}.setting")

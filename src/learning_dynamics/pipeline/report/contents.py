@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.claims import VERDICTS
+from learning_dynamics.pipeline.config import folders
 from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import as_expected
@@ -254,7 +255,7 @@ def _exhibit(project: Project, paper: str, name: str, figures: Path, options: st
     drawing = read_record(png)
     heading, _, caption = fill(project.caption(paper, name), drawing["facts"]).partition("\n\n")
     pdf = png.with_suffix(".pdf")
-    made = Path("figures", project.configuration.scale or "", paper, pdf.name)  # wherever it is read from
+    made = folders(project.configuration)[1] / paper / pdf.name  # wherever it is read from
     title = " ".join(heading.split()).rstrip(".")
     return Exhibit(
         paper,

@@ -91,8 +91,7 @@ def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: s
     values = [json.loads(key) for key in known]
     values = sorted(values) if "range" in check else grid
     section = "data" if "data" in check else "runs"
-    block = project.resolved(paper, section, check.get("data") or check["run"])
-    own = block.get(check["setting"], block.get("measure", {}).get(check["setting"]))
+    own = project.every_setting(paper, section, check.get("data") or check["run"]).get(check["setting"])
     rows = [row for claim in check["claims"] for row in _rows(paper, claim, check, values, known, own)]
     table = pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
     write_table(out, table, COLUMNS, provenance("turning", paper, name, dict(check), made))
