@@ -388,6 +388,20 @@ def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches()
     assert nothing[nothing["quantity"] == "power"]["value"].isna().all()
 
 
+def test_a_support_that_is_not_yet_of_its_last_phase_leaves_powers_open(monkeypatch):
+    sigmas, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
+    sizes = np.stack([np.ones(49), np.sqrt(0.02) * np.exp(-0.3 * sigmas)], axis=1)
+    settings = {"networks": ["diagonal"], "depth": 2, "scale": 1.0, "sharpness": 1e7, "seed": 2, **EXACTLY}
+    course = {"diagonal": np.concatenate([sizes, sizes], axis=1)[None]}
+    trajectory, found = Trajectory(sigmas, course, {"X": X[None], "y": np.ones((1, 1))}, settings), []
+    for lag in (0.0, 0.01):  # of the only entry on the support; the other's push changes half as much with it
+        pushes = np.array([np.exp(1j * lag), 0.4]), np.array([[1.0, 0.0], [0.0, 0.5]])
+        monkeypatch.setattr(metrics, "pushes_at_the_limit", lambda *_, pushes=pushes: pushes)
+        table = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
+        found.append(table[table["quantity"] == "moving"]["value"].item())
+    assert found[1] - found[0] == pytest.approx(0.5 * 0.01)
+
+
 @pytest.mark.parametrize(("architecture", "resolved"), [("diagonal", True), ("decomposable", False)])
 def test_where_coordinates_mix_what_is_far_below_the_largest_is_not_resolved(architecture, resolved):
     sigmas, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
