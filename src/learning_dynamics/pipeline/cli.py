@@ -13,7 +13,7 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, near, shortened
 from learning_dynamics.pipeline.guard import bound_memory, bound_time, guarded
 from learning_dynamics.pipeline.sources import papers
-from learning_dynamics.pipeline.stages.sweep import GRAMMAR
+from learning_dynamics.pipeline.sweeps import GRAMMAR
 
 # what a job must be told, and of which type
 NEEDED: dict[str, dict[str, type]] = {

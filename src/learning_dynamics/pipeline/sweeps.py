@@ -6,6 +6,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+# how a person writes one axis of a sweep
+GRAMMAR = "write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log"
+
 
 def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> list[tuple[str, dict[str, Any]]]:
     """Return the runs that a (swept) run stands for: pairs of run name and the settings that differ.

@@ -17,9 +17,9 @@ from learning_dynamics.pipeline.plain_yaml import read_value
 from learning_dynamics.pipeline.project import MOST_MEMBERS, Project
 from learning_dynamics.pipeline.signatures import signatures
 from learning_dynamics.pipeline.sources import module_path, part_module
+from learning_dynamics.pipeline.sweeps import GRAMMAR
 
 HEAD = "# written by: python -m learning_dynamics sweep\n"
-GRAMMAR = "write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log"
 
 
 def execute(
