@@ -119,21 +119,22 @@ for paper in project.papers:
         localrule: True
 
 
-# the metrics of one sweep's members
+# the metrics of one sweep
 for paper in project.papers:
-    for name, members in project.sweeps(paper).items():
+    for name in project.sweeps(paper):
 
         rule:
             name:
                 f"{paper}_{name}"
             input:
-                [f"{RESULTS}/{paper}/metrics/{member}.parquet" for member in members],
+                metrics_of(RESULTS, paper, project.tables(paper, name)),
             localrule: True
 
 
 include: "workflow/rules/data.smk"
 include: "workflow/rules/run.smk"
 include: "workflow/rules/metrics.smk"
+include: "workflow/rules/bundle.smk"
 include: "workflow/rules/figure.smk"
 include: "workflow/rules/motion.smk"
 include: "workflow/rules/claims.smk"

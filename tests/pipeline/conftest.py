@@ -54,7 +54,11 @@ class Workspace:
 
     def stage(self, *arguments: str) -> subprocess.CompletedProcess:
         """Run ``python -m learning_dynamics`` of this folder."""
-        command = [sys.executable, "-m", "learning_dynamics", *arguments]
+        return self.python("-m", "learning_dynamics", *arguments)
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess:
+        """Run Python with this folder's package."""
+        command = [sys.executable, *arguments]
         environment = self.environment | {"PYTHONPATH": str(self.folder / "src")}
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
 

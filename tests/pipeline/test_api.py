@@ -44,6 +44,11 @@ def test_importing_the_package_reads_no_library():
     assert not {"numpy", "pandas", "matplotlib", "learning_dynamics.pipeline"} & set(eval(loaded))
 
 
+def test_a_job_reads_no_configuration_before_it_begins():
+    loaded = answered(ROOT, "import sys, learning_dynamics.pipeline.cli; print(sorted(sys.modules))")
+    assert not {"numpy", "pandas", "jsonschema", "pydantic", "yaml"} & set(eval(loaded))
+
+
 def test_no_science_rests_on_what_notebooks_need():
     for paper in papers():
         for file in (SOURCE_ROOT / "learning_dynamics/papers" / paper).glob("*/*.py"):

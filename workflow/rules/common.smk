@@ -28,7 +28,7 @@ def compact(spec):
 
 def spec_of(stage):
     """Return a parameter function: what a job is to do, as JSON."""
-    get = {"data": "data", "run": "run", "metrics": "measure", "figure": "figure", "motion": "motion"}[stage]
+    get = {"metrics": "measure"}.get(stage, stage)
 
     def spec(wildcards):
         return compact(getattr(project_of(wildcards.get("results", RESULTS)), get)(wildcards.paper, wildcards.name))
@@ -63,7 +63,7 @@ def resource(stage, key):
     """Return a resource function: what a job asks for, memory and time growing with each attempt."""
 
     def amount(wildcards, attempt):
-        configured = stage in ("data", "run", "metrics")
+        configured = stage in ("data", "run", "metrics", "bundle")
         given = project.resources(stage, wildcards.paper, wildcards.name) if configured else {}
         asked = given.get(key, REQUESTS[stage].get(key, 0))
         return asked * attempt if key in ("mem_mb", "runtime") else asked
@@ -93,7 +93,7 @@ def drawn_of(paper):
 
 
 def every_run_of(paper):
-    return lambda wildcards: metrics_of(RESULTS, paper, project.runs(paper))
+    return lambda wildcards: metrics_of(RESULTS, paper, project.tables(paper))
 
 
 def run_data(wildcards):

@@ -8,6 +8,8 @@ rule metrics:
         "{results}/{paper}/logs/metrics/{name}.log",
     benchmark:
         "{results}/{paper}/benchmarks/metrics/{name}.tsv"
+    wildcard_constraints:
+        name=r"(?![^/]*\.bundle\d+\.parquet)[a-z][A-Za-z0-9_.+-]*",  # those, `bundle` makes
     threads: threads_of("metrics")
     resources:
         mem_mb=resource("metrics", "mem_mb"),

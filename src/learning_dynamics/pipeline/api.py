@@ -87,6 +87,10 @@ def trajectory(paper: str, run: str) -> Trajectory:
     _block(paper)
     _known(run, _project().runs(paper), "run", paper)
     project = _project()
+    if any(run in members for members in project.bundles(paper).values()):
+        raise ProjectError(
+            f"{paper} {run}: bundles leave no trajectories; make it here: ld.simulate({paper!r}, {run!r})"
+        )
     made = _results() / paper / "runs" / f"{project.trajectory(paper, run)}.npz"
     return load_trajectory(made, project.fingerprint("run", paper, run))[0]
 

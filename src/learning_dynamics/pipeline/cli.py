@@ -20,6 +20,7 @@ NEEDED: dict[str, dict[str, type]] = {
     "data": {"source": str, "settings": dict},
     "run": {"kind": str, "settings": dict},
     "metrics": {"kind": str, "settings": dict},
+    "bundle": {"kind": str, "settings": dict, "measure": dict, "sweep": str, "axes": list, "members": list},
     "figure": {"kind": str, "runs": dict, "settings": dict},
     "motion": {"kind": str, "runs": dict, "settings": dict},
     "claims": {"claims": dict, "sensitivity": dict},
@@ -69,6 +70,11 @@ def parser() -> argparse.ArgumentParser:
     path(metrics, "--run", "the run's .npz")
     path(metrics, "--out", "the .parquet to write", ending=".parquet")
     made(metrics)
+
+    bundle = stage("bundle", "simulate and measure many members of a sweep: data and settings in, one parquet out")
+    bundle.add_argument("--data", nargs="*", type=Path, default=[], metavar="PATH", help="the data sets' .npz")
+    path(bundle, "--out", "the .parquet to write", ending=".parquet")
+    made(bundle, source=False)
 
     figure = stage("figure", "draw a figure, also for a talk or a thesis: parquet in, PDF and PNG out", spec=False)
     figure.add_argument("--spec", type=_spec, help="what to do, as JSON; by default what the configuration says")
@@ -197,6 +203,9 @@ def parser() -> argparse.ArgumentParser:
     sweep = stage("sweep", "write a configuration overlay that repeats a run over ranges of settings", spec=False)
     sweep.add_argument("--vary", nargs="+", action="extend", required=True, metavar="SETTING=VALUES", help=GRAMMAR)
     sweep.add_argument("--called", help="the swept run's name; by default the run's, with _sweep")
+    sweep.add_argument(
+        "--bundle", type=int, metavar="N", help="runs that one job makes, where each takes less than a second"
+    )
     path(sweep, "--out", "the .yaml to write, in place of printing it", required=False, ending=".yaml")
     overlays(sweep)
 

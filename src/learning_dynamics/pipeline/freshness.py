@@ -78,7 +78,8 @@ def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None
         return f"{paper}: verdicts of other settings or other code; run: snakemake {paper}" if other else wrong
     made = file.stat().st_mtime
     for run in project.claims_runs(paper):
-        for below in (f"runs/{project.trajectory(paper, run)}.npz", f"metrics/{run}.parquet"):
+        simulated = [] if run in project.bundles(paper) else [f"runs/{project.trajectory(paper, run)}.npz"]
+        for below in (*simulated, f"metrics/{run}.parquet"):
             behind = results / paper / below
             since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
             if since:
@@ -141,7 +142,11 @@ def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple
     judged: list[str] = []
     for paper in project.papers:
         home = f"{results}/{paper}"
-        for run in project.runs(paper):
+        for run in project.tables(paper):
+            if run in project.bundles(paper):
+                read = [f"{home}/data/{data}.npz" for data in project.bundle_data(paper, run)]
+                yield [f"{home}/metrics/{run}.parquet"], read
+                continue
             of, data = project.trajectory(paper, run), project.run_data(paper, run)
             yield [f"{home}/runs/{of}.npz"], [f"{home}/data/{data}.npz"] if data else []
             yield [f"{home}/metrics/{run}.parquet"], [f"{home}/runs/{of}.npz"]

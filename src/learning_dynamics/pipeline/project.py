@@ -16,10 +16,13 @@ from learning_dynamics.pipeline.config import Block, Configuration
 from learning_dynamics.pipeline.provenance import digest, fingerprint
 from learning_dynamics.pipeline.signatures import Signature, signatures
 from learning_dynamics.pipeline.sources import PACKAGE, PARTS, data_module, module_path, part_module, science
-from learning_dynamics.pipeline.sweeps import sweep_members
+from learning_dynamics.pipeline.sweeps import BUNDLE, sweep_members, sweep_tables
 
 Spec = dict[str, Any]
-RUN_KEYS = {"kind", "data", "like", "sweep", "wild", "provenance", "resources", "measure", "measure_resources"}
+RUN_KEYS = {
+    *("kind", "data", "like", "sweep", "bundle", "wild", "provenance"),
+    *("resources", "measure", "measure_resources"),
+}
 DATA_KEYS = {"source", "wild", "provenance", "resources"}
 FIGURE_KEYS = {"kind", "runs"}
 CLAIM_KEYS = {"kind", "runs", "figure", "expected", "vary", "wild"}
@@ -27,11 +30,13 @@ MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
 MOST_MEMBERS = 100_000
 MOST_BELOW = 30  # runs that a run inherits from, one from another
 LONGEST = 200  # characters of a member's name, which files bear
+LONGEST_BUNDLE = 100_000  # characters of all its members' names: an argument of a command holds 131,072
 NOT_SWEPT = RUN_KEYS - {"data", "kind"}  # of a run's block, what is no setting
 # names of rules, which no paper's own target may have
 RULES = (
-    "all", "data", "run", "metrics", "figure", "motion", "claims", "page", "verdicts", "replicate", "replication",
-    "learning_rates", "accuracies", "throughput", "wild", "wild_draws", "turning", "turning_check", "turning_points",
+    "all", "data", "run", "metrics", "bundle", "figure", "motion", "claims", "page", "verdicts", "replicate",
+    "replication", "learning_rates", "accuracies", "throughput", "wild", "wild_draws", "turning", "turning_check",
+    "turning_points",
 )  # fmt: skip
 MOST_VARIANTS = 500
 
@@ -51,11 +56,13 @@ class Project:
         self._fingerprints: dict[tuple[str, str, str], str] = {}
         self._trajectories: dict[str, dict[tuple[str, str], str]] = {}
         self._members: dict[str, dict[str, tuple[str, Spec]]] = {paper: {} for paper in self.papers}
+        self._bundles: dict[str, dict[str, list[str]]] = {paper: {} for paper in self.papers}
         for paper in self.papers:
             for name in self._blocks(paper, "data"):
                 self.data(paper, name)
             for name in self._blocks(paper, "runs"):
                 self._take_in(paper, name, self._inherited(paper, name).get("sweep"))
+                self._take_in_bundles(paper, name)
             for name in self._blocks(paper, "figures"):
                 self._check_figure(paper, name)
             if "telling" in self.about(paper):
@@ -90,6 +97,17 @@ class Project:
     def runs(self, paper: str) -> list[str]:
         """Every run of a paper, sweeps and sensitivity checks expanded."""
         return list(self._members[paper])
+
+    def bundles(self, paper: str) -> dict[str, list[str]]:
+        """The members of each bundle: runs of a sweep that one job simulates and measures into one table."""
+        return self._bundles[paper]
+
+    def tables(self, paper: str, name: str | None = None) -> list[str]:
+        """The tables of metrics that jobs make, of one run of the configuration or of all: a run's, or a bundle's."""
+        if name is not None:
+            return self._tables_of(paper, {"run": name})
+        together = {member for members in self._bundles[paper].values() for member in members}
+        return [member for member in self._members[paper] if member not in together] + list(self._bundles[paper])
 
     def sweeps(self, paper: str) -> dict[str, list[str]]:
         """The members of each swept run."""
@@ -170,6 +188,26 @@ class Project:
             self._signature(paper, "metrics", block["kind"], name).check(settings, f"{paper} {name}")
         return {"kind": block["kind"], "settings": settings}
 
+    def bundle(self, paper: str, name: str) -> Spec:
+        """What a bundle's job is to do: the settings that its members share, and the values in which they differ."""
+        members = self._bundles[paper][name]
+        sweep = self._members[paper][members[0]][0]
+        first = self.run(paper, members[0])
+        return {
+            "kind": first["kind"],
+            "data": self.run_data(paper, members[0]),
+            "settings": first["settings"],
+            "measure": self.measure(paper, members[0])["settings"],
+            "sweep": sweep,
+            "axes": list(self._inherited(paper, sweep)["sweep"]),
+            "members": [list(self._members[paper][member][1].values()) for member in members],
+        }
+
+    def bundle_data(self, paper: str, name: str) -> list[str]:
+        """The data sets that a bundle's members take."""
+        given = (self.run_data(paper, member) for member in self._bundles[paper][name])
+        return list(dict.fromkeys(filter(None, given)))
+
     def takes(self, stage: str, paper: str, name: str) -> set[str]:
         """The settings that a data set's or run's function has."""
         if stage == "data":
@@ -193,9 +231,11 @@ class Project:
         return self._trajectories[paper][self._simulated(paper, swept, differing)]
 
     def resources(self, stage: str, paper: str, name: str) -> Mapping[str, int]:
-        """What a data, run or metrics job asks for."""
+        """What a data, run, metrics or bundle job asks for."""
         if stage == "data":
             return self._find(paper, "data", name, "data set").get("resources", {})
+        if stage == "bundle":
+            return self.resources("run", paper, self._bundles[paper][name][0])
         return self._block_of(paper, name).get("resources" if stage == "run" else "measure_resources", {})
 
     def figure(self, paper: str, name: str) -> Spec:
@@ -256,18 +296,18 @@ class Project:
         }
 
     def figure_runs(self, paper: str, name: str) -> list[str]:
-        """The runs whose metrics a figure needs, sweeps expanded."""
-        return self._members_of(paper, self._find(paper, "figures", name, "figure")["runs"])
+        """The tables of metrics that a figure needs, sweeps expanded."""
+        return self._tables_of(paper, self._find(paper, "figures", name, "figure")["runs"])
 
     def motion_runs(self, paper: str, name: str) -> list[str]:
-        """The runs whose metrics a figure's motion needs, sweeps expanded."""
+        """The tables of metrics that a figure's motion needs, sweeps expanded."""
         runs = self._find(paper, "figures", name, "figure")["runs"]
-        return self._members_of(paper, {role: runs[role] for role in self.motion(paper, name)["runs"]})
+        return self._tables_of(paper, {role: runs[role] for role in self.motion(paper, name)["runs"]})
 
     def claims_runs(self, paper: str) -> list[str]:
-        """The runs whose metrics the claims need, sweeps and sensitivity checks expanded."""
+        """The tables of metrics that the claims need, sweeps and sensitivity checks expanded."""
         runs = [
-            run for claim in self._blocks(paper, "claims").values() for run in self._members_of(paper, claim["runs"])
+            table for claim in self._blocks(paper, "claims").values() for table in self._tables_of(paper, claim["runs"])
         ]
         runs += [member for check in self._sensitivity(paper).values() for member, _ in self._checked(check)]
         return list(dict.fromkeys(runs))
@@ -282,6 +322,9 @@ class Project:
             for kind in sorted(kinds):
                 found |= science(part_module(paper, "claims", kind))
             return found
+        if stage == "bundle":
+            member = self._bundles[paper][name][0]
+            return {**self.science("run", paper, member), **self.science("metrics", paper, member)}
         section = "figures" if stage in ("figure", "motion") else None
         kind = self._find(paper, section, name, stage)["kind"] if section else self._block_of(paper, name)["kind"]
         return science(part_module(paper, PARTS[stage], kind))
@@ -296,6 +339,9 @@ class Project:
     def fingerprint(self, stage: str, paper: str, name: str) -> str:
         """What an output is made from, as one digest: settings, science, and inputs' fingerprints."""
         key = (stage, paper, name)
+        if key not in self._fingerprints and stage == "bundle":
+            prints = [self.fingerprint("metrics", paper, member) for member in self._bundles[paper][name]]
+            self._fingerprints[key] = digest(prints)
         if key not in self._fingerprints:
             if stage == "claims":
                 spec = self.claims(paper)
@@ -440,7 +486,11 @@ class Project:
     def _inherited(self, paper: str, name: str) -> Block:
         merged: Block = {}
         for depth, (_, block) in enumerate(self._ancestry(paper, name)):
-            own = {key: value for key, value in block.items() if key != "like" and not (depth and key == "sweep")}
+            own = {
+                key: value
+                for key, value in block.items()
+                if key != "like" and not (depth and key in ("sweep", "bundle"))
+            }
             measure = {**own.get("measure", {}), **merged.get("measure", {})}
             merged = {**own, **merged}
             if measure:
@@ -488,11 +538,26 @@ class Project:
                     "or write a run for each value"
                 )
             self._members[paper].setdefault(member, (name, differing))
+            if BUNDLE.fullmatch(member):
+                raise ProjectError(f"{where}: a run cannot be called `{member}`, as bundles of sweeps are; rename it")
         first = members[0][1]
         self._check_run(paper, name, first)
         for key, values in (sweep or {}).items():
             for value in values[1:]:
                 self._check_run(paper, name, first | {key: value})
+
+    def _take_in_bundles(self, paper: str, name: str) -> None:
+        """Note the bundles of a swept run whose members travel together."""
+        block, where = self._inherited(paper, name), self._where(paper, "runs", name, "bundle")
+        if "bundle" not in block:
+            return
+        sweep = block.get("sweep", {})
+        if not sweep or "kind" in sweep:
+            raise ProjectError(f"{where}: is for the members of a sweep, of one kind; remove it")
+        for table, members in sweep_tables(name, sweep, block["bundle"]).items():
+            self._bundles[paper][table] = [member for member, _ in members]
+            if sum(map(len, self._bundles[paper][table])) > LONGEST_BUNDLE:
+                raise ProjectError(f"{where}: the names of {block['bundle']} members fit no command; take fewer")
 
     def _check_run(self, paper: str, name: str, differing: Spec) -> None:
         where = self._where(paper, "runs", name)
@@ -544,19 +609,24 @@ class Project:
         def described(name: str) -> Spec:
             sweep = self._inherited(paper, name).get("sweep")
             prints = [self.fingerprint("metrics", paper, member) for member, _ in sweep_members(name, sweep)]
-            return {"name": name, "sweep": sweep, "fingerprint": digest(prints) if sweep else prints[0]}
+            told = {"name": name, "sweep": sweep, "fingerprint": digest(prints) if sweep else prints[0]}
+            bundle = self._inherited(paper, name).get("bundle", 1)
+            return told if bundle == 1 else told | {"bundle": bundle}
 
         return {
             role: [described(one) for one in name] if isinstance(name, list) else described(name)
             for role, name in runs.items()
         }
 
-    def _members_of(self, paper: str, runs: Mapping[str, str | list[str]]) -> list[str]:
+    def _tables_of(self, paper: str, runs: Mapping[str, str | list[str]]) -> list[str]:
         names = [name for given in runs.values() for name in (given if isinstance(given, list) else [given])]
-        members = [
-            member for name in names for member, _ in sweep_members(name, self._inherited(paper, name).get("sweep"))
+        blocks = {name: self._inherited(paper, name) for name in names}
+        tables = [
+            table
+            for name, block in blocks.items()
+            for table in sweep_tables(name, block.get("sweep"), block.get("bundle", 1))
         ]
-        return list(dict.fromkeys(members))
+        return list(dict.fromkeys(tables))
 
     def _sensitivity(self, paper: str) -> Block:
         """Return the sensitivity checks by name, without those that an overlay drops."""
@@ -651,6 +721,8 @@ class Project:
             self._find(paper, "runs", check["run"], "run", f"{where}.run")
             self._take_in(paper, check["run"], {check["setting"]: check["values"]})
             block = self._inherited(paper, check["run"])
+            if "bundle" in block:
+                raise ProjectError(f"{where}.run: `{check['run']}` runs in bundles; remove its `bundle`")
             own = block.get("data") if check["setting"] == "data" else _flat(block).get(check["setting"])
             if own in check["values"]:
                 raise ProjectError(f"{where}.values: {own} is the run's own; give others")
@@ -743,7 +815,10 @@ class Project:
         for paper in self.papers:
             for name in self._blocks(paper, "data"):
                 found[f"{paper}/data/{name}.npz"] = self.fingerprint("data", paper, name)
-            for name in self.runs(paper):
+            for name in self.tables(paper):
+                if name in self._bundles[paper]:
+                    found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("bundle", paper, name)
+                    continue
                 found[f"{paper}/runs/{self.trajectory(paper, name)}.npz"] = self.fingerprint("run", paper, name)
                 found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
             judged = self.fingerprint("claims", paper, "claims")

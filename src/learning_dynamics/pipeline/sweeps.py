@@ -1,11 +1,14 @@
-"""The runs that a swept run stands for, by name."""
+"""The runs that a swept run stands for, by name, and the tables that their metrics make."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+BUNDLE = re.compile(r".+\.bundle\d{4,}")  # the name of a table that holds many members of a sweep
+MOST_IN_BUNDLE = 1000
 # how a person writes one axis of a sweep
 GRAMMAR = "write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log"
 
@@ -24,3 +27,16 @@ def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> list[
         suffix = "".join(f"--{key}-{value}" for key, value in differing.items())
         members.append((name + suffix, differing))
     return members
+
+
+def sweep_tables(
+    name: str, sweep: Mapping[str, Sequence[Any]] | None, bundle: int = 1
+) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Return the tables of metrics of a (swept) run by name, each with its members: one, or `bundle` of them."""
+    members = sweep_members(name, sweep)
+    if bundle == 1:
+        return {member: [(member, differing)] for member, differing in members}
+    return {
+        f"{name}.bundle{number:04d}": members[start : start + bundle]
+        for number, start in enumerate(range(0, len(members), bundle), start=1)
+    }

@@ -20,17 +20,22 @@ from learning_dynamics.tidy import Column, Settings
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
 
 
-def arrow_schema(declared: tuple[Column, ...], record: Mapping[str, Any] | None = None) -> pa.Schema:
+def arrow_schema(declared: tuple[Column, ...]) -> pa.Schema:
     """Return the parquet schema of declared columns: types, and descriptions as field metadata."""
     fields = [
         pa.field(column.name, TYPES[column.type], column.nullable, {"description": column.description})
         for column in declared
     ]
-    return pa.schema(fields, None if record is None else {KEY: json.dumps(record)})
+    return pa.schema(fields)
 
 
 def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, ...], record: Mapping[str, Any]) -> None:
-    """Check a table against its declared columns and write it, whole or not at all.
+    """Write a table with the columns declared, whole or not at all; see `as_declared` for the errors."""
+    write_arrow(path, as_declared(path, table, declared), record)
+
+
+def as_declared(what: str | Path, table: pd.DataFrame, declared: tuple[Column, ...]) -> pa.Table:
+    """Return a table as Arrow's, with the columns declared.
 
     Raises
     ------
@@ -39,21 +44,25 @@ def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, .
     """
     names = [column.name for column in declared]
     if list(table.columns) != names:
-        raise ProjectError(f"{path}: columns are {list(table.columns)}; declared are {names}")
+        raise ProjectError(f"{what}: columns are {list(table.columns)}; declared are {names}")
     for column in declared:
         values = table[column.name]
         if not column.nullable and values.isna().any():
-            raise ProjectError(f"{path}: column {column.name!r} has empty or nan values and may not")
+            raise ProjectError(f"{what}: column {column.name!r} has empty or nan values and may not")
         if column.type == "float" and np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
-            raise ProjectError(f"{path}: column {column.name!r} has infinite values")
-    schema = arrow_schema(declared, record)
+            raise ProjectError(f"{what}: column {column.name!r} has infinite values")
     try:
-        arrow = pa.Table.from_pandas(table, schema=schema, preserve_index=False)
+        # from_pandas adds pandas' own metadata, which names its version; without it files are comparable
+        arrow = pa.Table.from_pandas(table, schema=arrow_schema(declared), preserve_index=False)
+        return arrow.replace_schema_metadata(None)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise ProjectError(f"{path}: {error}") from error
-    # from_pandas adds pandas' own metadata, which names its version; ours alone keeps files comparable
+        raise ProjectError(f"{what}: {error}") from error
+
+
+def write_arrow(path: str | Path, arrow: pa.Table, record: Mapping[str, Any]) -> None:
+    """Write a table that `as_declared` returned, with its provenance."""
     with sealing(path) as partial:
-        pq.write_table(arrow.replace_schema_metadata(schema.metadata), partial, compression="zstd")
+        pq.write_table(arrow.replace_schema_metadata({KEY: json.dumps(record)}), partial, compression="zstd")
 
 
 def read_table(

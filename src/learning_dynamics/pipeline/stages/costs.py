@@ -39,14 +39,16 @@ def used(project: Project, results: Path) -> pd.DataFrame:
                 "data": project.about(paper).get("data", {}),
                 "figure": project.figures(paper),
                 "motion": project.motions(paper),
+                "bundle": project.bundles(paper),
+                "claims": ["claims"],
             }
-            names = known.get(stage, project.runs(paper) if stage != "claims" else ["claims"])
+            names = known.get(stage, project.runs(paper))
             for file in files:
                 if file.stem not in names or not file.is_file():
                     continue  # of a configuration that has changed since
                 measured = pd.read_csv(file, sep="\t").iloc[-1]
                 asked = dict(REQUESTS[stage])
-                if stage in ("data", "run", "metrics"):
+                if stage in ("data", "run", "metrics", "bundle"):
                     asked |= project.resources(stage, paper, file.stem)
                 rows.append(
                     {

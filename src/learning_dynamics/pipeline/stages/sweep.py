@@ -27,10 +27,13 @@ def execute(
     name: str,
     vary: Sequence[str],
     called: str | None = None,
+    bundle: int | None = None,
     out: Path | None = None,
     files: Sequence[Path] = (),
 ) -> None:
     """Write the overlay to `out`, or print it; the swept run is called `called`, by default the run's name and _sweep.
+
+    With a `bundle`, one job runs and measures so many of its members, into one table.
 
     Raises
     ------
@@ -44,7 +47,8 @@ def execute(
         if sum(setting == other for other, _ in axes_given) > 1:
             raise ProjectError(f"--vary: `{setting}` is varied twice; give all its values at once: {setting}=1,2,3")
     swept = called or f"{name}_sweep"
-    changes = {paper: {"runs": {swept: {"like": name, "sweep": sweep}}}}
+    block = {"like": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
+    changes = {paper: {"runs": {swept: block}}}
     try:
         members = Project(load(files, {"papers": [paper], "changes": changes})).sweeps(paper)[swept]
     except ProjectError as error:
@@ -53,8 +57,9 @@ def execute(
     file = str(out or "FILE")
     overlays = " ".join(["--configfile", *map(str, files), file])
     axes = " ".join(f"--{letter} {setting}" for letter, setting in zip("xy", sweep, strict=False))
+    jobs = f", {bundle} to a job" if bundle else ""
     how = (
-        f"{len(members)} runs like {name} of {paper}; with their metrics:\n"
+        f"{len(members)} runs like {name} of {paper}{jobs}; with their metrics:\n"
         f"  snakemake --cores all {overlays} -- {paper}_{swept}\n"
         f"and as a picture, once they are there:\n"
         f"  python -m learning_dynamics map {paper} {swept} {axes} {overlays} --quantity QUANTITY"

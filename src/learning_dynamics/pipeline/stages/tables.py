@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.provenance import check_made_from, digest
-from learning_dynamics.pipeline.sweeps import sweep_members
+from learning_dynamics.pipeline.sweeps import sweep_tables
 from learning_dynamics.pipeline.tables import read_arrow, read_settings, read_table
 from learning_dynamics.tidy import Settings
 
-# what a figure's or claim's job is told of a run: its name, its sweep if it has one, the fingerprint of its metrics
+# what a figure's or claim's job is told of a run: its name, its sweep and bundle if it has them, the fingerprint of its
+# metrics
 RunSpec = Mapping[str, Any]
 
 
@@ -38,26 +39,31 @@ def load_table(folder: Path, run: RunSpec, *, members_as: str | None = None) -> 
     if not sweep:
         table = read_table(folder / f"{run['name']}.parquet", expected)
     else:
-        table = _swept(folder, run["name"], sweep, expected, members_as)
+        table = _swept(folder, run, expected, members_as)
     table.attrs["run"] = run["name"]
     return table
 
 
-def _swept(
-    folder: Path, name: str, sweep: Mapping[str, Any], expected: str | None, members_as: str | None
-) -> pd.DataFrame:
-    members = sweep_members(name, sweep)
-    files = [folder / f"{member}.parquet" for member, _ in members]
+def _swept(folder: Path, run: RunSpec, expected: str | None, members_as: str | None) -> pd.DataFrame:
+    name, sweep = run["name"], run["sweep"]
+    tables = sweep_tables(name, sweep, run.get("bundle", 1))
+    files = [folder / f"{table}.parquet" for table in tables]
     with ThreadPoolExecutor() as threads:
         read = list(threads.map(read_arrow, files))
     records = [read_settings(file, record) for file, (_, record) in zip(files, read, strict=True)]
-    if expected is not None and digest([record.get("fingerprint") for record in records]) != expected:
+    parts = [  # fingerprint and rows of each member
+        part
+        for record, (arrow, _) in zip(records, read, strict=True)
+        for part in record.get("members", [(record.get("fingerprint"), arrow.num_rows)])
+    ]
+    if expected is not None and digest([made for made, _ in parts]) != expected:
         check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
-    lengths = [arrow.num_rows for arrow, _ in read]
+    lengths = [rows for _, rows in parts]
     # joined before they become a data frame: three times faster than joining thousands of data frames
     merged = pa.concat_tables([arrow for arrow, _ in read]).to_pandas()
     for key in sweep:
-        values = pd.Series([differing[key] for _, differing in members]).repeat(lengths).to_numpy()
+        swept = [differing[key] for members in tables.values() for _, differing in members]
+        values = pd.Series(swept).repeat(lengths).to_numpy()
         if members_as and key == "seed" and members_as not in merged:
             merged = merged.rename(columns={"seed": members_as})
         if key in merged and not (merged[key].to_numpy() == values).all():

@@ -1,0 +1,141 @@
+"""Members of a sweep that one job runs and measures: the same numbers, told apart, and none lost with another."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.sweeps import sweep_tables
+from learning_dynamics.pipeline.tables import read_provenance
+from tests.pipeline.conftest import Workspace
+
+METRICS = "results/toy/metrics"
+RATES = [0.01, 0.02, 0.03, 0.04, 0.05]
+SCAN = {"like": "slow", "sweep": {"rate": [0.1, 0.2]}, "bundle": 2}
+
+
+def sweep(workspace: Workspace, bundle: int | None, **axes) -> list[str]:
+    """Write `scan.yaml`, a sweep of the run `slow`, and return Snakemake's arguments for it."""
+    scan = {"like": "slow", "sweep": axes} | ({} if bundle is None else {"bundle": bundle})
+    workspace.write("scan.yaml", yaml.safe_dump({"changes": {"toy": {"runs": {"scan": scan}}}}, sort_keys=False))
+    return ["--configfile", "scan.yaml", "--", "toy_scan"]
+
+
+def read(workspace: Workspace) -> str:
+    """Return the sweep's table, as one process of the folder reads it."""
+    code = """
+from pathlib import Path
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.stages.tables import load_table
+project = Project(load([Path("scan.yaml")]))
+table = load_table(Path("results/toy/metrics"), project.described("toy", "scan"))
+print(table.attrs)
+print(table.to_csv())
+"""
+    ended = workspace.python("-c", code)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def made(workspace: Workspace) -> list[str]:
+    return sorted(path.stem for path in (workspace.folder / METRICS).glob("scan*.parquet"))
+
+
+def test_bundles_hold_what_their_members_would(clean):
+    axes = {"rate": RATES, "every": [1, 4]}
+    clean.snakemake(*sweep(clean, None, **axes))
+    alone = read(clean)
+    assert len(made(clean)) == 10
+    log = clean.folder / "steps.log"
+    clean.variables["GROWTH_LOG"] = str(log)
+    clean.snakemake(*sweep(clean, 4, **axes))
+    assert made(clean)[-3:] == [f"scan.bundle000{number}" for number in (1, 2, 3)]
+    assert read(clean) == alone
+    # a trajectory serves all members that differ in measuring alone; none is kept
+    assert len(log.read_text().splitlines()) == len(RATES) * 40
+    assert clean.stage("check", "--configfile", "scan.yaml").returncode == 0
+    assert "Nothing to be done" in clean.snakemake("--dry-run", *sweep(clean, 4, **axes)).stdout
+    # whoever reads it verifies it
+    (clean.folder / METRICS / "scan.bundle0002.parquet").write_bytes(
+        (clean.folder / METRICS / "scan.bundle0001.parquet").read_bytes()
+    )
+    ended = clean.stage("check", "--configfile", "scan.yaml")
+    assert ended.returncode == 1
+    assert "scan.bundle0002.parquet" in ended.stderr
+
+
+def test_a_changed_value_reruns_its_bundle_alone(clean):
+    clean.snakemake(*sweep(clean, 2, rate=RATES))
+    changed = sweep(clean, 2, rate=[*RATES[:2], 0.035, *RATES[3:]])
+    assert clean.would_run(*changed) == {f"{METRICS}/scan.bundle0002.parquet"}
+
+
+def test_a_member_that_fails_leaves_the_others_alone(clean):
+    log = clean.folder / "steps.log"
+    clean.variables["GROWTH_LOG"] = str(log)
+    ended = clean.snakemake(*sweep(clean, 4, rate=[0.01, 1e300, 0.02, 0.03]), check=False)
+    assert ended.returncode == 1
+    assert "1 of 4 members failed" in ended.stdout + ended.stderr
+    assert "scan--rate-1e+300: growth left the finite numbers" in ended.stdout + ended.stderr
+    assert made(clean) == []
+    log.unlink()
+    clean.snakemake(*sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))
+    assert {line.split()[0] for line in log.read_text().splitlines()} == {"0.5"}
+    assert made(clean) == ["scan.bundle0001"]
+    assert not list((clean.folder / "results/toy/resume").glob("*.parquet"))
+
+
+def test_figures_and_claims_read_bundles(clean):
+    sweep(clean, 2, rate=[0.01, 0.02, 0.03])
+    overlay = yaml.safe_load(clean.read("scan.yaml"))
+    overlay["changes"]["toy"]["figures"] = {"growth": {"runs": {"slow": "scan", "fast": "fast"}}}
+    overlay["scale"] = "scanned"
+    clean.write("scan.yaml", yaml.safe_dump(overlay))
+    clean.snakemake("--configfile", "scan.yaml", "--", "figures/scanned/toy/growth.png")
+    made_of = read_provenance(clean.folder / "results/scanned/toy/metrics/scan.bundle0002.parquet")
+    assert (made_of["stage"], made_of["name"], len(made_of["members"])) == ("bundle", "scan.bundle0002", 1)
+    said = clean.stage("costs", "--configfile", "scan.yaml").stdout
+    assert "bundle" in said
+
+
+def test_one_of_a_bundle_leaves_no_trajectory(clean):
+    clean.configure("runs", "scan", value={**SCAN, "provenance": {"rate": {"chosen": "a scan"}}})
+    code = "import learning_dynamics as ld; ld.trajectory('toy', 'scan--rate-0.1')"
+    assert "bundles leave no trajectories" in clean.python("-c", code).stderr
+
+
+def test_the_command_that_writes_sweeps_writes_bundles(built):
+    ended = built.stage("sweep", "toy", "slow", "--vary", "steps=1:100:100", "--bundle", "30")
+    assert ended.stdout.startswith("# 100 runs like slow of toy, 30 to a job")
+    assert yaml.safe_load(ended.stdout)["changes"]["toy"]["runs"]["slow_sweep"]["bundle"] == 30
+    ended = built.stage("sweep", "toy", "slow", "--vary", "steps=1:100:100", "--bundle", "-3")
+    assert (ended.returncode, "--vary" in ended.stderr) == (1, True)
+
+
+def test_tables_of_a_sweep():
+    tables = sweep_tables("scan", {"rate": RATES}, 2)
+    assert [len(members) for members in tables.values()] == [2, 2, 1]
+    assert [differing["rate"] for members in tables.values() for _, differing in members] == RATES
+    assert list(sweep_tables("scan", {"rate": RATES})) == [f"scan--rate-{rate}" for rate in RATES]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("runs.scan", {"like": "slow", "bundle": 5}, "runs.scan.bundle: is for the members of a sweep"),
+        ("runs.scan", {"like": "slow", "sweep": {"rate": [0.1]}, "bundle": 1}, "runs.scan.bundle"),
+        ("runs.scan", {"like": "slow", "sweep": {"rate": [0.1]}, "bundle": 2.5}, "runs.scan.bundle"),
+        ("runs.scan", {"like": "slow", "sweep": {"kind": ["growth.growth"]}, "bundle": 2}, "of one kind; remove it"),
+        ("runs.scan", {"like": "slow", "sweep": {"bundle": [2, 3]}}, "runs.scan.sweep.bundle: is no setting"),
+        ("runs.scan", {"like": "slow", "sweep": {"rate": ["a.bundle0001"]}}, "as bundles of sweeps are; rename it"),
+        ("sensitivity.slow_steps.run", "scan", "sensitivity.slow_steps.run: `scan` runs in bundles"),
+    ],
+)
+def test_bundles_that_cannot_be_are_refused(configured, path, value, message):
+    if value == "scan":
+        configured("runs.scan", {**SCAN, "provenance": {"rate": {"chosen": "a scan"}}})
+    with pytest.raises(ProjectError) as refused:
+        configured(path, value)
+    assert message in str(refused.value)
