@@ -299,4 +299,5 @@ def test_a_bound_that_was_read_off_the_defaults_data_is_caught_by_wild_draws(pla
     told = planted.read("results/wild.md")
     assert "`toy.narrow`, draw" in told
     assert "`toy.decay`, draw" not in told
+    assert "| `toy.decay` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |" in told
     assert planted.read("results/wild.csv").startswith("claim,draw,verdict,reason\n")

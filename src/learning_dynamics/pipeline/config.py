@@ -166,7 +166,7 @@ def _load_paper(found: Configuration, paper: str, top: Block, where: dict[Key, s
 
 
 def _refuse_replacing(below: Block, above: Mapping[str, Any], file: str) -> None:
-    for section in ("data", "runs"):
+    for section in ("data", "runs", "figures", "claims"):
         for name, block in above.get(section, {}).items():
             if name in below.get(section, {}) and below[section][name] != {**below[section][name], **block}:
                 raise ProjectError(

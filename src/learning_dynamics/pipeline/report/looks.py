@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from learning_dynamics.plotting import COLOURS
@@ -71,3 +72,9 @@ LOOKS = {
         ("#c0c8d2", "#333a44"),
     ),
 }
+
+
+def key(verdicts: Iterable[str]) -> str:
+    """Return what the signs of some verdicts stand for, each once, in the order of `LOOKS`."""
+    used = set(verdicts)
+    return ", ".join(f"{look.sign} {verdict}" for verdict, look in LOOKS.items() if verdict in used)

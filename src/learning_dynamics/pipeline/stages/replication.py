@@ -19,7 +19,7 @@ from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
 from learning_dynamics.pipeline.records import COLUMNS as CLAIMS
-from learning_dynamics.pipeline.report.looks import LOOKS
+from learning_dynamics.pipeline.report.looks import LOOKS, key
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import read_table, write_table
 from learning_dynamics.plotting import WIDTH, style
@@ -74,11 +74,10 @@ def describe(found: pd.DataFrame) -> str:
     open_ = unsettled(found)
     lines = [f"{len(wide)} claims under {wide.shape[1]} seeds; {len(open_)} with a verdict that depends on the seed."]
     lines += [f"- `{claim}`: {', '.join(wide.loc[claim])}" for claim in open_]
-    lines += ["", "| claim | " + " | ".join(f"seed {seed}" for seed in wide) + " |"]
+    lines += ["", f"{key(found['verdict'])}.", "", "| claim | " + " | ".join(f"seed {seed}" for seed in wide) + " |"]
     lines += ["|---|" + "---|" * wide.shape[1]]
-    lines += [
-        f"| `{claim}` | " + " | ".join(row) + " |" for claim, row in zip(wide.index, wide.to_numpy(), strict=True)
-    ]
+    for claim, row in zip(wide.index, wide.to_numpy(), strict=True):
+        lines.append(f"| `{claim}` | " + " | ".join(LOOKS[verdict].sign for verdict in row) + " |")
     return "\n".join(lines) + "\n"
 
 

@@ -18,6 +18,7 @@ from learning_dynamics.pipeline.in_process import Workbench
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
+from learning_dynamics.pipeline.report.looks import LOOKS, key
 from learning_dynamics.pipeline.report.markdown import prose
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.functions import paper_function
@@ -154,9 +155,14 @@ def describe(found: pd.DataFrame) -> str:
     for claim, part in seldom.items():
         rows = found[(found["claim"] == claim) & found["verdict"].isin(["undecided", "untested"])]
         lines.append(f"- `{claim}`: decided on {part:.0%}; for example: {prose(rows['reason'].mode().iloc[0])}")
-    lines += ["", "| claim | " + " | ".join(f"{draw}" for draw in wide) + " |", "|---|" + "---|" * wide.shape[1]]
+    lines += ["", f"{key(found['verdict'])}.", ""]
+    lines += ["| claim | " + " | ".join(f"{draw}" for draw in wide) + " |", "|---|" + "---|" * wide.shape[1]]
+    for claim, row in zip(wide.index, wide.to_numpy(), strict=True):
+        lines.append(f"| `{claim}` | " + " | ".join(LOOKS[verdict].sign for verdict in row) + " |")
+    open_ = found[found["verdict"].isin(["undecided", "untested"])]
+    lines += ["", "What left a statement open:", ""] if len(open_) else []
     lines += [
-        f"| `{claim}` | " + " | ".join(row) + " |" for claim, row in zip(wide.index, wide.to_numpy(), strict=True)
+        f"- `{row.claim}`, draw {row.draw}: {row.verdict}: {prose(row.reason)}" for row in open_.itertuples(index=False)
     ]
     lines += ["", "What each draw changed:", ""]
     for (paper, draw), rows in found.groupby(["paper", "draw"], sort=False):
