@@ -107,22 +107,34 @@ def _minimised(
 def least_quasi_norm(features: np.ndarray, y: np.ndarray, power: float) -> float:
     r"""Return the least ``sum_j |rho_j|**power`` subject to ``y_i features_i rho >= 1``, for a power of at most 1.
 
-    The cost is concave on every orthant, so that a minimum lies at a vertex of the feasible set in some orthant:
-    at a point with at most as many entries as there are constraints that are tight there.
+    The cost is concave on every orthant, so that a minimum lies at a vertex of the feasible set in some orthant.
     """
-    signed = y[:, None] * features
-    samples, size = features.shape
-    best = np.inf
+    return float(np.min(np.sum(np.abs(margin_vertices(y[:, None] * features)) ** power, axis=1), initial=np.inf))
+
+
+def margin_vertices(signed: np.ndarray) -> np.ndarray:
+    """Return all vertices, in some orthant, of the set where ``signed @ rho >= 1``, shape (vertices, m).
+
+    They are the feasible points with at most as many entries as there are constraints that are tight there.
+
+    Parameters
+    ----------
+    signed : ndarray, shape (samples, m)
+        Features of the data points, multiplied by their labels.
+    """
+    samples, size = signed.shape
+    found = []
     for count in range(1, samples + 1):
         for tight in combinations(range(samples), count):
             for support in combinations(range(size), count):
                 system = signed[np.ix_(tight, support)]
                 if abs(np.linalg.det(system)) < 1e-12:
                     continue
-                entries = np.linalg.solve(system, np.ones(count))
-                if (signed[:, list(support)] @ entries >= 1 - 1e-9).all():
-                    best = min(best, float(np.sum(np.abs(entries) ** power)))
-    return best
+                vertex = np.zeros(size)
+                vertex[list(support)] = np.linalg.solve(system, np.ones(count))
+                if (signed @ vertex >= 1 - 1e-9).all():
+                    found.append(vertex)
+    return np.array(found).reshape(-1, size)
 
 
 def norm_of(z: np.ndarray, norm: Norm) -> np.ndarray:
