@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
-from learning_dynamics.papers.tensor_networks import points
+from learning_dynamics.papers.tensor_networks import norm_like, points
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
 from learning_dynamics.papers.tensor_networks.regression import metrics, runs, theory
@@ -169,7 +169,9 @@ def test_depth_functions_have_their_closed_forms():
         q, h, time = CLOSED[depth]
         t = rows["time"].to_numpy()
         assert (sign * t >= 0).all()
-        expected = {"q": q(t), "h": h(t), "time_of_h": t, "reached": time(sign * np.array([20.0]))}[quantity]
+        ends = time(sign * np.array([20.0]))
+        penalty = (t * h(t) - q(t) ** 2 / 2) / np.abs(h(t) + (t == 0))
+        expected = {"q": q(t), "h": h(t), "time_of_h": t, "penalty": penalty, "reached": ends}[quantity]
         for column in ("value", "predicted"):
             # near the blow-up an error of t grows with the derivative of h, at most 20^4
             np.testing.assert_allclose(rows[column], expected, rtol=1e-9 * 20**2, atol=1e-9)
@@ -238,6 +240,66 @@ def test_remark_4_at_either_end():
     assert 0 < facts["slowest"] <= facts["fastest"] < 2
     assert facts["fall"] > 3  # like alpha^(L - 2) or faster, of scales a third apart, ties apart
     assert (facts["coarse"], facts["fine"]) == (1e-15, 1e-30)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_penalties_are_integrals_of_the_inverse(depth):
+    found = plain.simulated(runs.depth_functions, depths=[depth], records=5, last=20.0, rtol=1e-11, atol=1e-14)
+    table = metrics.depth_functions(found)
+    rows = table[(table["quantity"] == "penalty") & (table["sign"] == -1)].sort_values("time", ascending=False)
+    h = table[(table["quantity"] == "h") & (table["sign"] == -1)].sort_values("time", ascending=False)["value"]
+
+    def inverse(z):
+        return brentq(lambda q: q * (1 + q**2) ** ((depth - 1) / 2) - z, 0, z)
+
+    def time(z):
+        return quad(lambda q: (1 + q**2) ** ((1 - depth) / 2), 0, inverse(z))[0]
+
+    for z, row in zip(-h.to_numpy()[1:4], rows.to_dict("records"), strict=False):
+        assert row["value"] == pytest.approx(quad(time, 0, z)[0] / z, rel=1e-6)
+        assert row["predicted"] == pytest.approx(row["value"], rel=1e-8)
+
+
+def test_two_layers_add_a_logarithm_to_the_absolute_value():
+    found = judged("remark_4_growth")
+    assert found.verdict == "corrected"
+    assert set(found.rivals.values()) == {"contradicted"}
+    assert found.facts["shallow"] == pytest.approx(0.5, abs=1e-6)
+    bounded = {"depth": 2, "sign": 1}
+
+    def without_logarithm(tables):
+        """H_2 that grows like the absolute value."""
+        rows = (tables["functions"]["quantity"] == "penalty") & (tables["functions"]["depth"] == 2)
+        rows &= tables["functions"]["time"].abs() > 1
+        tables["functions"].loc[rows, "value"] = 2.0
+
+    assert verdict("remark_4_growth", without_logarithm) == "reproduced"
+    assert verdict("remark_4_growth", times("penalty", 1.001, **bounded)) == "contradicted"
+    assert verdict("remark_4_growth", times("penalty", 1.1, depth=4)) == "contradicted"  # and half the square
+    assert verdict("remark_4_growth", times("h", 1.001, **bounded)) == "contradicted"
+
+    def without(*depths):
+        def alter(tables):
+            table = tables["functions"]
+            tables["functions"] = table[~table["depth"].isin(depths)]
+
+        return alter
+
+    assert verdict("remark_4_growth", without(2)) == "untested"
+    assert verdict("remark_4_growth", without(3, 4, 5)) == "untested"
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4, 7])
+def test_what_is_left_of_a_penalty_is_within_its_bound(depth):
+    q = np.array([0.3, 2.0, 50.0])
+    z = q * (1 + q**2) ** ((depth - 1) / 2)
+    ratio = norm_like.depth_penalty(z, depth) / z
+    if depth == 2:
+        left, bound = ratio - (np.log(4 * z) - 1) / 2, 1 / (4 * z)
+    else:
+        left, bound = norm_like.blow_up_time(depth) - ratio, depth / (2 * (depth - 2)) * q ** (2 - depth)
+    assert ((left > 0) & (left < bound)).all()
+    assert left[-1] > 0.99 * bound[-1]
 
 
 def test_lemma_5_1_is_held_to_its_blow_up_times_and_its_odd_function():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Finding, Judgement, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
@@ -181,6 +181,71 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
             "fine": SMALL[-1],
             "slowest": float(np.min(power)),
             "fastest": float(np.max(power)),
+        },
+    )
+
+
+@claim(
+    "Remark 4, first sentence",
+    scope="two to five layers, until |q| passes a thousand",
+    correction=r"With three layers and more $H_L(t)$ grows like $c |t|$, with the $c$ of Lemma 5.1. With two it grows "
+    r"faster, $H_2(t) / |t| = \frac{1}{2} \log 4 |t| - \frac{1}{2} + o(1)$, and $Q_{2, \alpha, \bar\eta} / \log (1 / "
+    r"\alpha)$ is what tends to the $\ell_1$ norm.",
+)
+def remark_4_growth(functions: Table) -> Finding:
+    r"""$H_L(t)$ grows like $|t|$ where $t$ is large, and like $t^2$ where it is small.
+
+    $H_L$ is the integral of the inverse of $h_L$, which from three layers on is bounded by $c$, the blow-up time of
+    $p_L$ and $q_L$; with two layers it is $\mathrm{arcsinh}(2 t) / 2$, which is not. Whether $H_L(t) / |t|$ tends
+    to a number is judged by its slope against $\log |t|$ between the last two records: it is {shallow:.4f} with two
+    layers, and at most {deep:.1e} with more.
+    """
+    draw = ["depth", "sign"]
+    penalty, h, q = (by_draw(functions, quantity, draw=draw) for quantity in ("penalty", "h", "q"))
+    h, q = np.abs(h), np.abs(q)
+    depths = by_draw(functions, "reached", draw=draw, column="depth")[:, 0]
+    if not (depths == 2).any() or not (depths > 2).any():
+        raise Untested("needs two layers, and more")
+    spans = np.log(h[:, -1] / h[:, -2])
+    slopes = (penalty[:, -1] - penalty[:, -2]) / spans
+    with np.errstate(divide="ignore"):
+        left = np.where(depths == 2, 1 / (4 * h[:, -2]), depths / (2 * (depths - 2.0)) * q[:, -2] ** (2.0 - depths))
+    error = FLOW_ERROR * settings_of(functions)["rtol"]
+
+    def judge(predicted: np.ndarray) -> Judgement:
+        return Judgement(
+            equal_on_every_draw(
+                r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$",
+                slopes,
+                predicted,
+                tolerance=(left + error * penalty[:, -1]) / spans,
+                relative_to=1.0,
+                because=r"what is left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
+                "$L$ is 2, and the integrator's error",
+            ),
+            equal_on_every_draw(
+                r"small $t$: $H_L(t) / t^2$ against 1/2",
+                penalty[:, 0] / h[:, 1],
+                np.full(len(h), 0.5),
+                tolerance=(depths - 1) / 6 * h[:, 1] ** 2 + error,
+                relative_to=1.0,
+                because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
+            ),
+        )
+
+    return Finding(
+        judge,
+        np.zeros(len(depths)),
+        rivals={
+            r"$|t| \log |t|$ with two layers, with no factor 1/2": np.where(depths == 2, 1.0, 0.0),
+            r"$\frac{1}{2} |t| \log |t|$ at every depth": np.full(len(depths), 0.5),
+            r"$|t| \log |t| / L$ at every depth": 1 / depths,
+        },
+        corrected=np.where(depths == 2, 0.5, 0.0),
+        reason="the inverse of $h_2$ is not bounded",
+        facts={
+            "shallow": float(slopes[depths == 2].mean()),
+            "deep": float(np.abs(slopes[depths > 2]).max()),
         },
     )
 

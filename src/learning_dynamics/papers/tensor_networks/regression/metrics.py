@@ -141,9 +141,10 @@ def _predictions(
 def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the functions of Lemma 5.1.
 
-    Quantities: ``q`` and ``h``, predicted in closed form; ``time_of_h``, the time at which h takes its
-    value, predicted by the inverse; ``reached``, the time at which |q| passes the bound
-    of the configuration, predicted likewise.
+    Quantities: ``q`` and ``h``, predicted in closed form; ``time_of_h``, the time at which h takes its value, predicted
+    by the inverse; after the start ``penalty``, H_L at the value of h divided by its size, predicted in closed form: it
+    is ``t h - q**2 / 2``, the integral of the inverse of h by parts, because ``(q**2 / 2)' = h``; ``reached``, the time
+    at which |q| passes the bound of the configuration, predicted likewise.
     """
     settings = trajectory.settings
     tables = []
@@ -160,6 +161,10 @@ def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
                 "time_of_h": (times, norm_like.depth_h_inverse(h, depth)),
             }
             tables.append(rows(found, {"time": times}, depth=depth, sign=sign))
+            later = slice(1, None)
+            penalty = (times * h - q**2 / 2)[later] / np.abs(h[later])
+            closed = norm_like.depth_penalty(h[later], depth) / np.abs(h[later])
+            tables.append(rows({"penalty": (penalty, closed)}, {"time": times[later]}, depth=depth, sign=sign))
             end = norm_like.depth_time(np.array([sign * settings["last"]]), depth)
             tables.append(rows({"reached": (times[-1:], end)}, {"time": times[-1:]}, depth=depth, sign=sign))
     return joined(FUNCTIONS, *tables)
