@@ -4,6 +4,7 @@
 |---|---|
 | 3, figure 2, invariants of appendices D, F and H | `network` |
 | 4.1, 4.2, A.1, A.2, C, D: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3 | `classification` |
+| 4.1, A.1, which of the limits that Corollary 2 leaves: ours | `local_optima` |
 | 4.3, A.3, E: Theorem 3 and Corollary 4 | `filters` |
 | D.1.1, E.1.1, (62), (73), H.1: how fast the loss falls | `rates` |
 | 5.1, A.4, F: Theorem 4, Lemma 5.1, Corollaries 5 and 6, Remark 4 | `regression` |

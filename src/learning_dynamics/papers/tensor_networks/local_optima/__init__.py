@@ -1,0 +1,1 @@
+"""Which of the local optima of the max-margin problem depth chooses."""

@@ -1,0 +1,74 @@
+"""How often starts come to the global optimum, and how often it was predicted where they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from learning_dynamics.evidence import mean
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.tidy import Table, by_draw, select
+
+DOTTED = (0, (1, 2))
+CHOICES = {"optimum": ("-", "right: greedy choice"), "optimum_l1": ("--", r"right: least weighted $\ell_1$ norm")}
+
+
+def global_optimum_share(starts: Table) -> Drawn:
+    r"""Which local optimum of the $\ell_{2/L}$ max-margin problem diagonal networks tend to, from starts of all
+    scales.
+
+    Left: share of starts that come to the global optimum, of {count} starts on each of {draws} data sets. Dotted: what
+    the greedy choice of coordinates gives, without any flow. Middle: the same share less that at the smallest scale;
+    starts are the same at all scales, which leaves out how much data sets differ. Right: share of starts that come to
+    the optimum predicted by the greedy choice (solid), and by the least $\ell_1$ norm with the start's blow-up times as
+    weights (dashed). Intervals are of means over data sets, by Student's t. Curves are moved a little apart.
+    """
+    depths = sorted(select(starts, "optimum")["depth"].unique())
+    scales = np.sort(select(starts, "optimum")["scale"].unique())
+    colours = dict(zip(depths, sequence(len(depths)), strict=True))
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.0))
+    for place, depth in enumerate(depths):
+        at = scales * 1.1 ** (place - (len(depths) - 1) / 2)
+        colour = colours[depth]
+        numbers = [by_draw(starts, "optimum", depth=depth, scale=scale) for scale in scales]
+        shares = [np.mean(one == 1, axis=1) for one in numbers]
+        _means(left, at, shares, colour)
+        _means(middle, at[1:], [share - shares[0] for share in shares[1:]], colour)
+        for choice, (style, _) in CHOICES.items():
+            predicted = by_draw(starts, choice, column="predicted", depth=depth, scale=scales[0])
+            _means(right, at, [np.mean(one == predicted, axis=1) for one in numbers], colour, style)
+            if choice == "optimum":
+                left.axhline(float(np.mean(predicted == 1)), color=colour, ls=DOTTED, lw=0.9, zorder=0)
+    middle.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
+    left.set_title("global optimum")
+    middle.set_title(rf"gain over $\alpha = {scales[0]:g}$")
+    right.set_title("predicted optimum")
+    for axis, label in ((left, "share of starts"), (middle, "difference of shares"), (right, "share of starts")):
+        axis.set_ylabel(label)
+    for axis in (left, middle, right):
+        axis.set_xscale("log")
+        axis.set_xlim(scales[0] / 2, scales[-1] * 2)
+        axis.set_xlabel(r"initial scale $\alpha$")
+    handles = [Line2D([], [], color=colours[depth], label=f"$L = {depth}$") for depth in depths]
+    grey = COLOURS["grey"]
+    handles.append(Line2D([], [], ls=DOTTED, color=grey, label="left: greedy choice"))
+    handles += [Line2D([], [], ls=style, color=grey, label=label) for style, label in CHOICES.values()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    return Drawn(
+        figure,
+        {"draws": starts["seed"].nunique(), "count": starts["start"].nunique()},
+        alt="Left and middle: shares with intervals, highest at scales of order one for three layers and nearly flat "
+        "for five. Right: solid curves that fall from one, and dashed ones that rise, as the initial scale grows.",
+    )
+
+
+def _means(axis: Axes, scales: np.ndarray, by_data_set: Sequence[np.ndarray], colour: tuple, style: str = "-") -> None:
+    """Draw means over data sets against the scale, with their intervals."""
+    found = [mean(values) for values in by_data_set]
+    ends = np.array([[each.value - each.lower, each.upper - each.value] for each in found])
+    values = [each.value for each in found]
+    axis.errorbar(scales, values, yerr=ends.T, color=colour, ls=style, marker="o", ms=2.5, lw=1.1, elinewidth=0.9)

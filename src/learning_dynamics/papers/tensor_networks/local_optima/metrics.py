@@ -1,0 +1,94 @@
+"""Which local optimum every start has come to, and which one was predicted for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.tensor_networks.local_optima.theory import (
+    are_local_optima,
+    blow_up_times,
+    escaping_signs,
+    greedy_choice,
+)
+from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+REACHED = (
+    SEED,
+    Column("depth", "int", "number of layers L"),
+    Column("scale", "float", "initial scale alpha"),
+    Column("start", "int", "which of the starts on a data set, the same at every scale"),
+    QUANTITY,
+    INDEX,
+    Column("value", "float", "measured; empty where a flow is at no local optimum", True),
+    PREDICTED,
+)
+
+
+@columns(*REACHED)
+def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> pd.DataFrame:
+    """Measure which local optimum of the l_(2/L) max-margin problem each start has come to.
+
+    Local optima of a data set are numbered from 1, the global one, in the order of their quasi-norms; a start has come
+    to one if its coefficients, at least margin one, differ from it by at most `near` of its length. Quantities:
+    ``optimum``, predicted by the greedy choice of coordinates; ``optimum_even``, the same, predicted by that choice if
+    all coordinates had the same blow-up time, whatever the start; ``optimum_l1``, predicted by the least l1 norm
+    weighted by the blow-up times (there empty where that is at no local optimum); ``escaped``, 1 where the optimum's
+    entries are among the coordinates that the greedy choice lets escape, 0 where not; ``optima``, how many local
+    optima a data set has, once, at the first start and scale.
+    """
+    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    signed = y[..., None] * X
+    vertices = [margin_vertices(points) for points in signed]
+    tables = []
+    for depth in settings["depths"]:
+        limits = trajectory.series[f"limit_{depth}"]
+        times = blow_up_times(trajectory.constants[f"layers_{depth}"] ** 2)
+        members = [_of_data_set(*each, 2 / depth, near) for each in zip(signed, vertices, limits, times, strict=True)]
+        found = {name: np.array([member[name] for member in members]) for name in members[0]}
+        count = found.pop("count")
+        reached = found.pop("reached")
+        measured = {name: (reached, found[name][:, None]) for name in ("optimum", "optimum_even", "optimum_l1")}
+        axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "start": np.arange(settings["starts"])}
+        tables.append(rows({**measured, "escaped": found["escaped"]}, axes, depth=depth))
+        once = axes | {"scale": trajectory.time[:1], "start": np.zeros(1, dtype=int)}
+        tables.append(rows({"optima": count[:, None, None]}, once, depth=depth))
+    return joined(REACHED, *tables)
+
+
+def _of_data_set(
+    signed: np.ndarray, vertices: np.ndarray, limits: np.ndarray, times: np.ndarray, power: float, near: float
+) -> dict[str, np.ndarray]:
+    """Return what is measured on one data set: limits, shape (scales, starts, inputs), and times, (starts, inputs)."""
+    optima = vertices[are_local_optima(signed, vertices, power)]
+    optima = optima[np.argsort(np.sum(np.abs(optima) ** power, axis=1))]
+    lengths = np.linalg.norm(optima, axis=1)
+    apart = np.linalg.norm(limits[..., None, :] - optima, axis=-1) / lengths
+    nearest = np.argmin(np.where(np.isfinite(apart), apart, np.inf), axis=-1)
+    arrived = np.take_along_axis(apart, nearest[..., None], axis=-1)[..., 0] <= near
+    signs = np.array([escaping_signs(signed, each, vertices) for each in times])
+    even = greedy_choice(escaping_signs(signed, np.ones(len(times[0])), vertices), optima)
+    weighted = vertices[np.argmin(times @ np.abs(vertices).T, axis=1)]
+    among = np.all((optima[nearest] == 0) | (signs != 0), axis=-1)
+    return {
+        "reached": np.where(arrived, nearest + 1.0, np.nan),
+        "optimum": np.array([_number(greedy_choice(each, optima)) for each in signs]),
+        "optimum_even": np.full(len(times), _number(even)),
+        "optimum_l1": np.array([_number(_place(least, optima)) for least in weighted]),
+        "escaped": np.where(arrived, among, np.nan),
+        "count": np.array(float(len(optima))),
+    }
+
+
+def _place(vertex: np.ndarray, optima: np.ndarray) -> int:
+    """Return which of the optima a vertex is; -1 if none."""
+    same = (optima == vertex).all(axis=1)
+    return int(np.argmax(same)) if same.any() else -1
+
+
+def _number(place: int) -> float:
+    """Return the number of an optimum, from 1; nan for none."""
+    return place + 1.0 if place >= 0 else np.nan

@@ -1,0 +1,56 @@
+"""The same starts at many scales, followed to a local optimum of the max-margin problem."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.tensor_networks.local_optima.flow import limits_of_layers
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def from_scaled_starts(
+    data: Arrays,
+    *,
+    depths: list[Count],
+    scales: list[Positive],
+    starts: Count,
+    sharpness: Positive,
+    reach: Positive,
+    rtol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Follow diagonal networks of the exponential loss from Gaussian layers, the last one zero, at every scale.
+
+    Returns
+    -------
+    Trajectory
+        In place of time, scales. For each depth a series ``limit_<depth>``, shape (data sets, scales, starts, inputs),
+        as `limits_of_layers` gives them, nan where a flow does not come to classify all points; constants
+        ``layers_<depth>``, shape (data sets, starts, depth - 1, inputs), the starts at scale one.
+
+    Raises
+    ------
+    ProjectError
+        If a depth is below three, where the max-margin problem is convex.
+    """
+    if min(depths) < 3:
+        raise ProjectError("depths: from three layers on, below which there is one local optimum")
+    X, y = data["X"], data["y"]
+    signed = np.repeat(y[..., None] * X, len(scales) * starts, axis=0)
+    series: Arrays = {}
+    constants = {"X": X, "y": y}
+    for depth in progress(depths, "depth"):
+        shape = (starts, depth - 1, X.shape[-1])
+        rngs = generators(seed, f"initial_direction.diagonal_{depth}", len(X))
+        layers = np.stack([rng.standard_normal(shape) for rng in rngs])
+        scaled = layers[:, None] * np.reshape(scales, (1, -1, 1, 1, 1))
+        with np.errstate(over="ignore"):
+            squares = scaled.reshape(-1, *shape[1:]) ** 2
+        limits = limits_of_layers(signed, squares, sharpness=sharpness, reach=reach, rtol=rtol)
+        series[f"limit_{depth}"] = limits.reshape(len(X), len(scales), starts, -1)
+        constants[f"layers_{depth}"] = layers
+    return Trajectory(np.array(scales), series, constants)

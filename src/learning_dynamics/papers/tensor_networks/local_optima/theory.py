@@ -1,0 +1,131 @@
+"""Local optima of the max-margin problem of diagonal networks, and which of them small starts choose greedily.
+
+While the last layer starts at zero, each of its entries is a function of ``theta_j = sum_i nu_i y_i x_ij`` alone, with
+``dnu_i / dt = exp(-m_i)`` (Yun et al. 2021, Lemma 5.1, with layers of any sizes): it blows up where |theta_j| comes to
+a time c_j of its own, of order alpha**(2 - L). While c_j is large, theta moves at a constant pace between one escape
+and the next, because what has escaped settles in times of order one, where it minimises the loss by itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+EXPONENTS = np.linspace(-45.0, 45.0, 361)  # of the nodes of `blow_up_times`; the integrand is analytic and decays
+MOST_ESCAPES = 10  # for each input; a coordinate that falls back may escape again
+
+
+def blow_up_times(squares: np.ndarray) -> np.ndarray:
+    """Return ``c_j``, the integral of ``prod_l (lambda_lj + q**2)**(-1/2)`` over q from 0 to infinity.
+
+    Parameters
+    ----------
+    squares : ndarray, shape (..., layers - 1, inputs)
+        lambda, squared entries of at least two layers at the start, the last one being zero.
+
+    Returns
+    -------
+    ndarray, shape (..., inputs)
+    """
+    middle = np.exp(np.mean(np.log(squares), axis=-2, keepdims=True))
+    q = np.exp(EXPONENTS)
+    ratios = (squares / middle)[..., None] + q**2  # (..., layers - 1, inputs, nodes)
+    integrals = (EXPONENTS[1] - EXPONENTS[0]) * np.sum(q / np.sqrt(np.prod(ratios, axis=-3)), axis=-1)
+    return middle[..., 0, :] ** ((1 - squares.shape[-2]) / 2) * integrals
+
+
+def are_local_optima(signed: np.ndarray, vertices: np.ndarray, power: float) -> np.ndarray:
+    """Return which vertices are strict local minima of ``sum_j |rho_j|**power`` with all margins at least one.
+
+    Off the support the cost has infinite slope, for powers below one, and on it the multipliers of tight margins
+    must be positive; other stationary points are no minima, and flows leave them.
+
+    Parameters
+    ----------
+    signed : ndarray, shape (samples, inputs)
+    vertices : ndarray, shape (vertices, inputs)
+        As `margin_vertices` gives them.
+    """
+    found = np.zeros(len(vertices), dtype=bool)
+    for place, vertex in enumerate(vertices):
+        support, tight = vertex != 0, signed @ vertex < 1 + 1e-7
+        if support.sum() == tight.sum():
+            slopes = np.sign(vertex[support]) * np.abs(vertex[support]) ** (power - 1)
+            found[place] = (np.linalg.solve(signed[np.ix_(tight, support)].T, slopes) > 0).all()
+    return found
+
+
+def escaping_signs(signed: np.ndarray, times: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+    """Return the signs of the coordinates that escape from a small start before all points are classified.
+
+    The next to escape is the one whose theta_j comes to a blow-up time first. Then those that have escaped minimise
+    the loss without the others, each with its sign or back at zero, which sets the pace of all. No flow is run.
+
+    Parameters
+    ----------
+    signed : ndarray, shape (samples, inputs)
+    times : ndarray, shape (inputs,)
+        Blow-up times, in any unit.
+    vertices : ndarray, shape (vertices, inputs)
+        As `margin_vertices` gives them: coordinates classify all points if one of these has its entries among them.
+
+    Returns
+    -------
+    ndarray, shape (inputs,), of 1, -1 and 0
+        The selection ends with zeros alone if it does not come to an end.
+    """
+    inputs = signed.shape[1]
+    theta, signs = np.zeros(inputs), np.zeros(inputs)
+    for _ in range(MOST_ESCAPES * inputs):
+        if _with_signs(vertices, signs).any():
+            return signs
+        signs, residuals = _settled(signed, signs)
+        pushes = residuals @ signed
+        with np.errstate(divide="ignore", invalid="ignore"):
+            waits = np.where(signs == 0, (np.sign(pushes) * times - theta) / pushes, np.inf)
+        waits[~(waits > 1e-9 * times.max())] = np.inf  # those that have just fallen back move away
+        next_one = int(np.argmin(waits))
+        theta = np.where(signs != 0, signs * times, theta + waits[next_one] * pushes)
+        signs[next_one] = np.sign(pushes[next_one])
+        theta[next_one] = signs[next_one] * times[next_one]
+    return np.zeros(inputs)
+
+
+def _settled(signed: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return signs without those that fall back to zero, and the losses of all points, where the loss is least."""
+    chosen = np.flatnonzero(signs)
+    if not len(chosen):
+        return signs, np.ones(len(signed))
+    system = signed[:, chosen] * signs[chosen]
+
+    def loss(sizes: np.ndarray) -> tuple[float, np.ndarray]:
+        losses = np.exp(-system @ sizes)
+        return float(losses.sum()), -losses @ system
+
+    sizes = minimize(
+        loss, np.full(len(chosen), 0.5), jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(chosen),
+        options={"ftol": 1e-15, "gtol": 1e-10},
+    ).x  # fmt: skip
+    kept = signs.copy()
+    kept[chosen[sizes < 1e-7]] = 0.0
+    return kept, np.exp(-system @ sizes)
+
+
+def _with_signs(vertices: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Return which vertices have entries of the given signs alone, where these are not zero."""
+    return np.all((vertices == 0) | (vertices * signs > 0), axis=1)
+
+
+def greedy_choice(signs: np.ndarray, optima: np.ndarray) -> int:
+    """Return which local optimum is predicted: that of most entries among the escaped coordinates, with their signs.
+
+    Of several, the first; -1 if there is none.
+
+    Parameters
+    ----------
+    signs : ndarray, shape (inputs,)
+        As `escaping_signs` gives them.
+    optima : ndarray, shape (optima, inputs)
+    """
+    entries = np.where(_with_signs(optima, signs), np.count_nonzero(optima, axis=1), 0)
+    return int(np.argmax(entries)) if entries.any() else -1
