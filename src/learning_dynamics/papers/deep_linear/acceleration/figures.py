@@ -15,7 +15,7 @@ from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     powers_of_stiffness,
 )
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, median_with_draws
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -69,28 +69,26 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
 def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     r"""Two orthogonal samples, one $\kappa$ times as long as the other: steps against $\kappa$.
 
-    Left: steps of gradient descent (depth 1) and of the end-to-end update at depth 2 until the loss has fallen to
-    {tolerance:g} of that at zero, at the largest stable learning rate, by exponent p of the loss. Right: the power of
+    Left: steps of gradient descent (depth 1, dashed) and of the end-to-end update at depth 2 until the loss has fallen
+    to {tolerance:g} of that at zero, at the largest stable learning rate; the exponent p of the loss stands at depth
+    2's lines, and gradient descent's are for the same. Right: the power of
     $\kappa$ with which steps grow, measured at depths 2, 3 and 4 where $\kappa$ is large, against p. Dots: starts;
     lines left: medians; lines right: $1 - 2/N + 2/\min(N, p-1)$, to which at depth 2 a logarithm adds up to
     {extra:.2g}. Below the dashed line, at gradient descent's power, depth gains without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     steps = select(samples, "steps")
-    exponents = sorted(steps["exponent"].unique())
-    colours = dict(zip(exponents, sequence(len(exponents) + 1)[::-1][1:], strict=True))
-    for exponent in exponents:
+    for exponent in sorted(steps["exponent"].unique()):
         for depth, line in ((1, DASHED), (2, "-")):
             rows = select(steps, exponent=exponent, depth=depth).dropna(subset="value")
-            median_with_draws(left, rows, "stiffness", colours[exponent], line)
+            median_with_draws(left, rows, "stiffness", DEPTH_COLOURS[depth], line)
+        last = rows.groupby("stiffness")["value"].median().iloc[-1]
+        left.annotate(f"p = {exponent:g}", (rows["stiffness"].max(), last), xytext=(5, 0), va="center",
+                      textcoords="offset points", fontsize=7.5, color=DEPTH_COLOURS[2])  # fmt: skip
     kappa = np.sort(steps["stiffness"].unique())
     left.set(xscale="log", yscale="log", xlabel=r"$\kappa$", ylabel="steps")
     left.set_xticks(kappa, [f"{value:g}" for value in kappa])
     left.xaxis.set_minor_formatter(NullFormatter())
-    handles = [Line2D([], [], color=colours[exponent], label=f"p = {exponent:g}") for exponent in exponents]
-    handles += [Line2D([], [], color=COLOURS["grey"], ls=line, label=f"depth {depth}")
-                for depth, line in ((1, DASHED), (2, "-"))]  # fmt: skip
-    left.legend(handles=handles, ncols=2, fontsize="x-small")
     depths = sorted({int(depth) for table in deeper for depth in table["depth"].unique()})
     extra = 0.0
     p = np.linspace(min(table["exponent"].min() for table in deeper), max(table["exponent"].max() for table in deeper))
@@ -103,8 +101,9 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
             for exponent, powers in powers_of_stiffness(table, depth).items():
                 beside = exponent + 0.06 * (depth - 3)
                 right.plot(np.full(len(powers), beside), powers, ".", color=DEPTH_COLOURS[depth], ms=4, mew=0)
-    right.axhline(2, color=COLOURS["grey"], ls=DASHED)
-    right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", ylim=(0, None))
-    right.legend(handles=depth_handles(depths), fontsize="x-small")
+    right.axhline(2, color=DEPTH_COLOURS[1], ls=DASHED)
+    right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", ylim=(0.5, None))
+    descent = Line2D([], [], color=DEPTH_COLOURS[1], ls=DASHED, label="depth 1")
+    figure.legend(handles=[descent, *depth_handles(depths)], loc="outside lower center", ncols=len(depths) + 1)
     alt = "Steps against kappa by exponent and depth; measured powers of kappa lie on the predicted curves."
     return Drawn(figure, facts={"tolerance": settings_of(samples)["tolerance"], "extra": extra}, alt=alt)

@@ -24,7 +24,8 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     """Measure descent on an l_p regression.
 
     Quantities: ``iterations`` to the tolerance, one for each learning rate (empty where it was not reached);
-    ``excess``, (loss - least loss) / least loss along the run with the best rate, at `curve_points` iterations;
+    ``excess``, (loss - least loss) / least loss along the run with the best rate, at `curve_points` evenly spaced
+    iterations and, since most is lost at first, at as many in equal ratios;
     ``features``, how many columns the data have.
     """
     constants = trajectory.constants
@@ -34,7 +35,9 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     tried = rows({"iterations": np.where(iterations < 0, np.nan, iterations)},
                  {"seed": members, "learning_rate": grid}, **labels, iteration=0)  # fmt: skip
     best = grid[np.where(iterations < 0, np.iinfo(np.int64).max, iterations).argmin(axis=1)]
-    kept = np.unique(np.linspace(0, len(trajectory.time) - 1, curve_points).round().astype(int))
+    last = len(trajectory.time) - 1
+    places = np.union1d(np.linspace(0, last, curve_points), np.geomspace(1, last, curve_points))
+    kept = np.unique(places.round().astype(int))
     excess = trajectory.series["loss"][:, kept] / least - 1
     curves = rows({"excess": excess}, {"seed": members, "iteration": kept}, **labels, learning_rate=best)
     features = rows({"features": np.full(len(members), float(constants["features"]))}, {"seed": members}, **labels,

@@ -49,11 +49,11 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
             worst = worst[worst > 0]
             axis.plot(worst.index, worst, color=DEPTH_COLOURS[int(depth)], ls=style, lw=1.1)
     axis.set(yscale="log", xlabel="gradient-flow time $t$", ylabel=r"$\|W_N \cdots W_1 - W\|_F$",
-             title="layers and equation", ylim=(1e-20, 30))  # fmt: skip
+             title="layers and equation", ylim=(1e-14, 30))  # fmt: skip
     others = [Line2D([], [], color=COLOURS["black"], ls=DASHED, label="unbalanced"),
               Line2D([], [], color=COLOURS["black"], ls=":", label="tolerance × 10")]  # fmt: skip
     handles = [*depth_handles(sorted(balanced["depth"].unique())), *others]
-    axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="lower center", ncols=3)
+    axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.66), ncols=2)
 
 
 def _factors(axis: Axes, balanced: Table) -> None:

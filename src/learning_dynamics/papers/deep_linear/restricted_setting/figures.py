@@ -15,25 +15,28 @@ def restricted_setting(ends: Table) -> Drawn:
 
     Left: excess of the nuclear norm at the flow's end over the least one, against the start's scale; medians over
     {draws} draws, dots draws. Right: relative change of $\sum_r \sigma_r^p$ when the end is moved along a direction
-    that no measurement sees, against $p$, medians: it falls for every $p < 1$, stays at $p = 1$, and rises beyond.
+    that no measurement sees, against $p$, medians: it falls for every $p < 1$, stays at $p = 1$, and rises beyond. All
+    depths end at nearly one matrix, so that their lines lie on each other; they are drawn the thinner, the deeper.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     norms = select(ends, "nuclear_norm")
     norms = norms.assign(value=(norms["value"] / norms["predicted"] - 1).abs().clip(lower=1e-12))
     changes, powers = select(ends, "schatten_change", scale=ends["scale"].min()), settings_of(ends)["powers"]
-    for depth in sorted(ends["depth"].unique()):
+    depths = sorted(ends["depth"].unique())
+    for number, depth in enumerate(depths):
         colour = DEPTH_COLOURS[int(depth)]
         rows = select(norms, depth=depth)
         middle = rows.groupby("scale")["value"].median()
         left.plot(middle.index, middle, color=colour)
         left.plot(rows["scale"], rows["value"], ".", color=colour, ms=4, alpha=0.5, mew=0)
         by_power = select(changes, depth=depth).groupby("index")["value"].median()
-        right.plot(powers, by_power.reindex(np.arange(1, len(powers) + 1)), ".-", color=colour)
+        right.plot(powers, by_power.reindex(np.arange(1, len(powers) + 1)), ".-", color=colour,
+                   lw=1.5 + 2.5 * (len(depths) - 1 - number), ms=6)  # fmt: skip
     left.set(xscale="log", yscale="log", xlabel="start: product of layers over the identity",
              ylabel="excess over the least nuclear norm")  # fmt: skip
     right.axhline(0, color=COLOURS["grey"], lw=0.8)
     right.axvline(1, color=COLOURS["grey"], lw=0.8, ls=":")
     right.set(xlabel="power $p$", ylabel=r"relative change of $\Sigma_r\,\sigma_r^p$")
-    left.legend(handles=depth_handles(sorted(ends["depth"].unique())))
+    left.legend(handles=depth_handles(depths))
     alt = "Left: nuclear norm approaches its least value with the scale. Right: changes negative below p = 1."
     return Drawn(figure, facts={"draws": int(ends["seed"].nunique())}, alt=alt)
