@@ -14,13 +14,16 @@ WHITENED = CURVES[0]
 
 @claim("Trajectories cannot be emulated via regularization", scope="squared losses with a gradient at zero; one output "
        "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
-       correction="It holds from depth 3 on. At depth 2 it holds with correlated inputs or with two outputs; with one "
-       "output and whitened inputs $P_W \\nabla\\ell$ is a gradient field.")  # fmt: skip
+       correction="It holds from depth 3 on, as the theorem that the slide abbreviates has it. At depth 2 it holds "
+       "with correlated inputs or with two outputs; with one output and whitened inputs $P_W \\nabla\\ell$ is a "
+       "gradient field.")  # fmt: skip
 def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
     r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
-    or more.
+    or more: the slide names none.
 
-    Along some closed curve the integral would then not vanish. With one output,
+    That it needs more than two layers is no finding of ours: it is the hypothesis of the theorem behind the slide
+    (Arora, Cohen and Hazan 2018, theorem 2, from memory), which is reproduced here; what is added is where depth 2 is
+    an exception, and where not. Along some closed curve the integral would then not vanish. With one output,
     $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$. With whitened inputs the part
     of $\nabla\ell$ along $W$ is a gradient field at every depth, and for the rest, a constant vector $g$, the
     antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N = 2$: at
