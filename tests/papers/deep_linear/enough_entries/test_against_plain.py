@@ -41,6 +41,7 @@ def test_networks_are_plain_descent_for_every_set_of_entries(data):
                 rows = select(table, draw=draw, observed=observed, scale=scale)
                 row = rows.set_index("quantity")["value"]
                 assert row["error"] == pytest.approx(np.mean((W - data["truth"][draw]) ** 2))
+                assert row["beyond_rank"] == pytest.approx(np.linalg.svd(W, compute_uv=False)[1])
                 assert row["train_loss"] == pytest.approx(float(loss(torch.tensor(W))))
                 assert rows["converged"].all() == (float(loss(torch.tensor(W))) <= 0.05)
     assert table["converged"].nunique() == 2, "both kinds of ends are held against the loop"

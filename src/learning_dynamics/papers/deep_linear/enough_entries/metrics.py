@@ -5,19 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
-from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, MEASURED, SCALE
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, MEASURED, OBSERVED, SCALE
+from learning_dynamics.tidy import QUANTITY, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
-
-OBSERVED = Column("observed", "int", "number of observed entries")
 
 
 @columns(DEPTH, SCALE, OBSERVED, DRAW, CONVERGED, QUANTITY, MEASURED)
 def networks(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure completed matrices: ``error``, ``train_loss``, ``nuclear_norm``, ``effective_rank`` and the truth's."""
+    """Measure completed matrices: ``error``, ``train_loss``, ``nuclear_norm``, ``effective_rank`` and the truth's.
+
+    And ``beyond_rank``, the first singular value beyond the truth's rank.
+    """
     constants, settings = trajectory.constants, trajectory.settings
-    table = rows(_measured(trajectory), {"draw": constants["draw"]}, depth=settings["depth"], scale=constants["scale"],
+    measured = {**_measured(trajectory), "beyond_rank": _beyond_rank(trajectory)}
+    table = rows(measured, {"draw": constants["draw"]}, depth=settings["depth"], scale=constants["scale"],
                  observed=constants["observed"][constants["count"]],
                  converged=constants["loss"] <= settings["stop"])  # fmt: skip
     return joined(networks.columns, table)
@@ -36,3 +39,10 @@ def _measured(trajectory: Trajectory) -> dict[str, np.ndarray]:
     constants = trajectory.constants
     draw, count = constants["draw"], constants["count"]
     return measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw, count])
+
+
+def _beyond_rank(trajectory: Trajectory) -> np.ndarray:
+    W, rank = trajectory.series["end_to_end"][:, 0], int(np.linalg.matrix_rank(trajectory.constants["truth"][0]))
+    finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
+    values = singular_values(np.where(finite[:, None, None], W, 0.0))
+    return np.where(finite, values[:, rank], np.nan)

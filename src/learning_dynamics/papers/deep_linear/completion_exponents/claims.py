@@ -1,0 +1,98 @@
+"""By which power of the initialisation scale what lies beyond the rank is small, against the gradient's own values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.claims import Finding, Judgement, claim, equal
+from learning_dynamics.evidence import median
+from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
+from learning_dynamics.settings import Fraction
+from learning_dynamics.tidy import Table, settings_of
+
+Powers = dict[tuple[str, int], np.ndarray]  # by matrices and number of entries: one for each draw
+
+UNEVEN, GAUSSIAN, DEEPER = "uneven singular values, depth 2", "Gaussian factors, depth 2", "uneven, depth 3"
+
+
+@claim("Depth leads to larger gaps between singular values", origin="ours", scope="completion of 40 × 40 matrices of "
+       "rank 2 at default scale, singular values 3 : 1 and of Gaussian factors; plain descent from Gaussian layers, "
+       "initialisation scales down to 1e-16 at depth 2 and to 1e-5 at depth 3")  # fmt: skip
+def completion_exponents(
+    uneven: Table,
+    uneven_path: Table,
+    gaussian: Table,
+    gaussian_path: Table,
+    deeper: Table,
+    coarse: Table,
+    *,
+    share: Fraction,
+) -> Finding:
+    r"""A completion from a small initialisation scale $s$ leaves the first singular value beyond the rank $r$ as
+    $\sigma_{r+1} \sim s^{1-\alpha}$ at depth 2, and as $s$ at depth 3, where $\alpha = \int g_{r+1} / \int g_r$ until
+    the $r$-th is learned, and $g_i$ is the $(i-k)$-th singular value of the gradient outside the $k$ learned so far.
+
+    It is the law of one measurement with a gradient that changes on the way. The ratio comes from one scale,
+    {measured_at:g}, and other starts; powers from scales {first:g} to {last:g}. For singular values 3 : 1 the power
+    rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the less a smaller
+    scale helps depth 2, and to depth 3 their number is all one. Medians are off by {off:.2g} at most, at depth 2
+    {above} of {medians} of them upwards: directions turn when a singular value is learned, which costs a factor that is
+    not paid at once; at scales from {first_coarse:g} to {last_coarse:g} by {off_coarse:.2g}. {further} of {paths} draws
+    are further off than the tolerance.
+    """
+    counts = sorted(uneven["observed"].unique())
+    tables = {UNEVEN: (uneven, uneven_path), GAUSSIAN: (gaussian, gaussian_path), DEEPER: (deeper, uneven_path)}
+    found = {(name, count): measured_powers(ends, count) for name, (ends, _) in tables.items()
+             for count in sorted(ends["observed"].unique())}  # fmt: skip
+
+    def by(quantity: str) -> Powers:
+        return {(name, count): predicted_powers(tables[name][1], count, quantity) for name, count in found}
+
+    def at_depth_3(powers: Powers) -> Powers:
+        return {key: np.ones_like(each) if key[0] == DEEPER else each for key, each in powers.items()}
+
+    law = at_depth_3(by("alpha"))
+    start = at_depth_3(by("alpha_at_the_start"))
+    gap = float(np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
+    tolerance = share * gap
+
+    def judge(predicted: Powers) -> Judgement:
+        return Judgement(*(
+            equal(f"power of s in the first singular value beyond the rank, less 1 − α, {name}, {count} entries",
+                  median(found[name, count] - predicted[name, count]), 0.0, tolerance=tolerance, resolution=gap,
+                  because=f"{share:g} of what tells the path's α from its start's")
+            for name, count in found
+        ))  # fmt: skip
+
+    same = {name: np.mean([each for key, each in law.items() if key[0] == name], axis=0) for name in tables}
+    rivals = {
+        "the number of entries does not matter": {(name, count): same[name] for name, count in law},
+        "depth 2 is as depth 3": {key: np.ones_like(each) for key, each in law.items()},
+        "depth 3 is as depth 2": by("alpha"),
+        "the ratio at the start of the path": start,
+        "the whole gradient's singular values, nothing set aside": at_depth_3(by("alpha_of_the_whole")),
+    }
+    facts = {"measured_at": settings_of(uneven_path)["scale"], "fewest": int(counts[0]), "most": int(counts[-1]),
+             "lowest": float(np.nanmedian(found[UNEVEN, counts[0]])),
+             "highest": float(np.nanmedian(found[UNEVEN, counts[-1]])),
+             **_errors({key: found[key] - law[key] for key in found}, tolerance),
+             "off_coarse": max(abs(float(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])))
+                               for count in counts),
+             "first": max(settings_of(uneven)["scales"]), "last": min(settings_of(uneven)["scales"]),
+             "first_coarse": max(settings_of(coarse)["scales"]),
+             "last_coarse": min(settings_of(coarse)["scales"])}  # fmt: skip
+    return Finding(judge, law, rivals, facts=facts,
+                   scaled=lambda powers, factor: {key: factor * each for key, each in powers.items()})  # fmt: skip
+
+
+def _errors(off: Powers, tolerance: float) -> dict[str, float]:
+    """Return the largest median error, how many of depth 2 are above zero, and how many draws are far off."""
+    medians = {key: float(np.nanmedian(errors)) for key, errors in off.items()}
+    at_depth_2 = [error for (name, _), error in medians.items() if name != DEEPER]
+    return {
+        "off": max(map(abs, medians.values())),
+        "above": sum(error > 0 for error in at_depth_2),
+        "medians": len(at_depth_2),
+        "further": int(sum(np.sum(np.abs(errors) > tolerance) for errors in off.values())),
+        "paths": sum(map(len, off.values())),
+    }

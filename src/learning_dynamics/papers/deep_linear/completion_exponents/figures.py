@@ -1,0 +1,73 @@
+"""Powers of the initialisation scale against the number of entries, measured and predicted."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
+from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.tidy import Table, select, settings_of
+
+
+def completion_exponents(
+    uneven: Table, uneven_path: Table, gaussian: Table, gaussian_path: Table, deeper: Table, coarse: Table
+) -> Drawn:
+    r"""What a completion leaves beyond the rank $r$, as a power of the initialisation scale $s$, and the prediction.
+
+    Left: $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries; medians over
+    {draws} draws, and (dotted) the predicted power through the median at the smallest $s$. Middle: the power against
+    the number of entries, on singular values 3 : 1; dots: draws; circles and squares: medians at depths 2 and 3; lines:
+    $1 - \alpha$ with $\alpha$ from the gradient's singular values along one path at $s$ = {measured_at:g}, and (dashed)
+    from the start of that path alone. Right: measured against predicted, every draw of both kinds of matrices.
+    """
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
+    _against_scale(left, pd.concat([uneven, coarse]), uneven_path)
+    _against_entries(middle, {2: uneven, 3: deeper}, uneven_path)
+    _against_prediction(right, {"singular values 3 : 1": (uneven, uneven_path),
+                                "Gaussian factors": (gaussian, gaussian_path)})  # fmt: skip
+    facts = {"draws": int(uneven["draw"].nunique()), "measured_at": settings_of(uneven_path)["scale"]}
+    return Drawn(figure, facts=facts, alt="Singular values beyond the rank against scale; powers against entries.")
+
+
+def _against_scale(axis: Axes, ends: Table, path: Table) -> None:
+    counts = sorted(ends["observed"].unique())
+    for count, colour in zip(counts, sequence(len(counts)), strict=True):
+        rows = select(ends, "beyond_rank", observed=count)
+        line = rows[rows["converged"]].groupby("scale")["value"].median()
+        power = np.median(predicted_powers(path, count))
+        axis.loglog(line.index, line, "o-", ms=3, lw=1, color=colour, label=f"{count} entries")
+        axis.loglog(line.index, line.iloc[0] * (line.index / line.index[0]) ** power, ":", color=colour)
+    axis.plot([], [], ":", color=COLOURS["grey"], label="predicted power")
+    axis.set(xlabel="initialisation scale $s$", ylabel=r"$\sigma_{r+1}$ at the end")
+    axis.legend(fontsize=6.5, handlelength=1.2)
+
+
+def _against_entries(axis: Axes, ends: dict[int, Table], path: Table) -> None:
+    counts = sorted(path["observed"].unique())
+    for (depth, table), marker in zip(ends.items(), "os", strict=True):
+        colour = DEPTH_COLOURS[depth]
+        powers = [measured_powers(table, count) for count in counts]
+        for count, drawn in zip(counts, powers, strict=True):
+            axis.plot(np.full(len(drawn), count), drawn, ".", ms=3.5, mew=0, alpha=0.5, color=colour)
+        middle = [np.nanmedian(drawn) for drawn in powers]
+        axis.plot(counts, middle, marker, ms=5, color=colour, label=f"measured, depth {depth}")
+    lines = {"alpha": ("blue", "-", r"$1 - \alpha$, the path"),
+             "alpha_at_the_start": ("grey", "--", r"$1 - \alpha$, its start")}  # fmt: skip
+    for quantity, (name, style, label) in lines.items():
+        line = [np.median(predicted_powers(path, count, quantity)) for count in counts]
+        axis.plot(counts, line, ls=style, lw=1.2, color=COLOURS[name], label=label)
+    axis.set(xlabel="observed entries", ylabel="power of $s$", ylim=(0, 1.07))
+    axis.legend(fontsize=6.5, loc="upper left", bbox_to_anchor=(0.0, 0.92))
+
+
+def _against_prediction(axis: Axes, tables: dict[str, tuple[Table, Table]]) -> None:
+    for (label, (ends, path)), name in zip(tables.items(), ("blue", "orange"), strict=True):
+        pairs = [(predicted_powers(path, count), measured_powers(ends, count)) for count in path["observed"].unique()]
+        axis.plot(*np.hstack(pairs), ".", ms=4.5, mew=0, alpha=0.7, color=COLOURS[name], label=label)
+    axis.axline((0, 0), slope=1, color=COLOURS["black"], lw=0.8)
+    axis.set(xlabel=r"predicted, $1 - \alpha$", ylabel="measured", xlim=(0, 1), ylim=(0, 1))
+    axis.legend(fontsize=6.5)

@@ -1,0 +1,82 @@
+"""The gradient's singular values along one descent, until a low-rank matrix is learned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.papers.deep_linear import descent, networks
+from learning_dynamics.papers.deep_linear.completion_exponents.theory import learned, set_aside
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Fraction, Positive, Seed
+from learning_dynamics.trajectory import Arrays, Trajectory
+
+
+def gradient_along_path(
+    data: Arrays,
+    *,
+    depth: Count,
+    scale: Positive,
+    learning_rate: Positive,
+    share: Fraction,
+    every: Count,
+    max_steps: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Plain descent from small Gaussian layers, for every draw and set of entries, at one scale.
+
+    Recorded is what moves the last singular value within the matrix's rank r, and the next one. While k of W's singular
+    values are learned, that is, have passed `share` of the true ones, these are the (r - k)-th singular value of the
+    gradient between what W's first k singular vectors leave, and the next one. From where all r are learned it is zero.
+
+    Parameters
+    ----------
+    data : dict
+        truth, shape (draws, n, n); mask, shape (draws, counts, n, n); observed, shape (counts,).
+
+    Returns
+    -------
+    Trajectory
+        Time is learning rate times steps. Series outside, shape (members, times, 2), those two; whole, the r-th and the
+        next singular value of the whole gradient. Constants observed, and by member draw, count (its place).
+    """
+    (draws, counts), size = data["mask"].shape[:2], data["truth"].shape[-1]
+    draw, count = (each.ravel() for each in np.indices((draws, counts)))
+    truth, mask = data["truth"][draw], data["mask"][draw, count]
+    rank = int(np.linalg.matrix_rank(truth[0]))
+    spectrum = np.linalg.svd(truth, compute_uv=False)[:, :rank]
+    weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
+    rngs = generators(seed, "deep_linear.completion_exponents", draws)
+    normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
+    layers = [normal[draw, j] * scale ** (1 / depth) / np.sqrt(size) for j in range(depth)]
+    steps = np.arange(0, max_steps, every)
+    outside, whole = np.zeros((2, len(draw), len(steps), 2))
+    going = np.arange(len(draw))
+    for place in progress(range(len(steps)), "gradient"):
+        W = networks.product(layers)
+        U, values, Vt = np.linalg.svd(W)
+        number = learned(values[:, :rank], spectrum[going], share)
+        on = number < rank
+        going, layers = going[on], [layer[on] for layer in layers]
+        if not len(going):
+            break
+        gradient = weight[going] * (W[on] - truth[going])
+        left = np.linalg.svd(set_aside(gradient, U[on], Vt[on], number[on]), compute_uv=False)
+        outside[going, place] = np.take_along_axis(left, rank - 1 - number[on, None] + np.arange(2), axis=1)
+        whole[going, place] = np.linalg.svd(gradient, compute_uv=False)[:, rank - 1 : rank + 1]
+        layers = _further(layers, truth[going], weight[going], learning_rate, every)
+    # what is not learned by now is no path with an end
+    outside[going], whole[going] = np.nan, np.nan
+    return Trajectory(
+        learning_rate * steps,
+        {"outside": outside, "whole": whole},
+        {"observed": data["observed"], "draw": draw, "count": count},
+        undecided=np.isin(np.arange(len(draw)), going),
+    )
+
+
+def _further(
+    layers: networks.Layers, truth: np.ndarray, weight: np.ndarray, learning_rate: float, steps: int
+) -> networks.Layers:
+    """Return the layers after so many steps more."""
+    return descent.descend(layers, lambda W: weight * (W - truth), learning_rate, np.array([steps]))[0]

@@ -1,0 +1,36 @@
+"""Which of the gradient's singular values moves which singular value of W."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def learned(values: np.ndarray, truth: np.ndarray, share: float) -> np.ndarray:
+    """Return how many of the leading singular values of W have passed that share of the true ones, shape (...).
+
+    Parameters
+    ----------
+    values, truth : ndarray, shape (..., rank)
+        Descending. A later one counts only after those before it.
+    share : float
+    """
+    return np.cumprod(values >= share * truth, axis=-1).sum(axis=-1)
+
+
+def set_aside(gradient: np.ndarray, U: np.ndarray, Vt: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """Return the gradient between the complements of the first so many left and right singular vectors.
+
+    Parameters
+    ----------
+    gradient, U, Vt : ndarray, shape (members, n, n)
+        Columns of U and rows of Vt are the singular vectors.
+    number : ndarray of int, shape (members,)
+
+    Returns
+    -------
+    ndarray, shape (members, n, n)
+        In the basis of those vectors.
+    """
+    kept = np.arange(gradient.shape[-1]) >= number[:, None]
+    rotated = np.swapaxes(U, -1, -2) @ gradient @ np.swapaxes(Vt, -1, -2)
+    return kept[:, :, None] * rotated * kept[:, None, :]

@@ -1,0 +1,42 @@
+"""Low-rank matrices with given singular values, of which only some entries are seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+
+
+def nested(
+    *, size: Count, singular_values: list[Positive], observed: list[Count], draws: Count, seed: Seed
+) -> dict[str, np.ndarray]:
+    """Matrices W* with ||W*||_F = size and singular vectors turned at random, with nested sets of observed entries.
+
+    As `matrix_completion.nested` but for the spectrum, which is a multiple of `singular_values` on every draw.
+
+    Returns
+    -------
+    dict
+        truth, shape (draws, size, size); mask, shape (draws, counts, size, size); observed, shape (counts,).
+
+    Raises
+    ------
+    ProjectError
+        If more entries are to be observed, or singular values given, than the matrix has.
+    """
+    if max(observed) > size * size or len(singular_values) > size:
+        raise ProjectError(
+            f"a {size} x {size} matrix has {size * size} entries and {size} singular values; "
+            f"lower observed ({max(observed)}) or give fewer singular values ({len(singular_values)})"
+        )
+    spectrum = size * np.array(singular_values) / np.linalg.norm(singular_values)
+    truth = np.empty((draws, size, size))
+    ranks = np.empty((draws, size * size), dtype=int)
+    for draw, rng in enumerate(generators(seed, "deep_linear.given_spectrum", draws)):
+        U, V = (np.linalg.qr(rng.standard_normal((size, len(spectrum))))[0] for _ in range(2))
+        truth[draw] = (U * spectrum) @ V.T
+        ranks[draw] = rng.permutation(size * size)
+    masks = ranks[:, None] < np.array(observed)[:, None]
+    return {"truth": truth, "mask": masks.reshape(draws, -1, size, size), "observed": np.array(observed)}
