@@ -35,7 +35,7 @@ def completion_exponents(
     It is the law of one measurement with a gradient that changes on the way. The ratio comes from one scale,
     {measured_at:g}, and other starts; powers from scales {first:g} to {last:g}. For singular values 3 : 1 the power
     rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the less a smaller
-    scale helps depth 2, and to depth 3 their number is all one. Medians are off by {off:.2g} at most, at depth 2
+    scale helps depth 2; at depth 3 their number does not matter. Medians are off by {off:.2g} at most, at depth 2
     {above} of {medians} of them upwards: directions turn when a singular value is learned, which costs a factor that is
     not paid at once; at scales from {first_coarse:g} to {last_coarse:g} by {off_coarse:.2g}. {further} of {paths} draws
     are further off than the tolerance.
