@@ -64,7 +64,7 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
         "assumptions hold": ("both", "blue", (11, 1e-10), "left"),
         "beyond a singular matrix": ("beyond singular", "vermilion", (81, 0.4), "right"),
         "unbalanced": ("unbalanced", "orange", (81, 60.0), "right"),
-        "unbalanced, shorter step": ("shorter step", "green", (44, 1e-8), "right"),
+        "unbalanced, shorter step": ("shorter step", "green", (40, 1e-8), "right"),
     }
     for case, (label, colour, place, side) in shown.items():
         slower = table.attrs["settings"]["rescaling"] ** 2 if case == "unbalanced, shorter step" else 1.0
