@@ -19,7 +19,7 @@ space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate turning bench mutants quick test verdicts lint docs clean
+.PHONY: help figures publish replicate turning bench mutants quick test verdicts lint docs site clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,9 +85,16 @@ $(VENV)/.docs: $(INSTALLED) pyproject.toml constraints.txt
 	  --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
-docs: $(VENV)/.docs  ## the reference of settings and library: site/index.html
+docs: $(VENV)/.docs  ## the reference of settings and library: site/reference/index.html
 	$(VENV)/bin/python -m mkdocs build --strict --quiet
-	@echo "the reference to read: $(CURDIR)/site/index.html"
+	@echo "the reference to read: $(CURDIR)/site/reference/index.html"
+
+site: figures docs  ## all that there is to read, in one folder to be put on a server: site/index.html
+	rm -rf site/figures site/results
+	mkdir -p site/results
+	cp -R figures site/figures
+	tar -cf - results/*/metrics/*.parquet | tar -xf - -C site
+	cp docs/site.html site/index.html
 
 publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
 	python -m learning_dynamics publish
