@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,24 @@ def fallen(region: Table, quantity: str, population: str, threshold: float) -> p
     return rows.assign(fallen=rows["value"] >= threshold)
 
 
+def times_by_scale(flows: Sequence[Table]) -> pd.DataFrame:
+    """Return when classes are learned, a row for each cell, draw and class, a column for each scale, smallest first."""
+    rows = pd.concat(flows).set_index(["counts", "dimension", "seed", "index", "scale"])["value"]
+    return rows.unstack("scale")  # noqa: PD010 - a series
+
+
+def slopes_by_scale(times: pd.DataFrame) -> pd.DataFrame:
+    """Return slopes of such times on log(1 / scale) between the two smallest scales, a column for each class."""
+    smallest, larger = times.columns[:2]
+    return ((times[smallest] - times[larger]) / np.log(larger / smallest)).unstack("index")  # noqa: PD010 - a series
+
+
+def sizes_of(counts: str) -> list[int]:
+    """Return the class sizes that a cell's name joins by dashes."""
+    return [int(size) for size in counts.split("-")]
+
+
 def ratio(counts: str) -> float:
     """Return the size of the largest class over that of the smallest."""
-    sizes = [int(size) for size in counts.split("-")]
+    sizes = sizes_of(counts)
     return max(sizes) / min(sizes)

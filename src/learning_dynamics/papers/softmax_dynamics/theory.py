@@ -36,6 +36,57 @@ def fastest_growth(counts: Sequence[int]) -> float:
     return float(np.sqrt(np.linalg.eigvalsh(gram)[-1]))
 
 
+def uniform_gain(counts: Sequence[int], learned: Sequence[int] = ()) -> np.ndarray:
+    """Return minus A at uniform predictions, with the examples of each class as one row, shape (classes, classes).
+
+    A row stands for n examples and is that of one of them times sqrt(n), which keeps singular values. Rows of classes
+    in `learned` are zero.
+    """
+    classes = len(counts)
+    weights = np.sqrt(np.asarray(counts, dtype=float))
+    weights[list(learned)] = 0.0
+    return weights[:, None] * (np.eye(classes) - 1 / classes)
+
+
+def pair_times(counts: Sequence[int]) -> np.ndarray:
+    """Return when each class is learned, in units of log(1 / scale), as the scale goes to zero, shape (classes,).
+
+    Ours; derived here. While features are small, predictions are uniform and every feature direction grows alike, at
+    the singular values s_1 >= s_2 >= ... of A. The first to be of order one is the leading singular vector, after the
+    time 1 / s_1. In that one direction the two largest classes come to lie opposite each other: both are learned. All
+    others stay at the origin, where predictions are uniform, and go on growing across it, now by the singular values of
+    A without the rows of what is learned. The k-th direction after the leading one has grown by s_(1 + k) meanwhile, as
+    what grew faster points along directions that are taken.
+
+    It is meant for two pairs. Within the plane that these span a third can leave the origin as well, so that the rule,
+    which waits for another direction, need not hold from there on.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        Class sizes, largest first and all different.
+    """
+    pairs = (len(counts) + 1) // 2
+    remaining, time, times = np.ones(pairs), 0.0, []
+    for pair in range(pairs):
+        rates = np.linalg.svd(uniform_gain(counts, range(2 * pair)), compute_uv=False)[: pairs - pair]
+        step = remaining[0] / rates[0]
+        time += step
+        times.append(time)
+        remaining = (remaining - step * rates)[1:]
+    return np.repeat(times, 2)[: len(counts)]
+
+
+def times_one_by_one(counts: Sequence[int]) -> np.ndarray:
+    """Return one over the singular values of A at uniform predictions, in their order, shape (classes,).
+
+    It is what `pair_times` would be if each class had one for itself, and stages did not change them. The last singular
+    value is zero; the last class shares that of the one before.
+    """
+    rates = np.linalg.svd(uniform_gain(counts), compute_uv=False)[:-1]
+    return 1 / np.append(rates, rates[-1])
+
+
 def rank_of_two_pairs(ratio: float) -> float:
     """Return RankMe of class means in two dimensions, sizes r^3 : r^2 : r : 1, equal margins; over examples as well.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, equal, share_of_draws
 from learning_dynamics.evidence import mean, share
+from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
     MORE,
@@ -16,6 +17,9 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     TREATED,
     learning_times,
     members,
+    sizes_of,
+    slopes_by_scale,
+    times_by_scale,
     values,
 )
 from learning_dynamics.settings import Fraction, Positive
@@ -35,7 +39,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     """
     times = learning_times(grid, skewed=True)
     cells = members(grid, skewed=True)
-    sizes = np.array([[int(size) for size in counts.split("-")] for counts in cells["counts"]])
+    sizes = np.array([sizes_of(counts) for counts in cells["counts"]])
     scale = cells["scale"].to_numpy()
     kept = scale <= small
 
@@ -189,3 +193,97 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
         "large": float(np.nanmean(close(FIRST)[~kept])) if (~kept).any() else np.nan,
     }
     return Finding(judge, FIRST, {"aligned from the start": START}, facts=facts)
+
+
+TWO_PAIRS = [1, 2, 3, 4]  # classes by size
+Factors = Callable[[Sequence[int]], np.ndarray]
+OTHER_FACTORS: dict[str, Factors] = {
+    "a class for each singular value of A at the start": theory.times_one_by_one,
+    "a pair for each singular value of A at the start": lambda counts: theory.times_one_by_one(counts)[_pairs(counts)],
+    "one over the root of a class's size": lambda counts: 1 / np.sqrt(counts),
+    "all classes at once": lambda counts: theory.times_one_by_one(counts)[np.zeros(len(counts), dtype=int)],
+}
+
+
+def _pairs(counts: Sequence[int]) -> np.ndarray:
+    return np.arange(len(counts)) // 2
+
+
+@claim(
+    "Section 3.3, primacy bias, in numbers",
+    scope="the four most frequent classes; sizes in powers of 2 to 5, V = 4 with d = 2 and 3, V = 6 with d = 3; "
+    "cross-entropy, gradient flow from ever smaller Gaussian starts; one row of features a class",
+    origin="ours",
+    empirical=True,
+)
+def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
+    r"""From small starts the two most frequent classes are learned together, and the next two together, at times in
+    proportion to $\ln(1 / s)$ for starts of scale $s$. The factor of the first pair is one over the largest singular
+    value of $A$ at uniform predictions. That of the second is the sum of two stages: growth at the second singular
+    value until the first pair is learned, then at the largest of $A$ without the rows of what is learned.
+
+    Measured is, of each draw, the slope of the time at which a class is learned on $\ln(1 / s)$ between the scales
+    {larger:.0e} and {smallest:.0e}, over the predicted factor: {value:.3f} for the most frequent class; furthest from
+    one is the mean of class {furthest}, {far:.3f}. At sizes {example} the factor of the second pair is {second:.3f},
+    where a class for each singular value of $A$ at the start would have {naive}. That is the limit. At scale
+    {largest:.0e} the most frequent class takes {first:.2f} times as long as the factor says, the fourth {fourth:.2f}
+    times (medians). A third pair is not judged: a third stage would be its rule, but it is learned sooner, the fifth
+    class with {fifth:.2f} of the slope.
+    """
+    times = times_by_scale(flows)
+    smallest, larger, *_, largest = times.columns
+    slopes = slopes_by_scale(times)
+    own = _relative(slopes, theory.pair_times)
+    # the nearest of the other factors, in the class in which it is furthest
+    resolution = min(
+        float((own / _relative(slopes, other) - 1)[TWO_PAIRS].abs().mean().max()) for other in OTHER_FACTORS.values()
+    )
+
+    def judge(factors: Factors) -> Judgement:
+        found = _relative(slopes, factors)
+        return Judgement(
+            *(
+                equal(
+                    f"slope of the time on log(1 / scale) over its factor, class {index} by size (mean over draws)",
+                    mean(found[index]),
+                    1.0,
+                    tolerance=2 / np.log(1 / larger),
+                    resolution=resolution,
+                    because="interval of the mean, and what a factor of the time squared beside the exponential adds",
+                )
+                for index in TWO_PAIRS
+            )
+        )
+
+    means = own.mean()[TWO_PAIRS]
+    sizes = sizes_of(min(own.index.get_level_values("counts"), key=len))
+    facts = {
+        "larger": larger,
+        "smallest": smallest,
+        "largest": largest,
+        "furthest": int((means - 1).abs().idxmax()),
+        "far": float(means[(means - 1).abs().idxmax()]),
+        "example": " : ".join(map(str, sizes)),
+        "second": float(theory.pair_times(sizes)[2]),
+        "naive": " and ".join(f"{factor:.3f}" for factor in theory.times_one_by_one(sizes)[2:4]),
+        "first": _times_the_limit(times, largest, 1),
+        "fourth": _times_the_limit(times, largest, 4),
+        "fifth": float(own[5].mean()) if 5 in own else np.nan,
+    }
+    return Finding(judge, theory.pair_times, OTHER_FACTORS, facts=facts)
+
+
+def _relative(slopes: Table, factors: Factors) -> Table:
+    """Return what is measured over what is predicted, a row for each draw and a column for each class."""
+    predicted = np.full(slopes.shape, np.nan)
+    for row, counts in zip(predicted, slopes.index.get_level_values("counts"), strict=True):
+        found = factors(sizes_of(counts))
+        row[: len(found)] = found
+    return slopes / predicted
+
+
+def _times_the_limit(times: Table, scale: float, index: int) -> float:
+    """Return the median of the times at which a class is learned from a scale, over what the limit says of it."""
+    found = times[scale].xs(index, level="index")
+    limits = [theory.pair_times(sizes_of(counts))[index - 1] for counts in found.index.get_level_values("counts")]
+    return float(np.median(found / np.log(1 / scale) / limits))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import Estimate, mean, median, share
-from learning_dynamics.papers.softmax_dynamics.draws import learning_times, values
+from learning_dynamics.papers.softmax_dynamics import theory
+from learning_dynamics.papers.softmax_dynamics.draws import learning_times as times_learned
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
+from learning_dynamics.papers.softmax_dynamics.draws import sizes_of, slopes_by_scale, times_by_scale, values
 from learning_dynamics.papers.softmax_dynamics.panels import class_colours, learned_times, line
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Fraction
@@ -106,8 +110,8 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     def shares(holds: np.ndarray, kept: np.ndarray) -> list[Estimate]:
         return [share(int(holds[kept & (scale == one)].sum()), int((kept & (scale == one)).sum())) for one in scales]
 
-    times = learning_times(grid, skewed=True)
-    sizes = np.array([[int(size) for size in counts.split("-")] for counts in cells["counts"]])
+    times = times_learned(grid, skewed=True)
+    sizes = np.array([sizes_of(counts) for counts in cells["counts"]])
     larger = sizes[:, :, None] > sizes[:, None, :]
     pairs = (larger & (times[:, :, None] < times[:, None, :])).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
     everything = np.ones(len(cells), dtype=bool)
@@ -147,3 +151,60 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
         "Shares and factors with intervals against the initial scale: order of learning, alignment, separation, growth."
     )
     return Drawn(figure, {"cosine": cosine}, alt)
+
+
+def learning_times(flows: Sequence[Table]) -> Drawn:
+    r"""When each class is learned, from ever smaller starts.
+
+    Gradient flow from Gaussian starts of scale $s$, one row of features a class, {seeds} seeds. Left: class sizes
+    {sizes} in two dimensions; medians and middle half of the time at which a class's probability passes one half. Lines
+    of the predicted slopes go through the points of the smallest start; dotted, from the origin, what a class for each
+    singular value of $A$ at the start would make of it. Right: slope between the two smallest starts, median of the
+    seeds, against the predicted one, of every class at all sizes; crosses, against those of a class for each singular
+    value.
+    """
+    figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
+    narrow = flows[0][flows[0]["dimension"] == flows[0]["dimension"].min()]
+    counts = str(narrow["counts"].unique()[narrow["counts"].nunique() // 2])
+    _learned_by_scale(course, narrow[narrow["counts"] == counts], sizes_of(counts))
+    _measured_and_predicted(slopes, slopes_by_scale(times_by_scale(flows)))
+    facts = {"seeds": settings_of(flows[0])["seeds"], "sizes": counts.replace("-", ", ")}
+    alt = "Times of learning against ln(1/s), on lines of predicted slopes; measured slopes on the diagonal."
+    return Drawn(figure, facts, alt)
+
+
+def _learned_by_scale(axis: Axes, table: Table, sizes: list[int]) -> None:
+    """Draw when the classes of one cell are learned, over the logarithm of the scale."""
+    domain = np.array([0.0, 1.08 * np.log(1 / table["scale"].min())])
+    slopes = zip(theory.pair_times(sizes), theory.times_one_by_one(sizes), strict=True)
+    styles = zip(class_colours(len(sizes)), "os^D", strict=False)
+    for index, ((colour, marker), (factor, other)) in enumerate(zip(styles, slopes, strict=True), start=1):
+        by_scale = select(table, "learned", index=index).groupby("scale")["value"]
+        low, middle, high = (by_scale.quantile(q) for q in (0.25, 0.5, 0.75))
+        at = np.log(1 / middle.index.to_numpy())
+        axis.errorbar(
+            at, middle, yerr=[middle - low, high - middle], fmt=marker, ms=4.5, lw=1, color=colour, zorder=3,
+            mfc=colour if index % 2 else "none", label=f"class {index} ({sizes[index - 1]})",
+        )  # fmt: skip
+        axis.plot(domain, middle.iloc[0] + factor * (domain - at[0]), color=colour, lw=1.0)
+        axis.plot(domain, other * domain, color=colour, lw=1.0, ls=":")
+    axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time at which a class is learned", xlim=domain)
+    axis.set_ylim(0, 1.15 * table["value"].max())
+    axis.legend(loc="upper left", fontsize=8, handletextpad=0.2)
+
+
+def _measured_and_predicted(axis: Axes, slopes: Table) -> None:
+    """Draw slopes of the times on log(1 / scale) against those of pairs, and of a class for each singular value."""
+    pairs = (("first pair", "o", "blue"), ("second pair", "s", "orange"), ("third pair", "^", "purple"))
+    for counts, draws in slopes.groupby("counts"):
+        sizes = sizes_of(str(counts))
+        measured, predicted = draws.median().to_numpy()[: len(sizes)], theory.pair_times(sizes)
+        axis.plot(theory.times_one_by_one(sizes), measured, "x", ms=4, color=COLOURS["grey"])
+        for start, (label, marker, colour) in zip(range(0, len(predicted), 2), pairs, strict=False):
+            two = slice(start, start + 2)
+            axis.plot(predicted[two], measured[two], marker, ms=5, color=COLOURS[colour], mfc="none", label=label)
+    end = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
+    axis.plot([0, end], [0, end], color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=0)
+    axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, end), ylim=(0, end))
+    entries = dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    axis.legend(entries.values(), entries.keys(), loc="upper left", fontsize=8, handletextpad=0.2)

@@ -1,0 +1,37 @@
+"""When each class is learned."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+ESCAPES = (
+    Column("counts", "str", "class sizes, largest first, joined by dashes"),
+    Column("dimension", "int", "feature dimensions d"),
+    Column("scale", "float", "standard deviation of the initial parameters"),
+    Column("seed", "int", "ensemble member within its cell, the same start at each scale"),
+    QUANTITY,
+    Column("index", "int", "1, 2, ...: classes by size, largest first"),
+    Column("value", "float", "flow time; empty for a class never learned, and for a failed flow", nullable=True),
+)
+
+
+@columns(*ESCAPES)
+def escapes(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure ``learned``, the flow time at which the probability of its own class passes one half for good."""
+    constants = trajectory.constants
+    scale = constants["scale"]
+    times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))
+    times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / scale)[:, None]
+    table = rows(
+        {"learned": times},
+        {"seed": np.arange(len(times)) % trajectory.settings["seeds"]},
+        counts=np.array(["-".join(map(str, sizes)) for sizes in constants["counts"].tolist()]),
+        dimension=constants["dimension"],
+        scale=scale,
+    )
+    return joined(ESCAPES, table)

@@ -1,0 +1,89 @@
+"""Gradient flow from ever smaller starts, to see when each class is learned."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics import starts, theory
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+
+def escapes(
+    *,
+    counts: list[list[Count]],
+    dimensions: list[Count],
+    scales: list[Positive],
+    seeds: Count,
+    start: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    seed: Seed,
+) -> Trajectory:
+    """Gradient flow under cross-entropy from Gaussian starts of several scales, one row of features a class.
+
+    The row of a class stands for all its examples, as in `population.class_flows`. A member's start is the same at
+    all scales but for its size, so that a difference of its times is one of scales. Integration is to `rtol` times the
+    scale in absolute terms.
+
+    Returns
+    -------
+    Trajectory
+        Time in units of log(1 / scale). Series probabilities (members, times, classes), of its own class; constants
+        counts, dimension and scale of each member.
+    """
+    if len({len(sizes) for sizes in counts}) > 1:
+        raise ProjectError("escapes: all entries of `counts` must have as many classes")
+    if max(scales) >= 1:
+        raise ProjectError("escapes: scales must lie below one, as time is counted in units of log(1 / scale)")
+    times = starts.log_times(start, horizon, points)
+    cells = list(itertools.product(counts, dimensions, scales))
+    classes = len(counts[0])
+    probabilities = []
+    for sizes, dimension, scale in progress(cells, "cells"):
+        label = f"softmax_dynamics.escapes.{'-'.join(map(str, sizes))}.{dimension}"
+        initial = [_start(rng, sizes, dimension, scale) for rng in generators(seed, label, seeds)]
+        labels = np.repeat(np.eye(classes)[None], seeds, axis=0)
+        states = starts.flow(
+            labels,
+            np.stack(initial),
+            dimension,
+            "cross_entropy",
+            np.log(1 / scale) * times,
+            rtol=rtol,
+            atol=rtol * scale,
+            copies=np.repeat(np.array(sizes, dtype=float)[None], seeds, axis=0),
+        )
+        factors = starts.factors_of(states, labels, dimension)
+        probabilities.append(np.diagonal(model.softmax(factors["f"] @ factors["W"]), axis1=-2, axis2=-1))
+    series = np.concatenate(probabilities)
+    constants = {
+        "counts": np.repeat(np.array([sizes for sizes, _, _ in cells]), seeds, axis=0),
+        "dimension": np.repeat(np.array([dimension for _, dimension, _ in cells]), seeds),
+        "scale": np.repeat(np.array([scale for _, _, scale in cells]), seeds),
+    }
+    return Trajectory(
+        times, {"probabilities": series.astype(np.float32)}, constants, undecided=starts.undecided(series)
+    )
+
+
+def _start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: float) -> np.ndarray:
+    """Return a packed start whose feature space is turned so that the fastest direction lies along its first axis.
+
+    The flow commutes with turns of that space. So turned, what is still tiny beside a direction that has grown has
+    entries of its own, and is not lost to the rounding of larger ones.
+    """
+    rows, classifier = model.gaussian(rng, len(sizes), dimension, len(sizes), scale)
+    rows = rows / np.sqrt(np.array(sizes))[:, None]
+    U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
+    growing = min(dimension, len(sizes) - 1)
+    amplitudes = U.T[:growing] @ (np.sqrt(np.array(sizes))[:, None] * rows) + Vt[:growing] @ classifier.T
+    turn = np.linalg.qr(amplitudes.T, mode="complete")[0]
+    return model.pack(rows @ turn, turn.T @ classifier)
