@@ -31,6 +31,14 @@ def difference_error(simple: Any) -> Any:
     return 10 * np.finfo(float).eps / (DIFFERENCE_STEP * simple)
 
 
+def truncation_error(simple: float) -> float:
+    """Return what fourth-order differences in time leave, with steps of at most a share `simple` of the gap.
+
+    It is the fourth power of that share, with ten for its constant.
+    """
+    return 10 * simple**4
+
+
 def rate_errors(table: Table, quantity: str, speed: str, smooth: pd.Series) -> np.ndarray:
     """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time).
 

@@ -284,6 +284,6 @@ def _relative(slopes: Table, factors: Factors) -> Table:
 
 def _times_the_limit(times: Table, scale: float, index: int) -> float:
     """Return the median of the times at which a class is learned from a scale, over what the limit says of it."""
-    found = times[scale].xs(index, level="index")
+    found = times[scale].xs(index, level="index").fillna(np.inf)  # a class not learned by the horizon comes later
     limits = [theory.pair_times(sizes_of(counts))[index - 1] for counts in found.index.get_level_values("counts")]
     return float(np.median(found / np.log(1 / scale) / limits))

@@ -72,7 +72,7 @@ def compression_map(
     panels[0].set_yticks(range(len(keys)), [f"{name} {amount:g}" for name, amount in keys], fontsize=8)
     panels[0].invert_yaxis()
     panels[0].axvline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
-    panels[0].set(xlim=(-0.02, 1.02), xlabel="share of seeds that compress")
+    panels[0].set(xlim=(-0.02, None), xlabel="share of seeds that compress")
     panels[0].xaxis.set_major_formatter(PercentFormatter(1.0))
     handles, labels = panels[0].get_legend_handles_labels()
     bottom.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, handletextpad=0.1)

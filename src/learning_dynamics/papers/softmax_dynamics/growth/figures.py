@@ -29,11 +29,11 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
         rows = rates[rates["index"] == index].set_index(["seed", "time"])
         error = ((rows["value"] - rows["predicted"]).abs() / speed).clip(lower=1e-17)
         residual.plot(gap, error, ".", ms=1.5, color=colour, label=rf"$\sigma_{index}$", rasterized=True)
-    ends = np.geomspace(1e-5, 1.0, 50)
+    ends = np.geomspace(0.5 * simple, 1.0, 50)
     residual.plot(ends, difference_error(ends), color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
     residual.axvline(simple, color=COLOURS["grey"], lw=0.9, ls=":")
-    residual.set(xlabel="relative gap", ylabel=r"error of $-g_i \sigma_i$", xlim=(1e-5, 1.5), ylim=(1e-17, 1e-5))
-    residual.legend(loc="upper right", markerscale=5, handletextpad=0.0)
+    residual.set(xlabel="relative gap", ylabel=r"error of $-g_i \sigma_i$", xlim=(0.5 * simple, 1.2))
+    residual.legend(loc="lower left", markerscale=5, handletextpad=0.0)
     x, y = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
     fit = slope(x, y)
     shown = slice(0, 3000)
@@ -46,19 +46,18 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     low, high = np.quantile(y, [0.005, 1.0])
     initial.set(xlabel=r"$\sigma_i$ at the start", ylabel=r"$|\dot\sigma_i|$ at the start")
     initial.set_ylim(np.exp(low), 2 * np.exp(high))
-    initial.set_xlim(
-        10.0 ** np.floor(np.log10(starts["sigma"].min())), 10.0 ** np.ceil(np.log10(starts["sigma"].max()))
-    )
+    initial.set_xlim(0.5 * np.exp(np.quantile(x, 0.001)), 10.0 ** np.ceil(np.log10(np.exp(x.max()))))
     sigma = select(flow, "sigma")
     for index, colour in reversed(list(zip((1, 2), sequence(2), strict=True))):
         for seed in range(members):
             rows = [table[(table["index"] == index) & (table["seed"] == seed)]["value"] for table in (sigma, rates)]
             label = rf"$\sigma_{index}$" if seed == 0 else None
             along.plot(rows[0], rows[1].abs(), color=colour, lw=0.6, alpha=0.6, label=label)
-    ends = np.array([1e-3, 10.0])
-    along.plot(ends, ends, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=3, label="slope 1")
-    along.set(xlabel=r"$\sigma_i$", ylabel=r"$|\dot\sigma_i|$", ylim=(1e-6, 10), xlim=(3e-4, 20))
-    along.legend(loc="upper left", handlelength=1.2, labelspacing=0.2)
+    domain = np.array([sigma["value"].min(), sigma["value"].max()])
+    along.plot(domain, domain, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=3, label="slope 1")
+    along.set(xlabel=r"$\sigma_i$", ylabel=r"$|\dot\sigma_i|$", xlim=(0.7 * domain[0], 1.5 * domain[1]))
+    along.set_ylim(bottom=np.quantile(rates["value"].abs(), 0.002))
+    along.legend(loc="lower center", handlelength=1.2, labelspacing=0.2)
     for axis in (residual, initial, along):
         axis.set_xscale("log")
         axis.set_yscale("log")
@@ -72,7 +71,8 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     r"""Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
     Left: relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes (dots;
-    circles, their root mean square) against the largest class's size $N$, with $\sqrt{N}$ and $N$. Middle: the growth
+    circles, their root mean square) against the largest class's size $N$; lines, as $\sqrt{N}$ and $N$ would continue
+    the first. Middle: the growth
     rate of $\sigma_1$ after a tiny start has aligned with the fastest direction: $\sqrt{N}$ where inputs are
     orthonormal (filled), $N$ where the $N$ examples repeat one context and share its row of $f$ (open); lines, the
     spectral norm of $A$, its rows repeated in the second case. Right: what dropping terms in $1/V$ from $g_i$ costs
@@ -87,21 +87,27 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     random.plot(chosen["largest"], rate, ".", ms=2.0, color=COLOURS["sky"])
     mean_square = np.sqrt((rate**2).groupby(chosen["largest"]).mean())
     random.plot(mean_square.index, mean_square, "o", ms=4, color=COLOURS["blue"], label="starts")
-    random.plot(sizes, sizes, color=COLOURS["vermilion"], ls=(0, (4, 2)), label="$N$")
-    random.plot(sizes, np.sqrt(sizes), color=COLOURS["black"], ls=(0, (1, 1)), label=r"$\sqrt{N}$")
+    first = mean_square.iloc[0] / sizes[0]
+    random.plot(sizes, first * sizes, color=COLOURS["vermilion"], ls=(0, (4, 2)), label="$N$")
+    random.plot(sizes, first * np.sqrt(sizes[0] * sizes), color=COLOURS["black"], ls=(0, (1, 1)), label=r"$\sqrt{N}$")
     random.set_yscale("log")
     random.set(ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start, $V = {shown}$")
-    random.set_ylim(np.quantile(rate, 0.05), 4 * sizes.max())
+    random.set_ylim(np.quantile(rate, 0.05), 6 * first * sizes.max())
     for table, filled in ((early, True), (repeated, False)):
         end = table[table["time"] == table["time"].max()]
         for count, colour in zip(sorted(end["classes"].unique()), ("green", "purple"), strict=False):
             cell = end[end["classes"] == count].groupby("largest")[["growth", "fastest"]].median()
-            label = rf"$V = {count}$" + ("" if filled else ", one context")
+            label = rf"$V = {count}$" if filled else None
             aligned.plot(cell.index, cell["fastest"], color=COLOURS[colour], lw=1.0, ls="-" if filled else "--")
             face = COLOURS[colour] if filled else "none"
             aligned.plot(cell.index, cell["growth"], "o", ms=4.5, color=COLOURS[colour], mfc=face, label=label)
+        middle = end["growth"].groupby(end["largest"]).median()
+        aligned.annotate(
+            "orthonormal" if filled else "one context", (middle.index[len(middle) // 2], middle.iloc[len(middle) // 2]),
+            xytext=(6, -14), textcoords="offset points", fontsize=8,
+        )  # fmt: skip
     aligned.set_yscale("log", base=2)
-    aligned.set(ylabel=r"$\dot\sigma_1 / \sigma_1$", title="aligned start", ylim=(1, 2**9))
+    aligned.set(ylabel=r"$\dot\sigma_1 / \sigma_1$", title="aligned start")
     squares = starts.assign(square=starts["gain"] ** 2).groupby("classes")["square"].sum()
     for column, marker, label in (("gain_many_classes", "o", "$g_i$, eq. 21"), ("gain_separate", "^", "sums apart")):
         errors = starts.assign(error=(starts[column] - starts["gain"]) ** 2).groupby("classes")["error"].sum()

@@ -14,6 +14,7 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     difference_error,
     flow_error,
     rate_errors,
+    truncation_error,
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
@@ -38,8 +39,6 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
     step = settings_of(curves)["step"]
     curve_smooth = step * at_each_time(curves, "speed") < simple * at_each_time(curves, "gap")
     flow_smooth = at_each_time(flow, "gap") > simple
-    # truncation: the fourth power of step over gap, at most a share `simple`, with ten for its constant
-    truncation = 10 * simple**4
 
     def judge(factor: float) -> Judgement:
         turned = [_scaled(table, factor) for table in (curves, flow)]
@@ -47,7 +46,7 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
             every_draw(
                 r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
                 rate_errors(turned[0], "lemma", "speed", curve_smooth),
-                at_most=truncation,
+                at_most=truncation_error(simple),
                 because="truncation of fourth-order differences",
                 left_out=_seen(curve_smooth),
             ),
