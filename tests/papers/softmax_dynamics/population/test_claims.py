@@ -172,3 +172,51 @@ def test_lengths_and_both_ranks_must_be_as_predicted(given, verdict):
     # eigenvalues as 8 to 1 at 512 : 64 : 8 : 1
     assert found.facts["predicted_rank"] == pytest.approx(np.exp(stats.entropy([8, 1])))
     assert found.facts["classes"] == pytest.approx(given[1], abs=0.01)
+
+
+PREDICTED = {("16-6-3-1", 1e-3): 0.0, ("64-16-4-1", 1e-3): 0.13, ("216-36-6-1", 1e-3): 0.24, ("20-7-3-1", 1e-3): 0.05}
+
+
+def falls_of(cells: dict, seeds: int, off: float = 0.0, share: float = 1.0) -> pd.DataFrame:
+    """Falls at the values of `cells`, moved by `off`, in so many draws; the rest on the other side of 0.05."""
+    rows = [
+        {"counts": counts, "scale": scale, "seed": seed, "population": population, "threshold": threshold,
+         "quantity": "fall_rare" if threshold else "end",
+         "value": (population == "classes") * (value + off if seed < share * seeds else 0.1 * (value < 0.05))}
+        for (counts, scale), value in cells.items()
+        for seed, population, threshold in itertools.product(range(seeds), ("classes", "examples"), (0.0, 0.02))
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def bounded(off: float = 0.0, share: float = 1.0):
+    tables = {"draws": falls_of(PREDICTED, 40, off, share), "directions": falls_of(PREDICTED, 1)}
+    return evaluate(claims.boundary_is_predicted, tables, {"threshold": 0.05, "most": 0.9})
+
+
+def test_falls_as_predicted_are_accepted_and_those_of_other_cells_or_populations_refused():
+    found = bounded()
+    assert found.verdict == "reproduced"
+    assert (found.facts["cells"], found.facts["falling"], found.facts["clear"], found.facts["side"]) == (4, 3, 3, 1.0)
+    # the cell at the threshold is on neither side
+    assert found.judgement.parts[0].left_out.startswith("40 left out")
+
+
+@pytest.mark.parametrize(
+    ("off", "verdict"), [(0.015, "reproduced"), (0.03, "not reproduced"), (-0.03, "not reproduced")]
+)
+def test_medians_must_be_as_near_as_the_smallest_fall(off, verdict):
+    assert bounded(off=off).verdict == verdict
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(1.0, "reproduced"), (0.8, "not reproduced")])
+def test_draws_on_the_other_side_refuse_it_though_medians_agree(share, verdict):
+    assert bounded(share=share).verdict == verdict
+
+
+def test_the_fall_at_equal_margins_is_that_of_the_eigenvalues_of_two_pairs():
+    lengths = np.array([100, 20, 5, 1]) ** -0.25
+    points = np.array([[lengths[0], 0], [-lengths[1], 0], [0, lengths[2]], [0, -lengths[3]]])
+    rank = np.exp(stats.entropy(np.linalg.eigvalsh(points.T @ points)))
+    assert claims._fall_at_equal_margins("100-20-5-1") == pytest.approx(2 - rank)
+    assert claims._fall_at_equal_margins("4-4-4-4") == 0

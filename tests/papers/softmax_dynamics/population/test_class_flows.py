@@ -137,3 +137,33 @@ def test_a_member_that_failed_is_empty(flows):
     measured = table["quantity"] != "length_order"
     assert empty[measured].sum() == 2 * 5
     assert set(table[empty & measured]["seed"]) == {2}
+
+
+DIRECTIONS = {
+    "counts": [[9, 3, 2, 1], [12, 4, 2, 1]], "dimensions": [2, 3], "scales": [1e-6, 1e-3], "start": 0.1,
+    "horizon": 100.0, "points": 30, "rtol": 1e-9, "atol": 1e-15,
+}  # fmt: skip
+
+
+def test_a_start_of_growing_directions_is_balanced_and_each_axis_grows_at_a_singular_value_of_the_residual():
+    trajectory = runs.growing_directions(**DIRECTIONS)
+    for member, sizes in enumerate(trajectory.constants["counts"]):
+        d, scale = trajectory.constants["dimension"][member], trajectory.constants["scale"][member]
+        f, W = (trajectory.series[name][member, 0].astype(float) for name in "fW")
+        f, W = f[:, :d], W[:d]
+        np.testing.assert_allclose((f * sizes[:, None]).T @ f, scale**2 * np.eye(d), atol=1e-6 * scale**2)
+        np.testing.assert_allclose(W @ W.T, scale**2 * np.eye(d), atol=1e-6 * scale**2)
+        residual = np.repeat(np.eye(4), sizes, axis=0) - 1 / 4
+        rates = np.linalg.svd(residual, compute_uv=False)[:d]
+        every = f[np.repeat(np.arange(4), sizes)]
+        np.testing.assert_allclose(residual @ W.T, every * rates, atol=1e-5 * scale)
+        np.testing.assert_allclose(every.T @ residual, W * rates[:, None], atol=1e-5 * scale)
+
+
+def test_what_is_measured_of_a_start_without_chance_has_one_seed():
+    trajectory = runs.growing_directions(**DIRECTIONS)
+    trajectory.settings = DIRECTIONS
+    table = metrics.growing_directions(trajectory, **MEASURE)
+    assert set(table["seed"]) == {0}
+    ends = table[(table["quantity"] == "end") & (table["population"] == "classes")]
+    assert ends.groupby(["counts", "dimension", "scale"]).size().tolist() == [1] * 8

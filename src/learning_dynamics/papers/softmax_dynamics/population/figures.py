@@ -64,6 +64,45 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
     return Drawn(figure, facts, alt)
 
 
+def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
+    r"""How far the rank over classes falls while the rarest class is learned: predicted, and from random starts.
+
+    Four classes in two dimensions, {laws} laws of sizes and two scales; predicted by the flow of one start that holds
+    the growing directions of $A$ at uniform predictions and nothing else. Left: median over {seeds} seeds and middle
+    half, against the prediction; open, of the rank over examples. Right: share of seeds that fall by {threshold:g} or
+    more, with 95 % Wilson intervals; the step is the prediction.
+    """
+    figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
+    smallest = draws["threshold"][draws["threshold"] > 0].min()
+    for population, face in (("examples", "none"), ("classes", "full")):
+        rows = fallen(draws, "fall_rare", population, smallest)
+        predicted = fallen(directions, "fall_rare", population, smallest).set_index(["counts", "scale"])["value"]
+        for scale, colour, shape in zip(sorted(rows["scale"].unique()), ("blue", "orange"), "os", strict=False):
+            found = rows[rows["scale"] == scale].groupby("counts")["value"]
+            expected = predicted.xs(scale, level="scale")[list(found.groups)]
+            low, middle, high = (found.quantile(q) for q in (0.25, 0.5, 0.75))
+            style: dict[str, Any] = {
+                "fmt": shape, "ms": 4.5, "lw": 1.0, "color": COLOURS[colour],
+                "mfc": COLOURS[colour] if face == "full" else "none", "label": f"over {population}, scale {scale:g}",
+            }  # fmt: skip
+            depths.errorbar(expected, middle, yerr=[middle - low, high - middle], **style)
+            if population == "classes":
+                fell = [share(int((part >= threshold).sum()), len(part)) for _, part in found]
+                values = np.array([one.value for one in fell])
+                error = [values - [one.lower for one in fell], [one.upper for one in fell] - values]
+                shares.errorbar(expected, values, yerr=error, **style)
+    end = 1.1 * max(line.get_xdata().max() for line in depths.lines)
+    depths.plot([0, end], [0, end], color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=0)
+    shares.step([0, threshold, end], [0, 0, 1], where="pre", color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=0)
+    depths.set(xlabel="predicted fall", ylabel="fall from random starts")
+    shares.set(xlabel="predicted fall", ylabel="share of seeds that fall", ylim=(-0.03, 1.03))
+    shares.yaxis.set_major_formatter(PercentFormatter(1.0))
+    depths.legend(loc="upper left", fontsize=7.5, handletextpad=0.2)
+    settings = settings_of(draws)
+    facts = {"laws": len(settings["counts"]), "seeds": settings["seeds"], "threshold": threshold}
+    return Drawn(figure, facts, "Falls from random starts on the diagonal of the predicted ones, and their shares.")
+
+
 def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
     """Draw the edges between cells inside and outside a set."""
     style: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}

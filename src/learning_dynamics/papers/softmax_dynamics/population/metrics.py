@@ -54,7 +54,7 @@ def class_flows(
         "scale": constants["scale"],
     }
     members = np.arange(len(f))
-    axes = {"seed": members % trajectory.settings["seeds"]}
+    axes = {"seed": members % trajectory.settings.get("seeds", 1)}
     orders = length_orders(f[:, -1], W[:, -1], sizes)
     orders[failed] = np.nan
     tables = [rows({"length_order": orders}, axes, **labels, population="", threshold=0.0)]
@@ -73,6 +73,14 @@ def class_flows(
             }
             tables.append(rows(measured, axes, **labels, population=population, threshold=threshold))
     return joined(CELLS, *tables)
+
+
+@columns(*CELLS)
+def growing_directions(
+    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
+) -> pd.DataFrame:
+    """Measure as `class_flows` does; a cell has one member."""
+    return class_flows(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 
 
 def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray:

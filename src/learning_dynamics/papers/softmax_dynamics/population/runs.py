@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -81,3 +81,50 @@ def class_flows(
         "scale": np.tile(scale, len(dimensions)),
     }
     return Trajectory(times, {"f": f, "W": W}, constants, undecided=np.concatenate(undecided))
+
+
+def growing_directions(
+    *,
+    counts: list[list[Count]],
+    dimensions: list[Count],
+    scales: list[Positive],
+    start: Positive,
+    horizon: Positive,
+    points: Count,
+    rtol: Positive,
+    atol: Positive,
+) -> Trajectory:
+    """The same flows from a start without chance: each feature axis holds one of the directions that grow.
+
+    From a small Gaussian start the k-th fastest direction of A at uniform predictions comes to fill a direction of
+    features of its own. Here the k-th axis holds it from the beginning, its norm the scale, and nothing else.
+
+    Returns
+    -------
+    Trajectory
+        As of `class_flows`, a member for each of dimensions, counts and scales.
+    """
+    times = starts.log_times(start, horizon, points)
+    cells = list(itertools.product(dimensions, counts, scales))
+    classes, width = len(counts[0]), max(dimensions)
+    f = np.zeros((len(cells), len(times), classes, width), dtype=np.float32)
+    W = np.zeros((len(cells), len(times), width, classes), dtype=np.float32)
+    failed = []
+    labels = np.eye(classes)[None]
+    for place, (dimension, sizes, scale) in enumerate(progress(cells, "cells")):
+        weights = np.array(sizes, dtype=float)
+        U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
+        rows = scale * U[:, :dimension] / np.sqrt(weights)[:, None]
+        initial = model.pack(rows, scale * Vt[:dimension])[None]
+        states = starts.flow(
+            labels, initial, dimension, "cross_entropy", times, rtol=rtol, atol=atol, copies=weights[None]
+        )
+        factors = starts.factors_of(states, labels, dimension)
+        f[place, ..., :dimension], W[place, :, :dimension] = factors["f"][0], factors["W"][0]
+        failed.append(bool(starts.undecided(states)[0]))
+    constants = {
+        "counts": np.array([sizes for _, sizes, _ in cells]),
+        "dimension": np.array([dimension for dimension, _, _ in cells]),
+        "scale": np.array([scale for _, _, scale in cells]),
+    }
+    return Trajectory(times, {"f": f, "W": W}, constants, undecided=np.array(failed))
