@@ -184,14 +184,14 @@ def falls_of(cells: dict, seeds: int, off: float = 0.0, share: float = 1.0) -> p
          "quantity": "fall_rare" if threshold else "end",
          "value": (population == "classes") * (value + off if seed < share * seeds else 0.1 * (value < 0.05))}
         for (counts, scale), value in cells.items()
-        for seed, population, threshold in itertools.product(range(seeds), ("classes", "examples"), (0.0, 0.02))
+        for seed, population, threshold in itertools.product(range(seeds), ("classes", "examples"), (0.0, 0.005))
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
 def bounded(off: float = 0.0, share: float = 1.0):
     tables = {"draws": falls_of(PREDICTED, 40, off, share), "directions": falls_of(PREDICTED, 1)}
-    return evaluate(claims.boundary_is_predicted, tables, {"threshold": 0.05, "most": 0.9})
+    return evaluate(claims.boundary_is_predicted, tables, {"threshold": 0.05, "resolved": 0.02, "most": 0.9})
 
 
 def test_falls_as_predicted_are_accepted_and_those_of_other_cells_or_populations_refused():

@@ -154,3 +154,51 @@ def adamw(decays: Table, *, threshold: Positive) -> Drawn:
     }
     alt = "Shares of seeds that fall, against the decay: over examples most do at strong decays with skew and d = 2."
     return Drawn(figure, facts, alt)
+
+
+def eight_examples(steps: Table, *, threshold: Positive) -> Drawn:
+    r"""Eight examples, every learning rate with every batch: share of seeds with three phases, and with a fall alone.
+
+    RankMe, centred, over all examples. Top: three phases, a warm-up, a growth and a fall while the rarest classes are
+    learned, in this order, each of {threshold:g} or more. Bottom: a fall after a rise while they are learned. Columns:
+    class sizes {sizes} in two dimensions, equal ones, and skewed ones in three dimensions. Shares in per cent of
+    {seeds} seeds, with 95 % Wilson intervals; gradient descent, a minibatch's gradient scaled to the sum over examples.
+    """
+    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.2), sharex=True, sharey=True)
+    for row, (quantity, least, name) in zip(
+        axes, (("phases", 1.0, "three phases"), ("fall_rare", threshold, "a fall")), strict=True
+    ):
+        for axis, control in zip(row, CONTROLS, strict=True):
+            rows = map_draws(steps, quantity, "rankme_centred", threshold, control=control)
+            image = _settings(axis, rows.assign(shown=rows["value"] >= least))
+        row[0].set_ylabel(f"{name}\nbatch")
+    for axis, control in zip(axes[0], CONTROLS, strict=True):
+        axis.set_title(CONTROLS[control].format(least=steps["dimension"].min()), fontsize=10)
+    for axis in axes[1]:
+        axis.set_xlabel("learning rate")
+    bar = figure.colorbar(image, ax=axes, aspect=30, pad=0.015)
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    bar.set_label("share of seeds")
+    settings = settings_of(steps)
+    sizes = next(sizes for sizes in settings["counts"] if len(set(sizes)) > 1)
+    facts = {"threshold": threshold, "sizes": ", ".join(map(str, sizes)), "seeds": settings["seeds"]}
+    return Drawn(figure, facts, "Shares of seeds by learning rate and batch, with and without skew and bottleneck.")
+
+
+def _settings(axis: Axes, rows: pd.DataFrame) -> AxesImage:
+    """Draw shares with their intervals: batches by learning rates."""
+    batches = sorted(rows["variant"].unique(), key=lambda name: int(name.split()[1]))
+    rates = sorted(rows["amount"].unique())
+    shares = np.empty((len(batches), len(rates)))
+    for (batch, rate), cell in rows.groupby(["variant", "amount"]):
+        place = batches.index(batch), rates.index(rate)
+        found = share(int(cell["shown"].sum()), len(cell))
+        shares[place] = found.value
+        text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
+        colour = "black" if found.value > 0.6 else "white"
+        axis.text(place[1], place[0], text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
+    axis.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
+    axis.set_yticks(range(len(batches)), [name.split()[1] for name in batches])
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    return axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto", origin="lower")

@@ -230,13 +230,15 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     empirical=True,
     speaks_of="an average",
 )
-def boundary_is_predicted(draws: Table, directions: Table, *, threshold: Positive, most: Fraction) -> Finding:
+def boundary_is_predicted(
+    draws: Table, directions: Table, *, threshold: Positive, resolved: Positive, most: Fraction
+) -> Finding:
     """How far the rank over classes falls while the rarest class is learned, and so whether it does, follows from the
     directions that $A$ at uniform predictions lets grow: a small random start does as one that holds these alone.
 
     For each law of sizes and each scale there is one such start, without chance, and nothing is fitted. Its fall is
     held against the median over random starts: of {cells} cells that of {furthest} is furthest off, by {value:.3f}.
-    {falling} cells are predicted to fall by {threshold:g} or more, {clear} of all are more than {smallest:g} away from
+    {falling} cells are predicted to fall by {threshold:g} or more, {clear} of all are more than {resolved:g} away from
     that; in these {side:.1%} of the draws are on the predicted side. With two pairs of classes at equal margins, as
     they are in the limit of late times, the fall would be larger by up to {late:.2f}: most of it is still to come.
     """
@@ -244,8 +246,7 @@ def boundary_is_predicted(draws: Table, directions: Table, *, threshold: Positiv
     falls = fallen(draws, "fall_rare", "classes", smallest).set_index(["counts", "scale", "seed"])["value"]
     cells = falls.groupby(["counts", "scale"])
     medians = cells.median()
-    # as wide as the interval of the median, and as the smallest change that counts as a fall
-    tolerance = cells.agg(_half_width) + smallest
+    tolerance = cells.agg(_half_width) + resolved
 
     def predicted(population: str) -> pd.Series:
         rows = fallen(directions, "fall_rare", population, smallest)
@@ -256,7 +257,7 @@ def boundary_is_predicted(draws: Table, directions: Table, *, threshold: Positiv
 
     def sides(falls_to: pd.Series) -> pd.Series:
         """Return which draws are on the predicted side of the threshold, of cells that are clear of it."""
-        clear = falls_to[(falls_to - threshold).abs() > smallest]
+        clear = falls_to[(falls_to - threshold).abs() > resolved]
         kept = falls[falls.index.droplevel("seed").isin(clear.index)]
         side = clear.reindex(kept.index.droplevel("seed")).to_numpy() >= threshold
         return ((kept >= threshold) == side).where(kept.notna())
@@ -271,7 +272,7 @@ def boundary_is_predicted(draws: Table, directions: Table, *, threshold: Positiv
                 tolerance=tolerance.to_numpy(),
                 relative_to=1.0,
                 resolution=threshold,
-                because="the interval of the median, and the smallest change that counts as a fall",
+                because="the interval of the median, and the smallest change that counts as a fall in the diagram",
             ),
             share_of_draws(
                 "draws on the predicted side of the threshold, in cells that are clear of it",
@@ -289,8 +290,8 @@ def boundary_is_predicted(draws: Table, directions: Table, *, threshold: Positiv
         "cells": len(own),
         "furthest": f"{furthest[0].replace('-', ' : ')} at scale {furthest[1]:g}",
         "falling": int((own >= threshold).sum()),
-        "clear": int(((own - threshold).abs() > smallest).sum()),
-        "smallest": smallest,
+        "clear": int(((own - threshold).abs() > resolved).sum()),
+        "resolved": resolved,
         "threshold": threshold,
         "side": float((found == 1).mean()),
         "late": float((late - own).max()),
