@@ -250,12 +250,14 @@ def eight_examples_show_three_phases(
 
     def judge(reading: str) -> Judgement:
         treated, equal = (shown(best[reading], control) for control in ("treated", "equal"))
+        chosen_on = {"draws on which the setting was chosen": int(steps["seed"].nunique()) - len(treated)}
         control = share_of_draws(
             "the same with equal classes",
             equal == 1,
             at_most=typical,
             undecided=equal.isna(),
             because="what is needed for them is missing",
+            left_out=chosen_on,
         )
         return Judgement(
             share_of_draws(
@@ -264,6 +266,7 @@ def eight_examples_show_three_phases(
                 at_least=typical,
                 undecided=treated.isna(),
                 because=MORE,
+                left_out=chosen_on,
             ),
             *([control] if reading == "with the control" else []),
         )
