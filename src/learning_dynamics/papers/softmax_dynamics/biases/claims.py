@@ -227,8 +227,8 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
     one is the mean of class {furthest}, {far:.3f}. At sizes {example} the factor of the second pair is {second:.3f},
     where a class for each singular value of $A$ at the start would have {naive}. That is the limit. At scale
     {largest:.0e} the most frequent class takes {first:.2f} times as long as the factor says, the fourth {fourth:.2f}
-    times (medians). A third pair is not judged: a third stage would be its rule, but it is learned sooner, the fifth
-    class with {fifth:.2f} of the slope.
+    times (medians). A third pair is not judged: it does not keep to a third stage, of which the slope of the fifth
+    class is {fifth:.2f} and that of the sixth {sixth:.2f}.
     """
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns
@@ -269,6 +269,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
         "first": _times_the_limit(times, largest, 1),
         "fourth": _times_the_limit(times, largest, 4),
         "fifth": float(own[5].mean()) if 5 in own else np.nan,
+        "sixth": float(own[6].mean()) if 6 in own else np.nan,
     }
     return Finding(judge, theory.pair_times, OTHER_FACTORS, facts=facts)
 
