@@ -231,7 +231,7 @@ def eight_examples_show_three_phases(
     The setting at which skewed classes show them most often beyond equal ones, {setting}, is chosen on half of the
     draws and judged on the other half: {value:.0%} do, of equal classes {equal:.0%}, in three dimensions {wide:.0%}.
     Without the comparison there is a setting, {noisy}, at which they show in {most:.0%}; there they do in
-    {most_equal:.0%} with equal classes and in {most_wide:.0%} in three dimensions: at small batches falls are noise.
+    {most_equal:.0%} with equal classes and in {most_wide:.0%} in three dimensions, so that skew does not make them.
     """
 
     def shares(control: str, half: int | None = None) -> pd.Series:

@@ -240,7 +240,7 @@ def boundary_is_predicted(
     held against the median over random starts: of {cells} cells that of {furthest} is furthest off, by {value:.3f}.
     {falling} cells are predicted to fall by {threshold:g} or more, {clear} of all are more than {resolved:g} away from
     that; in these {side:.1%} of the draws are on the predicted side. With two pairs of classes at equal margins, as
-    they are in the limit of late times, the fall would be larger by up to {late:.2f}: most of it is still to come.
+    they are in the limit of late times, the fall would be larger by up to {late:.2f}: much of it is still to come.
     """
     smallest = float(draws["threshold"][draws["threshold"] > 0].min())
     falls = fallen(draws, "fall_rare", "classes", smallest).set_index(["counts", "scale", "seed"])["value"]
