@@ -109,36 +109,3 @@ def test_falls_over_classes_as_well_would_not_tell_the_populations_apart():
     settings = {**JUDGED, "decay": 0.6, "typical": 0.5}
     found = evaluate(claims.adamw_compresses, {"decays": decays(0.9, classes=0.9)}, settings)
     assert found.verdict not in ("reproduced", "corrected")
-
-
-def by_steps(share) -> pd.DataFrame:
-    """Three phases in so many of the draws as `share` says of batch, rate, skew and dimension."""
-    rows = [
-        {"variant": f"batch {batch}", "amount": rate, "counts": "4-2-1-1" if skewed else "2-2-2-2", "classes": 4,
-         "skewed": skewed, "dimension": dimension, "scale": 0.01, "seed": seed, "measure": "rankme_centred",
-         "threshold": 0.05, "quantity": "phases", "value": float(seed < 60 * share(batch, rate, skewed, dimension))}
-        for batch in (1, 8) for rate in (0.1, 1.0) for skewed in (True, False) for dimension in (2, 3)
-        for seed in range(60)
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize(
-    ("skewed", "equal", "verdict"),
-    [(0.9, 0.1, "reproduced"), (0.3, 0.0, "not reproduced"), (0.9, 0.9, "not reproduced")],
-)
-def test_phases_at_eight_examples_must_show_with_skew_and_not_without(skewed, equal, verdict):
-    """Noise at one setting, alike with and without skew, does not stand in for them."""
-
-    def share(batch, rate, skew, dimension):
-        if (batch, rate) == (1, 0.1):
-            return 0.95
-        return (skewed if skew else equal) * ((batch, rate) == (8, 1.0)) * (dimension == 2)
-
-    settings = {"measure": "rankme_centred", "threshold": 0.05, "typical": 0.5}
-    found = evaluate(claims.eight_examples_show_three_phases, {"steps": by_steps(share)}, settings)
-    assert found.judgement.state == {"reproduced": "holds", "not reproduced": "fails"}[verdict]
-    assert found.facts["noisy"] == "batch 1 at learning rate 0.1"
-    if equal < skewed:
-        assert found.facts["setting"] == "batch 8 at learning rate 1"
-        assert found.judgement.headline.value == pytest.approx(skewed, abs=0.02)

@@ -10,7 +10,6 @@ import torch
 from scipy import stats
 from scipy.signal import find_peaks
 
-from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics.compression import metrics, runs
 from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser, inputs_of, train
@@ -189,24 +188,3 @@ def test_training_that_diverges_is_empty_and_its_siblings_are_not():
     table = metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
     assert table[table["seed"] == 1]["value"].isna().all()
     assert table[table["seed"] == 0]["value"].notna().all()
-
-
-def test_rates_and_batches_are_combined_and_phases_are_those_of_the_recorded_ranks():
-    cells = {"counts": [[4, 2, 1, 1]], "dimensions": [2], "scales": [0.01], "seeds": 6, "steps": 800, "points": 60}
-    trajectory = runs.steps_map(**cells, learning_rates=[0.1, 0.3], batches=[2, 8], seed=5)
-    trajectory.settings = cells
-    alone = runs.descent_map(**cells, learning_rate=0.3, seed=5)
-    combined = (trajectory.constants["variant"] == "batch 8") & (trajectory.constants["amount"] == 0.3)
-    np.testing.assert_array_equal(trajectory.series["gram"][combined], alone.series["gram"])
-    thresholds = (0.02, 0.05)
-    table = metrics.steps_map(trajectory, thresholds=list(thresholds), lower=0.4, upper=0.9)
-    totals = trajectory.series["sums"].sum(axis=2)
-    covariance = trajectory.series["gram"] - totals[..., :, None] * totals[..., None, :] / 8
-    ranks = np.exp(stats.entropy(np.linalg.eigvalsh(covariance), axis=-1))
-    windows = falls.windows(trajectory.series["probabilities"], np.array([[4, 2, 1, 1]] * 24), 0.4, 0.9)
-    shown = []
-    for threshold in thresholds:
-        found = map_draws(table, "phases", "rankme_centred", threshold)["value"]
-        np.testing.assert_array_equal(found, falls.three_phases(ranks, threshold, windows))
-        shown.append(found.mean())
-    assert shown[0] > shown[1] > 0

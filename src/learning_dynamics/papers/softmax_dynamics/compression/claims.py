@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
@@ -212,77 +211,3 @@ def adamw_compresses(
     }
     rivals = {"no decay": (0.0, measure), "the rank over the means of classes": (decay, f"class_{measure}")}
     return Finding(judge, (decay, measure), rivals, facts=facts)
-
-
-@claim(
-    "Figure 4, at eight examples",
-    scope="4, 2, 1 and 1 examples in V = 4 classes, d = 2, and equal classes; cross-entropy, gradient descent from "
-    "Gaussian starts with sixteen pairs of learning rate and batch; RankMe over all examples",
-    empirical=True,
-    speaks_of="some setting",
-)
-def eight_examples_show_three_phases(
-    steps: Table, *, measure: Literal["rankme_centred", "rankme"], threshold: Positive, typical: Fraction
-) -> Finding:
-    """With eight examples, as many as the paper's controls have, some learning rate and batch shows the three phases
-    with skewed classes and not with equal ones: the effective rank falls, rises, and falls again while the rare
-    classes are learned.
-
-    The setting at which skewed classes show them most often beyond equal ones, {setting}, is chosen on half of the
-    draws and judged on the other half: {value:.0%} do, of equal classes {equal:.0%}, in three dimensions {wide:.0%}.
-    Without the comparison there is a setting, {noisy}, at which they show in {most:.0%}; there they do in
-    {most_equal:.0%} with equal classes and in {most_wide:.0%} in three dimensions, so that skew does not make them.
-    """
-
-    def shares(control: str, half: int | None = None) -> pd.Series:
-        rows = map_draws(steps, "phases", measure, threshold, control=control)
-        rows = rows if half is None else rows[rows["seed"] % 2 == half]
-        return (rows["value"] == 1).groupby([rows["variant"], rows["amount"]]).mean()
-
-    best = {
-        "with the control": (shares("treated", 0) - shares("equal", 0)).idxmax(),
-        "without it": shares("treated", 0).idxmax(),
-    }
-
-    def shown(setting: tuple[str, float], control: str) -> pd.Series:
-        rows = map_draws(steps, "phases", measure, threshold, control=control)
-        return rows[(rows["variant"] == setting[0]) & (rows["amount"] == setting[1]) & (rows["seed"] % 2 == 1)]["value"]
-
-    def judge(reading: str) -> Judgement:
-        treated, equal = (shown(best[reading], control) for control in ("treated", "equal"))
-        chosen_on = {"draws on which the setting was chosen": int(steps["seed"].nunique()) - len(treated)}
-        control = share_of_draws(
-            "the same with equal classes",
-            equal == 1,
-            at_most=typical,
-            undecided=equal.isna(),
-            because="what is needed for them is missing",
-            left_out=chosen_on,
-        )
-        return Judgement(
-            share_of_draws(
-                "draws with warm-up, growth and compression, in this order, at the best setting",
-                treated == 1,
-                at_least=typical,
-                undecided=treated.isna(),
-                because=MORE,
-                left_out=chosen_on,
-            ),
-            *([control] if reading == "with the control" else []),
-        )
-
-    own, noisy = best["with the control"], best["without it"]
-    facts = {
-        "setting": _named(own),
-        "equal": float((shown(own, "equal") == 1).mean()),
-        "wide": float((shown(own, "wide") == 1).mean()),
-        "noisy": _named(noisy),
-        "most": float((shown(noisy, "treated") == 1).mean()),
-        "most_equal": float((shown(noisy, "equal") == 1).mean()),
-        "most_wide": float((shown(noisy, "wide") == 1).mean()),
-    }
-    return Finding(judge, "with the control", {"equal classes need not differ": "without it"}, facts=facts)
-
-
-def _named(setting: tuple[str, float]) -> str:
-    return f"{setting[0]} at learning rate {setting[1]:g}"

@@ -36,8 +36,7 @@ def descent_map(
     By measure: ``net``, the rank's change while the rarest classes are learned (between `lower` and `upper`), and
     ``learned``, whether all classes pass `upper` at the end. By measure and threshold: the deepest fall that follows a
     rise since the warm-up's trough, ``fall``, and the part of one while the rarest classes are learned, ``fall_rare``,
-    or while all classes after the first are, ``fall_learning``; ``phases``, whether a warm-up, a growth and such a fall
-    while the rarest classes are learned follow one another; and in windows of as many records as that of the
+    or while all classes after the first are, ``fall_learning``; and in windows of as many records as that of the
     rarest, just before it and just after, ``fall_before`` and ``fall_after``.
     """
     constants = trajectory.constants
@@ -88,7 +87,6 @@ def descent_map(
                 f"fall_{when}": falls.falls_within(series, threshold, window, since)
                 for when, window in _beside(first.rare, series.shape[1] - 1).items()
             }
-            found["phases"] = falls.three_phases(series, threshold, first)
             tables.append(rows(found, axes, **labels, measure=measure, threshold=threshold))
     return joined(MAP, *tables)
 
@@ -97,12 +95,6 @@ def descent_map(
 def variants_map(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> pd.DataFrame:
-    """Measure each member as `descent_map` does."""
-    return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
-
-
-@columns(*MAP)
-def steps_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> pd.DataFrame:
     """Measure each member as `descent_map` does."""
     return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
 
 BASE = "gradient descent"
-HUGE = 1e100  # beyond it a run has diverged, though squares of its moments may not have overflowed yet
 
 
 def descent_map(
@@ -122,33 +121,6 @@ def adamw_map(
     return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
 
 
-def steps_map(
-    *,
-    counts: list[list[Count]],
-    dimensions: list[Count],
-    scales: list[Positive],
-    seeds: Count,
-    steps: Count,
-    points: Count,
-    learning_rates: list[Positive],
-    batches: list[Count],
-    seed: Seed,
-) -> Trajectory:
-    """Gradient descent over a grid with every learning rate combined with every batch, orthonormal inputs.
-
-    Returns
-    -------
-    Trajectory
-        As in `descent_map`; variant "batch" with so many examples, its amount the learning rate.
-    """
-    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
-
-    variants = [
-        Variant(f"batch {batch}", rate, Optimiser(rate, batch=batch)) for batch in batches for rate in learning_rates
-    ]
-    return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
-
-
 @dataclass(frozen=True)
 class Variant:
     """One way to train: its name, the number that it is about, the optimiser, and the inputs' correlations."""
@@ -202,5 +174,5 @@ def _map(
         "variant": np.repeat(np.array([variant.name for variant, _, _, _ in cells]), seeds),
         "amount": np.repeat(np.array([float(variant.amount) for variant, _, _, _ in cells]), seeds),
     }
-    finite = [(np.abs(array) < HUGE).reshape(members, -1).all(axis=1) for array in series.values()]
+    finite = [np.isfinite(array).reshape(members, -1).all(axis=1) for array in series.values()]
     return Trajectory(records.astype(float), series, constants, undecided=~np.logical_and.reduce(finite))
