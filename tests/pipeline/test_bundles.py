@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import yaml
 
@@ -139,3 +141,30 @@ def test_bundles_that_cannot_be_are_refused(configured, path, value, message):
     with pytest.raises(ProjectError) as refused:
         configured(path, value)
     assert message in str(refused.value)
+
+
+SPEC = {
+    "kind": "growth.growth", "data": "starts", "settings": {"rate": 0.01, "steps": 4}, "measure": {"every": 1},
+    "sweep": "scan", "axes": ["rate"], "members": [[0.1], [0.2]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"members": []}, "`members` must be lists of values"),
+        ({"members": [0.1]}, "`members` must be lists of values"),
+        ({"members": [[0.1, 2]]}, "`members` must be lists of values"),
+        ({"axes": [1]}, "`members` must be lists of values"),
+        ({"axes": ["data"], "members": [["other"]]}, "--data: the data set `other` is not among the files"),
+        ({"axes": ["rtae"]}, "2 of 2 members failed"),
+        ({"members": [["fast"]]}, "scan--rate-fast: run scan--rate-fast: "),
+    ],
+)
+def test_orders_written_by_hand_are_refused_in_one_line(workspace, changes, message):
+    command = ["bundle", "toy", "scan.bundle0001", "--data", "results/toy/data/starts.npz", "--out", "made/x.parquet"]
+    ended = workspace.stage(*command, "--spec", json.dumps(SPEC | changes))
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert message in line
+    assert not (workspace.folder / "made/x.parquet").exists()

@@ -269,6 +269,11 @@ def _execute(stage: str, options: dict[str, Any]) -> int | None:
 def _check_spec(stage: str, spec: Any) -> None:
     """Refuse orders that are not as Snakemake gives them: somebody wrote them by hand."""
     _check_keys(spec, NEEDED[stage])
+    if stage == "bundle":
+        named = all(isinstance(axis, str) for axis in spec["axes"])
+        values = [one for one in spec["members"] if isinstance(one, list) and len(one) == len(spec["axes"])]
+        if not (named and values and len(values) == len(spec["members"])):
+            raise ProjectError(f"--spec: `members` must be lists of values, one for each of `axes`; {COPY}")
     for block in [*spec.get("claims", {}).values(), *spec.get("sensitivity", {}).values()] if stage == "claims" else []:
         _check_keys(block, CHECK if isinstance(block, dict) and "members" in block else CLAIM)
     for block in spec["claims"].values() if stage == "claims" else [spec]:

@@ -95,6 +95,8 @@ def _members(paper: str, spec: Mapping[str, Any], made: Mapping[str, str]) -> It
         differing = dict(zip(spec["axes"], values, strict=True))
         ((name, _),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
         data = differing.pop("data", spec["data"])
+        if data is not None and data not in made:
+            raise ProjectError(f"--data: the data set `{data}` is not among the files; copy the command from the log")
         measured = {key: differing.pop(key) for key in measure if key in differing}
         run = {"kind": kind, "settings": spec["settings"] | differing}
         metrics = {"kind": kind, "settings": measure | measured}
