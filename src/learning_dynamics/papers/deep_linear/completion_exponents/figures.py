@@ -19,17 +19,20 @@ def completion_exponents(
     r"""What a completion leaves beyond the rank $r$, as a power of the initialisation scale $s$, and the prediction.
 
     Left: $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries; medians over
-    {draws} draws, and (dotted) the predicted power through the median at the smallest $s$. Middle: the power against
-    the number of entries, on singular values 3 : 1; dots: draws; circles and squares: medians at depths 2 and 3; lines:
-    $1 - \alpha$ with $\alpha$ from the gradient's singular values along one path at $s$ = {measured_at:g}, and (dashed)
-    from the start of that path alone. Right: measured against predicted, every draw of both kinds of matrices.
+    {draws} draws, those left out that did not come to their training loss, and (dotted) the predicted power through the
+    median at the smallest $s$; from {coarse:g} on it is not reached yet. Middle: the power against the number of
+    entries, on singular values 3 : 1; dots: draws; circles and squares: medians at depths 2 and 3, where 1 is
+    predicted; lines: $1 - \alpha$, medians, with $\alpha$ from the gradient's singular values along each draw's path at
+    $s$ = {measured_at:g}, and (dashed) from the start of that path alone. Right: measured against predicted, every draw
+    of both kinds of matrices at depth 2.
     """
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     _against_scale(left, pd.concat([uneven, coarse]), uneven_path)
     _against_entries(middle, {2: uneven, 3: deeper}, uneven_path)
     _against_prediction(right, {"singular values 3 : 1": (uneven, uneven_path),
                                 "Gaussian factors": (gaussian, gaussian_path)})  # fmt: skip
-    facts = {"draws": int(uneven["draw"].nunique()), "measured_at": settings_of(uneven_path)["scale"]}
+    facts = {"draws": int(uneven["draw"].nunique()), "measured_at": settings_of(uneven_path)["scale"],
+             "coarse": min(settings_of(coarse)["scales"])}  # fmt: skip
     return Drawn(figure, facts=facts, alt="Singular values beyond the rank against scale; powers against entries.")
 
 
