@@ -21,7 +21,8 @@ def global_optimum_share(starts: Table) -> Drawn:
     r"""Which local optimum of the $\ell_{2/L}$ max-margin problem diagonal networks tend to, from starts of all
     scales.
 
-    Left: share of starts that come to the global optimum, of {count} starts on each of {draws} data sets. Dotted: what
+    Left: share of starts that come to the global optimum, of {count} starts on each of {draws} data sets; those at no
+    optimum count among the others. Dotted: what
     the greedy choice of coordinates gives, without any flow. Middle: the same share less that at the smallest scale;
     starts are the same at all scales, which leaves out how much data sets differ. Right: share of starts that come to
     the optimum predicted by the greedy choice (solid), and by the least $\ell_1$ norm with the start's blow-up times as
