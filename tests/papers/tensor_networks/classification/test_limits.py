@@ -381,11 +381,13 @@ def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches()
         )
         found = metrics.from_random_layers(cut, window=[6.0, 9.0])
         assert np.isfinite(found[found["quantity"] == "power"]["predicted"].item()) == told
-    first[:, 1, 0] = 0.0  # as a layer that starts at zero has it
-    states = np.concatenate([first.swapaxes(1, 2).reshape(49, 4), np.tile([1.0, 0.0], (49, 1))], axis=1)
-    trajectory.series["fully_connected"] = states[None]
-    nothing = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
-    assert nothing[nothing["quantity"] == "power"]["value"].isna().all()
+    # as a layer that starts at zero has it, and at the end a little below and above what rounding lets be judged
+    for end, seen in ((0.0, False), (0.99e-10, False), (1.01e-10, True)):
+        first[:, 1, 0] = end * np.exp(-0.41 * (sigmas - 9.0))
+        states = np.concatenate([first.swapaxes(1, 2).reshape(49, 4), np.tile([1.0, 0.0], (49, 1))], axis=1)
+        trajectory.series["fully_connected"] = states[None]
+        found = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
+        assert np.isfinite(found[found["quantity"] == "power"]["value"].item()) == seen
 
 
 def test_a_support_that_is_not_yet_of_its_last_phase_leaves_powers_open(monkeypatch):
@@ -472,6 +474,26 @@ def test_local_powers_are_held_to_their_tolerance():
     before, coarse = (judged(claim, *one).judgement.headline for one in ((), (setting("power", np.nan, **paper),)))
     assert coarse.draws == before.draws - 1
     assert "left out: below what the integrator resolves" in coarse.left_out
+
+
+@pytest.mark.parametrize(("kept", "found"), [(5, "reproduced"), (4, "untested"), (0, "untested")])
+def test_few_large_powers_say_nothing(kept, found):
+    def alter(tables):
+        left = kept
+        for table in tables.values():
+            large = table.index[(table["quantity"] == "power") & (table["predicted"] > 0.3)]
+            table.loc[large[left:], "value"] = np.nan
+            left -= min(left, len(large))
+
+    assert verdict("log_time_exponents", alter) == found
+
+
+def test_networks_that_leave_nothing_out_say_nothing():
+    def alter(tables):
+        for role, table in tables.items():
+            tables[role] = table[table["quantity"] != "power"]
+
+    assert verdict("log_time_exponents", alter) == "untested"
 
 
 BOUND = 10 / (np.e * 3200)  # ten times the largest lag at a log log t of 3200
