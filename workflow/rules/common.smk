@@ -144,10 +144,14 @@ TURNING = {
     for paper in project.papers
     for check in project.turning(paper)
 }
-# what an overlay changes; how many draws there are changes none of them
+# what an overlay changes; how many draws there are, and of which papers, changes none of them
 GIVEN = {
     "files": [str(file) for file in workflow.configfiles],
-    "given": {key: value for key, value in config.items() if key not in ("wild", "replications", "captions")},
+    "given": {
+        key: value
+        for key, value in config.items()
+        if key not in ("wild", "replications", "captions", "papers", "replicated")
+    },
 }
 
 
