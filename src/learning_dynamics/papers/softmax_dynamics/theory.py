@@ -64,7 +64,7 @@ def pair_times(counts: Sequence[int]) -> np.ndarray:
     Parameters
     ----------
     counts : sequence of int
-        Class sizes, largest first and all different.
+        Class sizes, largest first and all different, so that gaps of the rates are large against 1 / log(1 / scale).
     """
     pairs = (len(counts) + 1) // 2
     remaining, time, times = np.ones(pairs), 0.0, []

@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, equal_on_every_draw, share_of_draws
-from learning_dynamics.evidence import mean, median, share
+from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, share_of_draws
+from learning_dynamics.evidence import mean, share
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.draws import MORE, fallen, members, ratio, sizes_of, values
+from learning_dynamics.papers.softmax_dynamics.draws import MORE, fallen, members, ratio, values
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
 
@@ -220,98 +220,3 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
         "the populations exchanged": (-0.5, "examples", "classes"),
     }
     return Finding(judge, (-0.5, "classes", "examples"), rivals, facts=facts)
-
-
-@claim(
-    "Section 3.3, where the third phase shows",
-    scope="twelve laws of sizes, in powers of a ratio and others, with 10 to 343 examples in the largest class, V = 4, "
-    "d = 2, cross-entropy, gradient flow from two small scales; RankMe over classes, one row of features a class",
-    origin="ours",
-    empirical=True,
-    speaks_of="an average",
-)
-def boundary_is_predicted(
-    draws: Table, directions: Table, *, threshold: Positive, resolved: Positive, most: Fraction
-) -> Finding:
-    """How far the rank over classes falls while the rarest class is learned, and so whether it does, follows from the
-    directions that $A$ at uniform predictions lets grow: a small random start does as one that holds these alone.
-
-    For each law of sizes and each scale there is one such start, without chance, and nothing is fitted. Its fall is
-    held against the median over random starts: of {cells} cells that of {furthest} is furthest off, by {value:.3f}.
-    {falling} cells are predicted to fall by {threshold:g} or more, {clear} of all are more than {resolved:g} away from
-    that; in these {side:.1%} of the draws are on the predicted side. With two pairs of classes at equal margins, as
-    they are in the limit of late times, the fall would be larger by up to {late:.2f}: much of it is still to come.
-    """
-    smallest = float(draws["threshold"][draws["threshold"] > 0].min())
-    falls = fallen(draws, "fall_rare", "classes", smallest).set_index(["counts", "scale", "seed"])["value"]
-    cells = falls.groupby(["counts", "scale"])
-    medians = cells.median()
-    tolerance = cells.agg(_half_width) + resolved
-
-    def predicted(population: str) -> pd.Series:
-        rows = fallen(directions, "fall_rare", population, smallest)
-        return rows.set_index(["counts", "scale"])["value"].reindex(medians.index)
-
-    own = predicted("classes")
-    late = own.index.get_level_values("counts").map(_fall_at_equal_margins).to_numpy()
-
-    def sides(falls_to: pd.Series) -> pd.Series:
-        """Return which draws are on the predicted side of the threshold, of cells that are clear of it."""
-        clear = falls_to[(falls_to - threshold).abs() > resolved]
-        kept = falls[falls.index.droplevel("seed").isin(clear.index)]
-        side = clear.reindex(kept.index.droplevel("seed")).to_numpy() >= threshold
-        return ((kept >= threshold) == side).where(kept.notna())
-
-    def judge(falls_to: pd.Series) -> Judgement:
-        found = sides(falls_to)
-        return Judgement(
-            equal_on_every_draw(
-                "fall of the rank over classes while the rarest class is learned, median of each cell's draws",
-                medians.to_numpy(),
-                falls_to.to_numpy(),
-                tolerance=tolerance.to_numpy(),
-                relative_to=1.0,
-                resolution=threshold,
-                because="the interval of the median, and the smallest change that counts as a fall in the diagram",
-            ),
-            share_of_draws(
-                "draws on the predicted side of the threshold, in cells that are clear of it",
-                found == 1,
-                at_least=most,
-                undecided=found.isna(),
-                because="one in ten is let pass: chance is left in when directions have grown",
-                left_out={"cells at the threshold": len(falls) - len(found)},
-            ),
-        )
-
-    furthest = (medians - own).abs().idxmax()
-    found = sides(own)
-    facts = {
-        "cells": len(own),
-        "furthest": f"{furthest[0].replace('-', ' : ')} at scale {furthest[1]:g}",
-        "falling": int((own >= threshold).sum()),
-        "clear": int(((own - threshold).abs() > resolved).sum()),
-        "resolved": resolved,
-        "threshold": threshold,
-        "side": float((found == 1).mean()),
-        "late": float((late - own).max()),
-    }
-    rivals = {
-        "the fall of the rank over examples": predicted("examples"),
-        "two pairs across each other at equal margins": own * 0 + late,
-        "the sizes of other cells": pd.Series(np.roll(own.to_numpy(), len(own) // 2), own.index),
-    }
-    return Finding(judge, own, rivals, facts=facts)
-
-
-def _half_width(values: pd.Series) -> float:
-    """Return how far the interval of the median reaches from it."""
-    found = median(values.to_numpy())
-    return max(found.upper - found.value, found.value - found.lower)
-
-
-def _fall_at_equal_margins(counts: str) -> float:
-    """Return by how much the rank over classes ends below two, were the margins of all classes equal."""
-    lengths = 1 / np.sqrt(sizes_of(counts))
-    ratio_of_pairs = lengths[2:].sum() / lengths[:2].sum()
-    return 2 - theory.rank_of_two_pairs(max(ratio_of_pairs, 1.0))
