@@ -72,8 +72,8 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     $A$ at uniform predictions, equally, and nothing else. Left: median over {seeds} seeds and middle half, against its
     fall; open, of the rank over examples. Right: share of seeds that fall by {threshold:g} or more, with 95 % Wilson
     intervals; the step is the one start's. It shows how little a random start matters at these scales and sizes, and is
-    no law: at larger scales, at sizes near each other and at ties the two frequent classes may end side by side, and the
-    two starts part.
+    no law: at larger scales, at sizes near each other and at ties the two frequent classes may end side by side, and
+    the two starts part.
     """
     figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()
