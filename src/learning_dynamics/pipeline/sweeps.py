@@ -7,8 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-BUNDLE = re.compile(r".+\.bundle\d{4,}")  # the name of a table that holds many members of a sweep
-MOST_IN_BUNDLE = 1000
+BUNDLE = re.compile(r".+\.bundle\d+")  # the name of a table that holds many members of a sweep
 # how a person writes one axis of a sweep
 GRAMMAR = "write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log"
 

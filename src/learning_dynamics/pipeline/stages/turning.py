@@ -56,7 +56,7 @@ def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: s
 
     What it will take is said first, on standard output.
     """
-    project = Project(load([Path(file) for file in config["files"]], config["given"]))
+    project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
     checks = project.turning(paper)
     if name not in checks:
         raise ProjectError(f"{paper}: no turning check `{name}`; there are: {', '.join(checks) or 'none'}")

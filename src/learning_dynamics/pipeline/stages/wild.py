@@ -47,7 +47,7 @@ def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: s
     ProjectError
         If the paper's configuration has no ``wild:`` block.
     """
-    project = Project(load([Path(file) for file in config["files"]], config["given"]))
+    project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
     if not regions.is_wild(project, paper):
         raise ProjectError(f"{paper}: its configuration has no `wild:` block; add one to a data set or run")
     if draw < 1:

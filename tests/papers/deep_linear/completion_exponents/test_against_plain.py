@@ -174,8 +174,8 @@ def ends(powers, *, converged=True):
     return table
 
 
-def path(alpha=ALPHA):
-    quantities = {"alpha": alpha, "alpha_at_the_start": START, "alpha_of_the_whole": {100: 0.95, 200: 0.9}}
+def path(alpha=ALPHA, start=START):
+    quantities = {"alpha": alpha, "alpha_at_the_start": start, "alpha_of_the_whole": {100: 0.95, 200: 0.9}}
     rows = [{"observed": count, "draw": draw, "quantity": name, "value": values[count]}
             for count in COUNTS for draw in range(len(WOBBLE)) for name, values in quantities.items()]  # fmt: skip
     table = pd.DataFrame(rows)
@@ -225,6 +225,13 @@ def test_the_tolerance_is_half_of_what_tells_the_path_from_its_start():
     """Here a tenth: half of the median of 0.1 and 0.3."""
     assert of(uneven=ends({100: 0.2, 200: 0.59})).verdict == "reproduced"
     assert of(uneven=ends({100: 0.2, 200: 0.63})).verdict == "contradicted"
+
+
+@pytest.mark.parametrize(("gap", "off", "verdict"), [(0.02, 0.03, "undecided"), (0.04, 0.08, "contradicted")])
+def test_where_path_and_start_are_alike_what_steps_leave_is_allowed_for(gap, off, verdict):
+    near = path(start={count: alpha + gap for count, alpha in ALPHA.items()})
+    off_by = ends({100: 0.2 - off, 200: 0.5 - off})
+    assert of(uneven=off_by, uneven_path=near, gaussian_path=near).verdict == verdict
 
 
 def test_runs_that_did_not_converge_decide_nothing():
