@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 import torch
 
+from learning_dynamics import progress
 from learning_dynamics.dynamics import training
-from learning_dynamics.errors import DivergenceError
+from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
 from learning_dynamics.papers.neural_collapse.training import models as convolutional
 from tests.support import ROOT
 
 RECIPE = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 6, (1 / 3, 2 / 3))
 RECORD = np.array([1, 3, 6])
+ALWAYS = 1e9  # share of the time that resume points may take: one after every epoch
 
 
 def problem() -> tuple[torch.Tensor, torch.Tensor]:
@@ -38,6 +40,7 @@ class KilledError(Exception):
 
 def test_killed_twice_equals_left_in_peace(tmp_path, monkeypatch):
     images, labels = problem()
+    monkeypatch.setattr(training, "SHARE", ALWAYS)
     undisturbed = training.train(network(), images, labels, RECIPE, RECORD, seed=5)
     whole_epoch = training.one_epoch
     taken = []
@@ -77,6 +80,7 @@ import sys; from pathlib import Path; import numpy as np; import torch
 torch.set_num_threads(1)
 from tests.dynamics.test_training import network, problem
 from learning_dynamics.dynamics import training
+training.SHARE = 1e9
 recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 60, (1 / 3, 2 / 3))
 states = training.train(network(), *problem(), recipe, np.array([1, 60]), seed=5, resume=Path(sys.argv[1]))
 np.savez(sys.argv[2], **states[60])
@@ -104,6 +108,123 @@ def test_a_process_killed_twice_ends_as_if_left_in_peace(tmp_path):
     with np.load(tmp_path / "peace.npz") as peace, np.load(tmp_path / "killed.npz") as killed:
         for name in peace.files:
             np.testing.assert_array_equal(killed[name], peace[name])
+
+
+class Clock:
+    """Stands for the time: epochs take some, and so does whatever is written down."""
+
+    def __init__(self, monkeypatch, *, epoch, point):
+        self.now, self.written = 0.0, []
+        whole_epoch, save = training.one_epoch, torch.save
+
+        def timed_epoch(*arguments):
+            self.now += epoch
+            return whole_epoch(*arguments)
+
+        def timed_save(what, path):
+            save(what, path)
+            self.now += point
+            self.written.append(self.now)
+
+        monkeypatch.setattr(training, "one_epoch", timed_epoch)
+        monkeypatch.setattr(training.torch, "save", timed_save)
+        monkeypatch.setattr(training.time, "monotonic", lambda: self.now)
+
+
+@pytest.mark.parametrize(
+    ("epoch", "point", "share", "lost"),
+    [
+        # VGG11 on CIFAR10: one in a hundred seconds; the second is late by the first, whose time was a guess
+        (5.0, 2.0, 0.02, 2 * 2.0 / 0.02 + 5.0 + 2.0),
+        (195.0, 1.0, 0.02, 195.0 + 1.0),  # epochs that are long anyway
+        (5.0, 60.0, 0.11, 600.0 + 5.0 + 60.0),  # a disk so slow that the bound on what may be lost decides
+    ],
+)
+def test_resume_points_take_a_share_of_the_time_and_bound_what_may_be_lost(
+    epoch, point, share, lost, tmp_path, monkeypatch
+):
+    clock = Clock(monkeypatch, epoch=epoch, point=point)
+    recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 30, 350, ())
+    training.train(network(), *problem(), recipe, np.array([1, 350]), seed=5, resume=tmp_path)
+    *points, last = clock.written
+    assert last == clock.now  # at the end, for whoever has other members to train
+    assert len(points) * point <= share * clock.now
+    assert max(np.diff([0.0, *clock.written])) <= lost
+
+
+def test_a_training_whose_time_is_over_stops_at_a_resume_point(tmp_path, monkeypatch):
+    images, labels = problem()
+    undisturbed = training.train(network(), images, labels, RECIPE, RECORD, seed=5)
+    clock = Clock(monkeypatch, epoch=10.0, point=1.0)
+    trained = []
+    for granted in (35.0, 35.0, 1e6):
+        # two epochs more, and what writing takes, must fit into what is left after each
+        monkeypatch.setattr(progress, "_ends", clock.now + granted)
+        try:
+            states = training.train(network(), images, labels, RECIPE, RECORD, seed=5, resume=tmp_path)
+        except UnfinishedError as reached:
+            trained.append(int(str(reached).split()[0]))
+    assert trained == [2, 4]
+    for epoch, state in undisturbed.items():
+        for name, value in state.items():
+            np.testing.assert_array_equal(states[epoch][name], value, err_msg=f"{name} at epoch {epoch}")
+
+
+def test_a_resume_point_has_the_states_that_were_recorded_since_the_last(tmp_path):
+    net = network()
+    optimiser = torch.optim.SGD(net.parameters(), 0.1, 0.9)
+    point, states = training.ResumePoint(tmp_path), {}
+    for recorded, epoch in (([1, 3], 4), ([6], 7), ([], 8)):
+        states |= {number: {"weight": np.full(2, number)} for number in recorded}
+        point.set_down(net, optimiser, states, epoch)
+        found, reached = training.ResumePoint(tmp_path).take_up(net, optimiser)
+        assert (sorted(found), reached) == (sorted(states), epoch)
+
+
+def test_without_a_resume_folder_nothing_stops_before_its_end(monkeypatch):
+    monkeypatch.setattr(progress, "_ends", -np.inf)
+    assert list(training.train(network(), *problem(), RECIPE, RECORD, seed=5)) == list(RECORD)
+
+
+def test_an_incomplete_last_batch_can_be_left_out():
+    order = torch.arange(30)
+    assert [len(part) for part in training.batches(order, 8, drop_last=False)] == [8, 8, 8, 6]
+    assert [len(part) for part in training.batches(order, 8, drop_last=True)] == [8, 8, 8]
+    assert len(training.batches(order, 10, drop_last=True)) == 3
+    with pytest.raises(ProjectError, match="batch: 31 is more than the 30 images"):
+        training.batches(order, 31, drop_last=True)
+
+
+def test_what_is_left_out_is_not_trained_on():
+    """Of one batch and a half the second half moves nothing: not the parameters, not the running averages."""
+    images, labels = problem()
+    recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 20, 1, (), drop_last=True)
+    order = np.random.default_rng(training.seed_sequence(5, "batches of epoch 1", 0)).permutation(30)
+    altered = images.clone()
+    altered[torch.from_numpy(order[20:])] = 1e3
+    whole, other = (
+        training.train(network(), given, labels, recipe, np.array([1]), seed=5)[1] for given in (images, altered)
+    )
+    for name, value in whole.items():
+        np.testing.assert_array_equal(other[name], value, err_msg=name)
+
+
+@pytest.mark.parametrize(("execution", "mode"), [("compiled", None), ("graphs", "reduce-overhead")])
+def test_a_compiled_network_is_compiled_as_the_recipe_says(execution, mode, monkeypatch):
+    asked = []
+    monkeypatch.setattr(training.torch, "compile", lambda net, mode: asked.append(mode) or net)
+    recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 6, (), execution=execution)
+    net = network()
+    assert training.executed(net, recipe, torch.device("cuda")) is net
+    assert asked == [mode]
+
+
+def test_graphs_without_a_gpu_are_eager_and_say_so():
+    recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 6, (1 / 3, 2 / 3), execution="graphs")
+    with pytest.warns(UserWarning, match="graphs needs a GPU"):
+        found = training.train(network(), *problem(), recipe, RECORD, seed=5)
+    eager = training.train(network(), *problem(), RECIPE, RECORD, seed=5)
+    np.testing.assert_array_equal(found[6]["classifier.weight"], eager[6]["classifier.weight"])
 
 
 def test_members_and_seeds_differ_and_repeat():

@@ -81,7 +81,7 @@ def test_signal_to_noise_of_a_simplex_in_white_noise():
     within = 0.25 * np.eye(12)
     within[:, -1] = within[-1] = 0  # a dead unit
     means = np.hstack([2 * simplex(4, 11, rng), np.zeros((4, 1))])
-    np.testing.assert_allclose(collapse.signal_to_noise(within, means), [4, 4, 4], rtol=1e-12)
+    np.testing.assert_allclose(collapse.rank_and_signal_to_noise(within, means)[1], [4, 4, 4], rtol=1e-12)
 
 
 def test_signal_to_noise_does_not_depend_on_coordinates():
@@ -89,8 +89,8 @@ def test_signal_to_noise_does_not_depend_on_coordinates():
     root = rng.standard_normal((6, 6))
     within, means = root @ root.T, rng.standard_normal((4, 6))
     transform = rng.standard_normal((6, 6))
-    moved = collapse.signal_to_noise(transform @ within @ transform.T, means @ transform.T)
-    np.testing.assert_allclose(moved, collapse.signal_to_noise(within, means), rtol=1e-8)
+    moved = collapse.rank_and_signal_to_noise(transform @ within @ transform.T, means @ transform.T)[1]
+    np.testing.assert_allclose(moved, collapse.rank_and_signal_to_noise(within, means)[1], rtol=1e-8)
 
 
 @settings(max_examples=25)
@@ -146,4 +146,4 @@ def test_quantities_broadcast_over_leading_axes():
 
 def test_rank_counts_units_that_live():
     within = np.diag([1.0, 0.5, 0.0, 0.2])
-    assert collapse.rank_and_size(within, np.ones((3, 4)))[0] == 3
+    assert collapse.rank_and_signal_to_noise(within, np.ones((3, 4)))[0] == 3

@@ -2,7 +2,7 @@
 
 The data set lies on the device as one tensor and batches are taken by index. The order of the batches in
 an epoch follows from the seed and the epoch's number alone, so that a training that is killed and taken up
-again from its last whole epoch ends with the same parameters as one that was left in peace: algorithms are
+again from a whole epoch ends with the same parameters as one that was left in peace: algorithms are
 deterministic ones, on the CPU and on a GPU (`arithmetic`).
 """
 
@@ -12,6 +12,8 @@ import fcntl
 import math
 import os
 import tempfile
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,11 +25,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 from tqdm import tqdm
 
-from learning_dynamics.errors import DivergenceError
+from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
 from learning_dynamics.files import replacing
+from learning_dynamics.progress import time_left
 from learning_dynamics.seeds import seed_sequence
 
 State = dict[str, np.ndarray]
+SHARE = 0.02  # of a training's time that writing down what it has reached may take
+LONGEST = 600.0  # seconds of training that an interruption may cost beside the epoch that it falls into
+SLOW_DISK = 1e8  # bytes a second that are written down before the first time has been measured
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,11 @@ class Recipe:
         Fractions of the epochs after which the rate drops.
     precision : {"float32", "tf32", "bfloat16"}
         Of the forward pass; parameters stay float32. See `arithmetic`.
-    compiled : bool
-        Whether to compile the network.
+    execution : {"eager", "compiled", "graphs"}
+        Operation by operation, or compiled; ``graphs`` replays a step's operations on a GPU as one CUDA graph, which
+        networks of many small operations gain by. See `executed`.
+    drop_last : bool
+        Whether an epoch leaves out the images that do not fill a last batch, other ones in each epoch.
     diverged : {"stop", "reset"}
         What follows when the loss or a recorded state leaves the finite numbers: an error; or the initial
         network, recorded in place of every state from there on, as a sweep over learning rates wants it.
@@ -60,7 +69,8 @@ class Recipe:
     epochs: int
     drops: tuple[float, ...]
     precision: str = "float32"
-    compiled: bool = False
+    execution: str = "eager"
+    drop_last: bool = False
     diverged: str = "stop"
 
     def rate(self, epoch: int) -> float:
@@ -162,7 +172,7 @@ def train(
     seed, member : int
         From which the order of the batches follows.
     resume : path, optional
-        Folder for what has been reached, renewed after each epoch; found there, training goes on from it.
+        Folder for what has been reached, renewed as `ResumePoint` says; found there, training goes on from it.
 
     Returns
     -------
@@ -174,14 +184,17 @@ def train(
     DivergenceError
         If the loss or a recorded state leaves the finite numbers and the recipe says to stop: names the epoch
         and the learning rate.
+    UnfinishedError
+        If what `progress.time_left` grants is over: what has been reached is written down.
     """
     optimiser = torch.optim.SGD(
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
     )
     initial = _state(network)
-    states, done = _taken_up(resume, network, optimiser)
+    point = None if resume is None else ResumePoint(resume)
+    states, done = ({}, 0) if point is None else point.take_up(network, optimiser)
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
-    forward = torch.compile(network) if recipe.compiled else network
+    forward = executed(network, recipe, images.device)
     network.train()
     epochs = tqdm(range(done + 1, recipe.epochs + 1), desc=f"seed {member}", unit="epoch", mininterval=5.0)
     for epoch in epochs:
@@ -202,9 +215,39 @@ def train(
         epochs.set_postfix(loss=f"{mean:.3g}", refresh=False)
         if state:
             states[epoch] = state
-        if resume is not None:
-            _set_down(resume, network, optimiser, states, epoch)
+        if point is not None:
+            over = epoch < recipe.epochs and point.must_stop(network, states)
+            if over or epoch == recipe.epochs or point.is_due(network, states):
+                point.set_down(network, optimiser, states, epoch)
+            if over:
+                raise UnfinishedError(f"{epoch} of {recipe.epochs} epochs are trained (seed {member})")
     return states
+
+
+def executed(network: nn.Module, recipe: Recipe, device: torch.device) -> Callable[[Tensor], Tensor]:
+    """Return the network as the recipe executes it; without a GPU ``graphs`` is ``eager``, and a warning says so."""
+    if recipe.execution == "graphs" and device.type != "cuda":
+        warnings.warn("execution: graphs needs a GPU; this one trains operation by operation", stacklevel=2)
+        return network
+    if recipe.execution == "eager":
+        return network
+    return torch.compile(network, mode="reduce-overhead" if recipe.execution == "graphs" else None)
+
+
+def batches(order: Tensor, size: int, *, drop_last: bool) -> list[Tensor]:
+    """Return the images of an epoch in the order given, batch by batch; with `drop_last` full batches alone.
+
+    Raises
+    ------
+    ProjectError
+        If that leaves none.
+    """
+    parts = list(order.split(size))
+    if drop_last and len(parts[-1]) < size:
+        parts.pop()
+    if not parts:
+        raise ProjectError(f"batch: {size} is more than the {len(order)} images; lower it, or drop no last batch")
+    return parts
 
 
 def one_epoch(
@@ -215,9 +258,12 @@ def one_epoch(
     order: Tensor,
     recipe: Recipe,
 ) -> float:
-    """Take one step for each batch; return the mean loss over the epoch's examples."""
+    """Take one step for each batch; return the mean loss over their examples."""
     total = torch.zeros((), device=images.device)
-    for chosen in order.split(recipe.batch):
+    parts = batches(order, recipe.batch, drop_last=recipe.drop_last)
+    for chosen in parts:
+        if recipe.execution == "graphs":
+            torch.compiler.cudagraph_mark_step_begin()  # the last step's outputs may be overwritten
         with torch.autocast(images.device.type, torch.bfloat16, enabled=recipe.precision == "bfloat16"):
             outputs = forward(images[chosen])
         wanted = targets[chosen]
@@ -229,42 +275,82 @@ def one_epoch(
         loss.backward()
         optimiser.step()
         total += loss.detach() * len(chosen)
-    return float(total) / len(order)
+    return float(total) / sum(map(len, parts))
 
 
 def _state(network: nn.Module) -> State:
     return {name: value.detach().cpu().numpy().copy() for name, value in network.state_dict().items()}
 
 
-def _taken_up(
-    resume: Path | None, network: nn.Module, optimiser: torch.optim.Optimizer
-) -> tuple[dict[int, State], int]:
-    """Load what an earlier run of the same training reached: the recorded states, and how many epochs."""
-    if resume is None or not (resume / "last.pt").is_file():
-        return {}, 0
-    device = next(network.parameters()).device
-    last = torch.load(resume / "last.pt", map_location=device, weights_only=True)
-    network.load_state_dict(last["network"])
-    optimiser.load_state_dict(last["optimiser"])
-    states = {}
-    for epoch in last["recorded"]:
-        with np.load(resume / f"epoch-{epoch}.npz") as archive:
-            states[epoch] = dict(archive)
-    return states, last["epoch"]
+class ResumePoint:
+    """What a training has reached, in a folder: the last whole epoch, and the states recorded so far.
 
+    Written so seldom that it takes no more than `SHARE` of the time, but after `LONGEST` at the latest; each file
+    whole or not at all, the one that names the others last.
+    """
 
-def _set_down(
-    resume: Path, network: nn.Module, optimiser: torch.optim.Optimizer, states: dict[int, State], epoch: int
-) -> None:
-    """Keep what has been reached; the recorded states first, so that what names them never comes before them."""
-    if epoch in states:
-        with replacing(resume / f"epoch-{epoch}.npz") as partial, open(partial, "wb") as stream:
-            np.savez(stream, **states[epoch])  # type: ignore[arg-type]
-    last = {
-        "network": network.state_dict(),
-        "optimiser": optimiser.state_dict(),
-        "epoch": epoch,
-        "recorded": sorted(states),
-    }
-    with replacing(resume / "last.pt") as partial:
-        torch.save(last, partial)
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._begun = self._last = self._passed = time.monotonic()
+        self._spent = self._longest_epoch = 0.0
+        self._bytes_per_second = SLOW_DISK
+        self._written: set[int] = set()
+
+    def take_up(self, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[dict[int, State], int]:
+        """Load what an earlier run of the same training reached: the recorded states, and how many epochs."""
+        if not (self._folder / "last.pt").is_file():
+            return {}, 0
+        device = next(network.parameters()).device
+        last = torch.load(self._folder / "last.pt", map_location=device, weights_only=True)
+        network.load_state_dict(last["network"])
+        optimiser.load_state_dict(last["optimiser"])
+        states = {}
+        for epoch in last["recorded"]:
+            with np.load(self._folder / f"epoch-{epoch}.npz") as archive:
+                states[epoch] = dict(archive)
+        self._written = set(states)
+        return states, last["epoch"]
+
+    def is_due(self, network: nn.Module, states: dict[int, State]) -> bool:
+        """Whether what has been reached is worth the time that it takes to write."""
+        now = time.monotonic()
+        affordable = self._spent + self._seconds(network, states) <= SHARE * (now - self._begun)
+        return affordable or now - self._last >= LONGEST
+
+    def must_stop(self, network: nn.Module, states: dict[int, State]) -> bool:
+        """Whether the time that is left might not do for another epoch; called at the end of each."""
+        now = time.monotonic()
+        self._longest_epoch = max(self._longest_epoch, now - self._passed)
+        self._passed = now
+        # an epoch may take longer than those before it, and so may writing
+        return time_left() < 2.0 * (self._longest_epoch + self._seconds(network, states))
+
+    def set_down(
+        self, network: nn.Module, optimiser: torch.optim.Optimizer, states: dict[int, State], epoch: int
+    ) -> None:
+        """Write what has been reached; the recorded states first, so that what names them never comes before them."""
+        begun, size = time.monotonic(), self._bytes(network, states)
+        for recorded in sorted(set(states) - self._written):
+            with replacing(self._folder / f"epoch-{recorded}.npz") as partial, open(partial, "wb") as stream:
+                np.savez(stream, **states[recorded])  # type: ignore[arg-type]
+        last = {
+            "network": network.state_dict(),
+            "optimiser": optimiser.state_dict(),
+            "epoch": epoch,
+            "recorded": sorted(states),
+        }
+        with replacing(self._folder / "last.pt") as partial:
+            torch.save(last, partial)
+        self._written = set(states)
+        self._last = time.monotonic()
+        self._spent += self._last - begun
+        self._bytes_per_second = size / max(self._last - begun, 1e-6)
+
+    def _bytes(self, network: nn.Module, states: dict[int, State]) -> int:
+        """Return what is to be written: parameters, momenta, and the states that no earlier point has written."""
+        held = sum(value.numel() * value.element_size() for value in network.state_dict().values())
+        momenta = sum(parameter.numel() * parameter.element_size() for parameter in network.parameters())
+        return held + momenta + held * len(set(states) - self._written)
+
+    def _seconds(self, network: nn.Module, states: dict[int, State]) -> float:
+        return self._bytes(network, states) / self._bytes_per_second

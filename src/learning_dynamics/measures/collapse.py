@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from learning_dynamics.measures.algebra import NUMPY, Algebra
+
 FLOAT32_ROUNDING = float(np.finfo(np.float32).eps)
 
 
@@ -63,29 +65,34 @@ def self_duality(classifiers: np.ndarray, means: np.ndarray) -> np.ndarray:
     return np.sum(difference**2, axis=(-2, -1))
 
 
-def rank_and_size(within: np.ndarray, means: np.ndarray) -> tuple[int, float]:
-    """Return the numerical rank of Sigma_W, shape (P, P), and the variance below which float32 features do not vary.
+def rank_and_signal_to_noise(within: np.ndarray, means: np.ndarray, algebra: Algebra = NUMPY) -> tuple[int, np.ndarray]:
+    """Return the numerical rank of Sigma_W and the non-zero singular values of Sigma_W^(-1/2) M.
 
-    That is the square of float32's rounding times the features' mean square: units that are dead, or constant on
-    every image, fall below it.
+    M are the centred class means. Directions in which features vary no more than float32 rounds, those of units that
+    are dead or constant on every image, are left out of both (Han, Papyan, Donoho 2022, section 3.2): the floor is the
+    square of float32's rounding times the features' mean square.
+
+    Parameters
+    ----------
+    within, means : ndarray, shapes (P, P) and (C, P)
+    algebra : Algebra
+        Where eigenvectors are computed, once.
+
+    Returns
+    -------
+    rank : int
+    singular_values : ndarray, shape (C - 1,), descending
     """
     floor = FLOAT32_ROUNDING**2 * float(np.trace(within) + np.mean(np.sum(means**2, axis=1)))
-    return int(np.sum(np.linalg.eigvalsh(within) > floor)), floor
-
-
-def signal_to_noise(within: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return the non-zero singular values of Sigma_W^(-1/2) M, M the centred class means, shape (C - 1,), descending.
-
-    Directions in which features vary no more than float32 rounds, such as those of dead units, are left out
-    (Han, Papyan, Donoho 2022, section 3.2).
-    """
-    values, directions = np.linalg.eigh(within)
-    kept = values > rank_and_size(within, means)[1]
+    values, directions = algebra.eigh(within)
+    kept = values > floor
     whitened = (centred_means(means) @ directions[:, kept]) / np.sqrt(values[kept])
-    return np.linalg.svd(whitened, compute_uv=False)[: len(means) - 1]
+    return int(kept.sum()), np.linalg.svd(whitened, compute_uv=False)[: len(means) - 1]
 
 
-def least_squares_classifier(within: np.ndarray, means: np.ndarray, decay: float) -> np.ndarray:
+def least_squares_classifier(
+    within: np.ndarray, means: np.ndarray, decay: float, algebra: Algebra = NUMPY
+) -> np.ndarray:
     """Return the extended least-squares classifier [W, b], shape (..., C, P + 1) (Proposition 1).
 
     M^T (Sigma_T + mu_G mu_G^T + decay I)^{-1} / C in extended features, whose last entry is one.
@@ -96,18 +103,22 @@ def least_squares_classifier(within: np.ndarray, means: np.ndarray, decay: float
         Sigma_W, shape (..., P, P), and class means, shape (..., C, P), over balanced classes.
     decay : float
         lambda >= 0, the weight of ||W||_F^2 / 2 + ||b||^2 / 2 in the loss.
+    algebra : Algebra
+        Where the equations are solved.
     """
     extended = _extended(means)
-    solved = np.linalg.solve(_second_moment(within, means, decay), np.swapaxes(extended, -1, -2))
+    solved = algebra.solve(_second_moment(within, means, decay), np.swapaxes(extended, -1, -2))
     return np.swapaxes(solved, -1, -2) / means.shape[-2]
 
 
-def decomposition(within: np.ndarray, means: np.ndarray, classifier: np.ndarray, decay: float) -> dict[str, np.ndarray]:
+def decomposition(
+    within: np.ndarray, means: np.ndarray, classifier: np.ndarray, decay: float, algebra: Algebra = NUMPY
+) -> dict[str, np.ndarray]:
     """Return the three terms of the MSE loss (Han, Papyan, Donoho 2022, theorems 1 and 2), and what decay adds to each.
 
     Parameters
     ----------
-    within, means, decay
+    within, means, decay, algebra
         As in `least_squares_classifier`.
     classifier : ndarray, shape (..., C, P + 1)
         Weights with a last column of biases.
@@ -119,7 +130,7 @@ def decomposition(within: np.ndarray, means: np.ndarray, classifier: np.ndarray,
         ``loss_nc1_decay`` and ``loss_ls_perp_decay`` are the parts of weight decay: without them the terms are
         squared errors of predictions.
     """
-    optimum = least_squares_classifier(within, means, decay)
+    optimum = least_squares_classifier(within, means, decay, algebra)
     extended = _extended(means)
     excess = classifier - optimum
     scores = optimum @ np.swapaxes(extended, -1, -2)

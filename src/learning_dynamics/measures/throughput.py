@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
-from learning_dynamics.dynamics.training import Recipe, arithmetic, one_epoch
+from learning_dynamics.dynamics.training import Recipe, arithmetic, executed, one_epoch
 
 
 def operations_per_image(network: nn.Module, images: Tensor) -> float:
@@ -31,7 +31,7 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
     )
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
-    forward = torch.compile(network) if recipe.compiled else network
+    forward = executed(network, recipe, images.device)
     order = torch.randperm(len(images), device=images.device)
     network.train()
 

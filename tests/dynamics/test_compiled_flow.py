@@ -1,0 +1,132 @@
+"""The compiled integrator: scipy's own steps and states, its error, where it ends, and why it stops."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.integrate import DOP853, solve_ivp
+
+from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, compiled, flow
+from learning_dynamics.errors import DivergenceError
+
+TIMES = np.r_[0.0, np.geomspace(0.01, 20.0, 40)]
+
+
+@compiled(FIELD)
+def pendulum(state, data, shape, slope):
+    slope[0], slope[1] = state[1], -np.sin(state[0]) - data[0] * state[1]
+
+
+@compiled(FIELD)
+def power(state, data, shape, slope):
+    slope[:] = data[0] * state ** shape[0]
+
+
+@compiled(CONDITION)
+def small(state, data, shape):
+    return state[0] < 1e-4
+
+
+def in_python(_time, state):
+    return np.array([state[1], -np.sin(state[0]) - 0.1 * state[1]])
+
+
+def starts(members: int) -> np.ndarray:
+    return np.random.default_rng(5).uniform(-2.0, 2.0, size=(members, 2))
+
+
+@pytest.mark.parametrize("land", [True, False])
+@pytest.mark.parametrize("rtol", [1e-5, 1e-8, 1e-11])
+def test_it_follows_a_tighter_integration(rtol, land):
+    for start in starts(6):
+        found = flow(pendulum, [0.1], (), start, TIMES, rtol=rtol, atol=rtol, land=land)
+        exact = solve_ivp(in_python, (0, 20), start, "DOP853", TIMES, rtol=3e-14, atol=1e-14)
+        # global error of the pair here: up to 61 local tolerances over 60 starts (scipy's own: 210), doubled
+        np.testing.assert_allclose(found.states, exact.y.T, atol=120 * rtol)
+
+
+@pytest.mark.parametrize("end", [0.7, 20.0])
+def test_its_steps_are_scipys(end):
+    for start in starts(4):
+        found = flow(pendulum, [0.1], (), start, np.array([0.0, end]), rtol=1e-9, atol=1e-12, land=True)
+        theirs = DOP853(in_python, 0.0, start, end, rtol=1e-9, atol=1e-12)
+        steps = 0
+        while theirs.status == "running":
+            theirs.step()
+            steps += 1
+        assert found.steps == steps
+        assert found.evaluations == theirs.nfev
+        # the same steps up to rounding; another choice of steps would differ by some 1e-9
+        np.testing.assert_allclose(found.final_state, theirs.y, atol=1e-13)
+
+
+def test_a_step_cut_short_to_land_does_not_shorten_the_next():
+    start, times = starts(1)[0], np.array([0.0, 10.0, 20.0])
+    close = np.array([0.0, 10.0, 10.0 + 1e-6, 20.0])
+    steps = [flow(pendulum, [0.1], (), start, at, rtol=1e-9, atol=1e-12, land=True).steps for at in (times, close)]
+    # one step more; growing tenfold from 1e-6, the step would need six to be what it was
+    assert steps[1] <= steps[0] + 2
+
+
+def test_the_interpolant_is_scipys():
+    start = starts(1)[0]
+    found = flow(pendulum, [0.1], (), start, TIMES, rtol=1e-4, atol=1e-4)
+    theirs = solve_ivp(in_python, (0, 20), start, "DOP853", TIMES, rtol=1e-4, atol=1e-4).y.T
+    # between steps the two are as far from the truth as they are long, and agree to rounding
+    np.testing.assert_allclose(found.states, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("land", [True, False])
+def test_times_are_recorded_from_the_first_on(land):
+    found = flow(power, [-1.0], (1,), np.array([2.0]), np.array([1.0, 1.0, 3.0]), rtol=1e-10, atol=1e-13, land=land)
+    np.testing.assert_allclose(found.states[:, 0], 2 * np.exp([0.0, 0.0, -2.0]), rtol=1e-8)
+    assert found.final_time == 3.0
+
+
+def test_it_stands_still_where_the_field_vanishes():
+    found = flow(power, [0.0], (1,), np.array([2.0]), TIMES, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(found.states, 2.0)
+
+
+def test_it_goes_on_until_the_condition_holds_or_its_patience_ends():
+    found = flow(power, [-1.0], (1,), np.ones(1), TIMES[:5], rtol=1e-9, atol=1e-12, until=small)
+    assert found.final_state[0] < 1e-4
+    assert -np.log(1e-4) <= found.final_time < -np.log(1e-4) + 3
+    tired = flow(power, [-1.0], (1,), np.ones(1), TIMES[:5], rtol=1e-9, atol=1e-12, until=small, last_time=7.0)
+    assert tired.final_time == 7.0
+    assert tired.final_state[0] == pytest.approx(np.exp(-7.0), rel=1e-7)
+
+
+def test_divergence_says_when():
+    with pytest.raises(DivergenceError, match=r"diverged at time 1 .*underflowed"):
+        flow(power, [1.0], (2,), np.ones(1), np.array([0.0, 2.0]), rtol=1e-9, atol=1e-12)
+    with pytest.raises(DivergenceError, match="diverged at time 0"):
+        flow(power, [np.nan], (1,), np.ones(1), np.array([0.0, 2.0]), rtol=1e-9, atol=1e-12)
+
+
+def test_running_out_of_steps_says_where_and_what_to_do():
+    with pytest.raises(DivergenceError, match=r"ran out of steps: 5 taken by time .*raise max_steps"):
+        flow(power, [-1e4], (1,), np.ones(1), TIMES, rtol=1e-9, atol=1e-12, max_steps=5)
+
+
+def test_where_nothing_can_be_kept_it_compiles_all_the_same(tmp_path):
+    """Root may write anywhere: files stand where the folders would be made, beside the source and at home."""
+    module = tmp_path / "fields.py"
+    module.write_text(
+        "from learning_dynamics.dynamics import compiled_flow\n"
+        "@compiled_flow.compiled(compiled_flow.FIELD)\n"
+        "def field(state, data, shape, slope):\n"
+        "    slope[:] = -state\n"
+        "print('compiled', type(field).__name__)\n"
+    )
+    (tmp_path / "__pycache__").write_text("")
+    (tmp_path / "home").write_text("")
+    environment = os.environ | {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-B", str(module)], env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.stdout.strip() == "compiled CPUDispatcher", done.stderr[-500:]

@@ -1,0 +1,59 @@
+"""The algebra of a GPU, on the processor: the same numbers as numpy's, and numpy's itself where there is no GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from learning_dynamics.measures import collapse
+from learning_dynamics.measures.algebra import NUMPY, Algebra, algebra_on, torch_algebra
+
+ON_TORCH = torch_algebra(torch.device("cpu"))
+
+
+@pytest.fixture(scope="module")
+def moments():
+    rng = np.random.default_rng(5)
+    features = rng.standard_normal((200, 30)) * np.geomspace(1, 1e-3, 30)
+    within = features.T @ features / 200
+    within[:3] = within[:, :3] = 0.0  # dead units
+    return within, rng.standard_normal((4, 30)), rng.standard_normal((4, 31))
+
+
+def test_a_processor_computes_with_numpy():
+    assert algebra_on(torch.device("cpu")) is NUMPY
+
+
+def test_rank_and_signal_to_noise_are_the_same(moments):
+    within, means, _ = moments
+    (rank, values), (expected, singular) = (
+        collapse.rank_and_signal_to_noise(within, means, algebra) for algebra in (ON_TORCH, NUMPY)
+    )
+    assert rank == expected == 27
+    # eigenvalues down to 1e-6 of the largest are known to 1e-10
+    np.testing.assert_allclose(values, singular, rtol=1e-9)
+
+
+def test_the_terms_of_the_loss_are_the_same(moments):
+    found, expected = (collapse.decomposition(*moments, 5e-3, algebra) for algebra in (ON_TORCH, NUMPY))
+    for term, value in expected.items():
+        np.testing.assert_allclose(found[term], value, rtol=1e-10, err_msg=term)
+
+
+def test_eigenvectors_are_found_once_and_nowhere_else(moments, monkeypatch):
+    within, means, _ = moments
+    asked = []
+
+    def eigh(matrix):
+        asked.append(matrix.shape)
+        return ON_TORCH.eigh(matrix)
+
+    def refused(*_arguments, **_options):
+        raise AssertionError("cubic work beside the algebra that was given")
+
+    for name in ("eigh", "eigvalsh", "eigvals", "inv", "solve"):
+        monkeypatch.setattr(np.linalg, name, refused)
+    collapse.rank_and_signal_to_noise(within, means, Algebra(eigh, ON_TORCH.solve))
+    collapse.decomposition(*moments, 5e-3, Algebra(eigh, ON_TORCH.solve))
+    assert asked == [(30, 30)]
