@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(1, 3))
 
@@ -26,9 +26,37 @@ def test_the_field_is_minus_the_gradient(shape, seed):
 
     step = 1e-5
     slope = (loss(state + step * direction) - loss(state - step * direction)) / (2 * step)
-    predicted = -two_layer.flow_field(X, Y, width)(0.0, state) @ direction
+    field = np.empty_like(state)
+    two_layer_flow.field(state, np.r_[X.ravel(), Y.ravel()], np.array([samples, inputs, width, outputs]), field)
+    predicted = -field @ direction
     # central differences of a quartic: truncation step^2 and rounding eps/step, times sizes up to a few hundred
     assert slope == pytest.approx(predicted, rel=1e-6, abs=1e-6)
+
+
+def test_a_flow_that_blows_up_is_nan_throughout():
+    huge = 1e160 * np.eye(2)
+    found = two_layer_flow.follow(np.eye(2), np.eye(2), huge, huge, np.linspace(0.0, 1.0, 5), rtol=1e-6, atol=1e-9)
+    assert np.isnan(found.W1).all()
+    assert found.W1.shape == (5, 2, 2)
+    assert found.steps == 0
+    assert not found.end_time < np.inf
+
+
+@pytest.mark.parametrize("gamma", [1e-8, 1e-16, 1e-24])
+def test_directions_that_are_not_learnt_keep_their_size_down_to_the_least_scale(gamma):
+    """Without data beyond two directions the others keep sqrt(2 gamma): nothing leaks from the wide network's basis."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((2, 6)), rng.standard_normal((2, 1))
+    P = two_layer.orthonormal_rows(rng, 6, 40)
+    Q = two_layer.hidden_basis(np.sqrt(2 * gamma) * P, np.zeros((40, 1)))
+    start = np.sqrt(2 * gamma) * P @ Q, np.zeros((Q.shape[1], 1))
+    found = two_layer_flow.follow(
+        X, Y, *start, np.zeros(1), rtol=1e-10, atol=1e-4 * gamma, residual=1e-8 * np.linalg.norm(Y), last_time=1e4
+    )
+    values = np.linalg.svd(found.end[0], compute_uv=False)
+    # all directions but the learnt one; rounding of what is learnt, of size one, beside theirs, some steps long
+    np.testing.assert_allclose(values[1:] / np.sqrt(2 * gamma), 1.0, atol=1e-6 + 10 * 2.2e-16 / np.sqrt(2 * gamma))
+    assert np.linalg.norm(X @ found.end[0] @ found.end[1] - Y) < 1e-8 * np.linalg.norm(Y)
 
 
 def test_packing_is_undone_over_leading_axes():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 
@@ -22,22 +20,6 @@ def unpack(state: np.ndarray, inputs: int, width: int, outputs: int) -> tuple[np
     split = inputs * width
     lead = state.shape[:-1]
     return state[..., :split].reshape(*lead, inputs, width), state[..., split:].reshape(*lead, width, outputs)
-
-
-def flow_field(X: np.ndarray, Y: np.ndarray, width: int) -> Callable[[float, np.ndarray], np.ndarray]:
-    """Return the vector field of gradient flow on packed parameters (Varre et al. 2023, eq. 2.4)."""
-    inputs, outputs = X.shape[1], Y.shape[1]
-    split = inputs * width
-
-    def field(_time: float, state: np.ndarray) -> np.ndarray:
-        W1, W2 = state[:split].reshape(inputs, width), state[split:].reshape(width, outputs)
-        R = X.T.dot(Y - X.dot(W1.dot(W2)))
-        slope = np.empty_like(state)
-        np.dot(R, W2.T, out=slope[:split].reshape(inputs, width))
-        np.dot(W1.T, R, out=slope[split:].reshape(width, outputs))
-        return slope
-
-    return field
 
 
 def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndarray:

@@ -13,7 +13,6 @@ from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.flow import claims
 from learning_dynamics.papers.spectral_bias.flow.metrics import linear_flow as measure
 from learning_dynamics.papers.spectral_bias.flow.runs import linear_flow
-from learning_dynamics.papers.spectral_bias.integration import followed
 from learning_dynamics.papers.spectral_bias.proof import claims as proof
 
 EXACT = ("lemma_3_2", "theorem_3_1_i", "theorem_3_1_iii", "corollary_3_1", "lemma_c_10", "lemma_c_3")
@@ -85,12 +84,6 @@ def test_a_draw_that_does_not_arrive_is_undecided_and_its_siblings_live():
     assert found.verdict == "undecided"
     headline = found.judgement.headline
     assert (headline.draws, headline.draws_for, headline.draws_undecided) == (3, 2, 1)
-
-
-def test_a_draw_that_diverges_is_nan_throughout():
-    found = followed(lambda _time, state: state**2, np.array([1.0]), np.linspace(0.0, 2.0, 5), rtol=1e-6, atol=1e-9)
-    assert np.isnan(found.states).all()
-    assert found.steps == 0
 
 
 def test_the_error_falls_with_the_tolerance():

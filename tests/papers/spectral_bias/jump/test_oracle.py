@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.stats import ortho_group
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.jump import metrics, runs
 
 TEACHER = [0.5, 2.0, 1.0]
@@ -87,3 +88,22 @@ def test_what_is_recorded():
     assert set(np.linspace(0, 1.5, 13).round(12)) | {0.25, 0.5, 1.0} == set(trajectory.time)
     np.testing.assert_allclose(trajectory.series["W1"][0, 0], np.sqrt(2e-2) * np.eye(3))
     assert not trajectory.undecided.any()
+
+
+def test_a_scale_near_the_smallest_number_is_resolved_or_refused():
+    settings = {"teacher_singular_values": TEACHER, "gammas": [1e-300]}
+    with pytest.raises(ProjectError, match="from 1e-300 are not resolved; lower atol to 1e-162"):
+        runs.jump_flow(**settings, **SETTINGS)
+    value, times = by_time(
+        metrics.jump_flow(runs.jump_flow(**settings, **(SETTINGS | {"atol": 1e-170}))), 1e-300, "value"
+    )
+    for number, s in enumerate(sorted(TEACHER, reverse=True)):
+        assert value[np.argmin(np.abs(times - 0.5 / s)), number] == pytest.approx(s / (1 + 2 * s), rel=1e-8)
+
+
+def test_what_is_refused_begins_where_the_smallest_weight_is_not_resolved():
+    settings = SETTINGS | {"teacher_singular_values": TEACHER, "gammas": [1e-4]}
+    least = settings["rtol"] * np.sqrt(2e-4)
+    runs.jump_flow(**settings | {"atol": least})
+    with pytest.raises(ProjectError, match=r"from 0\.0001 are not resolved"):
+        runs.jump_flow(**settings | {"atol": 1.01 * least})

@@ -40,6 +40,29 @@ def test_second_moments(time):
     np.testing.assert_allclose(theory.row_growth(WEIGHTS, start, np.array([time]))[0], rows - start)
 
 
+@pytest.mark.parametrize("time", [0.0, 0.4, 1.3])
+def test_deviations_of_one_sample_are_those_of_geometric_brownian_motion(time):
+    """With one sample W + a and W - a are independent of all else: a = W(0) exp(-D^2 t / 2) sinh(D B)."""
+    weight, start = 0.8, 1.7
+    grown = np.exp(weight**2 * time)  # E sinh^4 and E cosh^4 of a Gaussian variable, by its exponential moments
+    fourth = start**2 * (grown**6 + 3 * grown**-2 + np.array([4, -4])) / 8
+    second = start * (grown + np.array([1, -1]) / grown) / 2
+    wanted = np.sqrt(np.maximum(fourth - second**2, 0.0))
+    found = theory.deviations(np.array([weight]), np.array([start]), np.array([time]))[0]
+    np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-7)
+
+
+def test_deviations_are_those_of_many_short_paths():
+    """Euler's steps of the columns themselves; a deviation over 40,000 paths is known to a few per cent."""
+    rng, step, start = np.random.default_rng(5), 0.004, np.array([0.5, 2.0])
+    W, a = np.tile(np.diag(np.sqrt(start)), (40000, 1, 1)), np.zeros((40000, 2))
+    for _ in range(75):
+        kick = np.sqrt(step) * WEIGHTS * rng.standard_normal((40000, 2))
+        W, a = W + kick[:, :, None] * a[:, None, :], a + (kick[:, None, :] @ W)[:, 0]
+    sampled = np.append(np.sum(W**2, axis=2).std(axis=0), np.sum(a**2, axis=1).std())
+    np.testing.assert_allclose(sampled, theory.deviations(WEIGHTS, start, np.array([0.3]))[0], rtol=0.06)
+
+
 def test_the_recursions_moment_is_the_mean_over_all_signs():
     """Two-point noise has the moments of Gaussian noise, and few enough outcomes to try all."""
     size, steps = 0.2, 3
@@ -135,8 +158,10 @@ def test_means_over_paths_and_their_errors():
 
     np.testing.assert_allclose(column("output_square")[:, 0], squares.mean(axis=1), rtol=1e-9)
     np.testing.assert_allclose(column("row_growth"), rows.mean(axis=1) - 1, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(column("output_square", "error")[:, 0], squares.std(axis=1, ddof=1) / 40**0.5, rtol=1e-9)
-    np.testing.assert_allclose(column("row_growth", "error"), rows.std(axis=1, ddof=1) / 40**0.5, rtol=1e-9, atol=1e-13)
+    weights = np.linalg.svd(X, compute_uv=False)
+    wanted = theory.deviations(weights, np.ones(2), np.array([0.0, 0.36, 0.72])) / 40**0.5
+    np.testing.assert_allclose(column("output_square", "error")[:, 0], wanted[:, -1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(column("row_growth", "error"), wanted[:, :-1], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(column("outside")[:, 0], outside.max(axis=1), atol=1e-13)
     weights = np.sqrt(np.linalg.eigvalsh(X @ X.T))[::-1]
     even = np.full(2, np.sqrt((weights**2).mean()))

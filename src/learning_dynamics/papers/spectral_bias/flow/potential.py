@@ -95,16 +95,17 @@ def _smallest_excess(
     """Return the smallest increase of the potential of each of `gammas`, shape (members, 1, gammas)."""
     # directions of probing, the same for every member: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.perturbations", 1)
-    start = _potential(Z1, Z2, gammas)
-    smallest = np.full(start.shape, np.inf)
-    for _ in range(perturbations):
-        moved1 = Z1 + SIZE * norm(Z1)[..., None] * rng.standard_normal(Z1.shape[-2:]) / Z1.shape[-1]
-        moved2 = Z2 + SIZE * norm(Z2)[..., None] * rng.standard_normal(Z2.shape[-2:]) / Z2.shape[-2]
-        # the nearest second layer that interpolates with the moved first one
-        moved2 = moved2 + np.linalg.pinv(X @ moved1) @ (Y - X @ moved1 @ moved2)
-        length = norm(moved1 - Z1) ** 2 + norm(moved2 - Z2) ** 2
-        smallest = np.minimum(smallest, (_potential(moved1, moved2, gammas) - start) / length)
-    return smallest
+    inputs, outputs = Z2.shape[-2:]
+    drawn = rng.standard_normal((perturbations, inputs * (inputs + outputs)))
+    # perturbations come first, before members
+    axes = (perturbations,) + (1,) * (Z1.ndim - 2)
+    first, second = drawn[:, : inputs**2], drawn[:, inputs**2 :]
+    moved1 = Z1 + SIZE * norm(Z1)[..., None] * first.reshape(*axes, inputs, inputs) / inputs
+    moved2 = Z2 + SIZE * norm(Z2)[..., None] * second.reshape(*axes, inputs, outputs) / inputs
+    # the nearest second layer that interpolates with the moved first one
+    moved2 = moved2 + np.linalg.pinv(X @ moved1) @ (Y - X @ moved1 @ moved2)
+    length = norm(moved1 - Z1) ** 2 + norm(moved2 - Z2) ** 2
+    return np.min((_potential(moved1, moved2, gammas) - _potential(Z1, Z2, gammas)) / length, axis=0)
 
 
 def _potential(Z1: np.ndarray, Z2: np.ndarray, gammas: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.integration import to_the_limit
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, Positive, Scale, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -15,7 +15,7 @@ def linear_flow(
     data: Arrays,
     *,
     width: Count,
-    gamma: Positive,
+    gamma: Scale,
     horizon: Positive,
     points: Count,
     residual: Positive,
@@ -54,7 +54,7 @@ def anisotropic_flow(
     data: Arrays,
     *,
     width: Count,
-    gamma: Positive,
+    gamma: Scale,
     spread: Positive,
     horizon: Positive,
     points: Count,
@@ -84,7 +84,7 @@ def balanced_flow(
     data: Arrays,
     *,
     width: Count,
-    variance: Positive,
+    variance: Scale,
     horizon: Positive,
     points: Count,
     residual: Positive,

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.integration import to_the_limit
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, Positive, Scale, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -14,7 +14,7 @@ def gaussian_flow(
     data: Arrays,
     *,
     width: Count,
-    variance: Positive,
+    variance: Scale,
     horizon: Positive,
     points: Count,
     residual: Positive,
@@ -37,8 +37,8 @@ def gaussian_layers_flow(
     data: Arrays,
     *,
     width: Count,
-    variance: Positive,
-    output_variance: Positive,
+    variance: Scale,
+    output_variance: Scale,
     horizon: Positive,
     points: Count,
     residual: Positive,

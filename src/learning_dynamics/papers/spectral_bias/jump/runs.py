@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.integration import followed
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.spectral_bias import two_layer_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectory import Trajectory
@@ -32,17 +32,28 @@ def jump_flow(
     Trajectory
         One member for each scale. Time is t / ln(1/gamma), on an even grid from 0 to `horizon` joined by the
         predicted times of the jumps, 1 / (2 s). Series W1, W2; constants teacher, gamma, steps.
+
+    Raises
+    ------
+    ProjectError
+        If `atol` is above `rtol` times the smallest weight at the start, whose growth would then not be resolved.
     """
+    least = rtol * np.sqrt(2 * min(gammas))
+    if atol > least:
+        raise ProjectError(
+            f"gammas: weights from {min(gammas):g} are not resolved; lower atol to {least:.1g}, or raise the gamma"
+        )
     teacher = np.array(teacher_singular_values)
     size = len(teacher)
     times = np.unique(np.r_[np.linspace(0.0, horizon, points), 1 / (2 * teacher)].round(12))
     W1, W2 = np.empty((2, len(gammas), len(times), size, size))
     steps = np.zeros(len(gammas), dtype=int)
     for member, gamma in enumerate(progress(gammas, "jump process")):
-        field = two_layer.flow_field(np.eye(size), np.diag(teacher), size)
-        initial = two_layer.pack(np.sqrt(2 * gamma) * np.eye(size), np.zeros((size, size)))
-        flow = followed(field, initial, times * np.log(1 / gamma), rtol=rtol, atol=atol)
-        steps[member] = flow.steps
-        W1[member], W2[member] = two_layer.unpack(flow.states, size, size, size)
+        start = np.sqrt(2 * gamma) * np.eye(size)
+        rescaled = times * np.log(1 / gamma)
+        flow = two_layer_flow.follow(
+            np.eye(size), np.diag(teacher), start, np.zeros((size, size)), rescaled, rtol=rtol, atol=atol
+        )
+        W1[member], W2[member], steps[member] = flow.W1, flow.W2, flow.steps
     constants = {"teacher": teacher, "gamma": np.array(gammas), "steps": steps}
     return Trajectory(times, {"W1": W1, "W2": W2}, constants, undecided=steps == 0)

@@ -24,10 +24,10 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     r"""The hidden layer's singular values in scalar regression: gradient descent, and with label noise.
 
     Orthonormal data, a large initial scale. Plain descent raises one singular value, to the limit of Corollary 3.1
-    (black dashes), and leaves the others where they started (they coincide). Label noise, drawn afresh at every step,
-    makes them decay exponentially, so that the layer tends to rank one from a large scale too. It also inflates the
-    largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes), where $|W_1|^2 = d|W_2|^2$ and noise on average no
-    longer changes the imbalance $|W_1|^2 - |W_2|^2$.
+    (black dashes), and leaves the others where they started (they coincide); it is shown until it rests, descent with
+    noise for far longer. Label noise, drawn afresh at every step, makes them decay exponentially, so that the layer
+    tends to rank one from a large scale too. It also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey
+    dashes), where $|W_1|^2 = d|W_2|^2$ and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = by_draw(plain, "sigma_w1", time=0.0).shape[1]
@@ -54,8 +54,8 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
 
     One column for each kind of data, at its first data set. Top: the mean of $|a|^2$; bottom: by how much the mean
     square of each row of $V^\top W$ has grown ($X = U D V^\top$; darker for larger $D_j$). Dots: the descent itself,
-    with 95 % intervals. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$. Dashes: what it would
-    be if all $D_j$ were their quadratic mean, which raises all rows alike.
+    with 95 % intervals by exact standard errors. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$.
+    Dashes: what it would be if all $D_j$ were their quadratic mean, which raises all rows alike.
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):

@@ -11,7 +11,7 @@ from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE
 from learning_dynamics.trajectory import Trajectory
 
 SAMPLES, INPUTS = Column("samples", "int", "samples n of the data"), Column("inputs", "int", "inputs d")
-ERROR = Column("error", "float", "standard error of a mean over paths; 0 where the value is no mean")
+ERROR = Column("error", "float", "exact standard error of a mean over paths; 0 where the value is no mean")
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)
@@ -36,7 +36,8 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
     V^T W has grown, X = U D V^T, both predicted for the process (appendix D); ``output_square_isotropic`` and
     ``row_growth_isotropic``, what they would be if all singular values D_j were their quadratic mean; ``euler``, the
     recursion's own mean of |a|^2 without drift; ``outside``, the largest change over paths of what W has outside the
-    span of the rows of X, relative to |W|.
+    span of the rows of X, relative to |W|. Standard errors are the process's own, by its fourth moments: a sample of
+    heavy tails has a small variance just where its mean is low.
     """
     X, settings, time = trajectory.constants["X"], trajectory.settings, trajectory.time
     sets, samples, inputs = X.shape
@@ -48,14 +49,15 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
         start = series["rows_mean"][0]
         even = np.full(samples, np.sqrt(np.mean(weights**2)))
         exact = {"output_square": theory.output_second_moment, "row_growth": theory.row_growth}
+        errors = theory.deviations(weights, start, time) / np.sqrt(settings["paths"])
         found = {
-            "output_square": (series["output_mean"], series["output_variance"]),
-            "row_growth": (series["rows_mean"] - start, series["rows_variance"]),
+            "output_square": (series["output_mean"], errors[:, -1]),
+            "row_growth": (series["rows_mean"] - start, errors[:, :-1]),
         }
         axes = {"time": time}
-        for quantity, (mean, variance) in found.items():
+        for quantity, (mean, error) in found.items():
             table = rows({quantity: (mean, exact[quantity](weights, start, time))}, axes)
-            tables.append(table.assign(seed=member, error=np.sqrt(variance / settings["paths"]).ravel()))
+            tables.append(table.assign(seed=member, error=error.ravel()))
             equal = rows({f"{quantity}_isotropic": exact[quantity](even, start, time)}, axes)
             tables.append(equal.assign(seed=member, error=0.0))
         steps = [settings["every"] * point for point in range(len(time))]

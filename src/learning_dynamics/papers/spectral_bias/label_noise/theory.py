@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array, eye_array, kron
+from scipy.sparse.linalg import expm_multiply
 
 
 def output_second_moment(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.ndarray:
@@ -27,6 +29,26 @@ def row_growth(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.n
     """u_j - u_j(0) of the same process, D_j^2 sum_i D_i^2 u_i(0) (cosh(k t) - 1) / k^2, shape (times, samples)."""
     rate = np.sqrt(np.sum(weights**4))
     return weights**2 * np.sum(weights**2 * start) * ((np.cosh(rate * time) - 1) / rate**2)[:, None]
+
+
+def deviations(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Standard deviations over paths of the squared norms of the rows of V^T W and of a, shape (times, samples + 1).
+
+    The columns of V^T W above those of a^T form M, dM = sum_j D_j A_j M dB_j with A_j swapping row j and the last, so
+    that the mean of the tensor S (x) S, S = M M^T, obeys a linear equation: sum_j D_j^2 times A_j at two of its four
+    places, summed over pairs of them. S starts as diag(u(0), 0).
+    """
+    size = len(weights) + 1
+    generator = csr_array((size**4, size**4))
+    for number, weight in enumerate(weights):
+        swap = csr_array(([weight, weight], ([number, size - 1], [size - 1, number])), shape=(size, size))
+        places = [kron(kron(eye_array(size**place), swap), eye_array(size ** (3 - place))) for place in range(4)]
+        generator += sum(places[one] @ places[other] for one in range(4) for other in range(one))
+    first = np.diag([*start, 0.0]).ravel()
+    squares = np.stack([expm_multiply(at * generator, np.kron(first, first)) for at in time])
+    diagonal = np.arange(size) * (size**3 + size**2 + size + 1)
+    means = np.hstack([start + row_growth(weights, start, time), output_second_moment(weights, start, time)[:, None]])
+    return np.sqrt(np.maximum(squares[:, diagonal] - means**2, 0.0))
 
 
 def euler_output_second_moment(weights: np.ndarray, start: np.ndarray, step: float, steps: int) -> float:

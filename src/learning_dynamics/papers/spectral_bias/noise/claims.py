@@ -311,7 +311,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     _, highs = signs_of(rates, 1)
     dimensions = [inputs for inputs in dimensions_of(rates) if inputs >= 5]
     early, late = between
-    first = dimensions[0]
+    first = settings_of(five)["inputs"]
     grown = {
         quantity: increase(five, quantity, early, late)
         for quantity in sorted(name for name in five["quantity"].unique() if "_power_" in name)

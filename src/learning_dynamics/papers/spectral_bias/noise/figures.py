@@ -23,9 +23,9 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
     r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
     $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$, with steps that shrink as the inverse square root of
-    their number. The smaller singular value decays, on almost every path at the long-run rate {second:.3f}
-    (black dashes, slope only). The larger one has the rate zero (black line): it wanders, and {fallen} of these
-    {count} paths end below where they started.
+    their number. The smaller singular value decays, on almost every path at the exact long-run rate {second:.3f} (black
+    dashes, slope only). The larger one has the rate zero (black line): it wanders, and {fallen} of these {count} paths
+    end below where they started.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     end = paths["time"].max()
@@ -33,7 +33,7 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
     for seed, colour in zip(seeds, PATHS, strict=False):
         for index, style in ((1, "-"), (2, "--")):
             curve(axis, select(paths, "sigma", seed=seed, index=index), colour, style, lw=1.2)
-    second = float(select(exponents, "exponent", index=2, inputs=2)["value"].iloc[0])
+    second = float(select(exponents, "exponent", index=2, inputs=2)["predicted"].iloc[0])
     axis.axhline(1.0, color=COLOURS["black"], lw=1.0, zorder=0)
     axis.plot([0, end], [1.0, np.exp(second * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
     axis.set(yscale="log", xlabel="time $t$", ylabel="singular values of $W$", xlim=(0, end))
@@ -49,8 +49,8 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
     r"""Single paths of the noise-driven process in two dimensions: norms of the commutators of $W$'s rows with $a$.
 
     Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a`; solid: the first row, dashed: the second. A
-    norm dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the almost sure rate
-    {rate:.3f} (black dots, slope only), but not in the mean over paths, as `ensemble` shows.
+    norm dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the exact rate {rate:.3f}
+    (black dots, slope only), but not in the mean over paths, as `ensemble` shows.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     end = paths["time"].max()
@@ -59,7 +59,7 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
         for index, style in ((1, "-"), (2, "--")):
             rows = select(paths, "commutator_norm", seed=seed, index=index)
             curve(axis, rows[rows["value"] > 0], colour, style, lw=1.1)
-    rate = float(select(exponents, "commutator", inputs=2)["value"].iloc[0])
+    rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
     axis.plot([0, end], [1.0, np.exp(rate * end)], ":", color=COLOURS["black"], lw=1.6, zorder=3)
     axis.set(yscale="log", xlabel="time $t$", ylabel=r"commutator norm $|[w_i, a]|$", xlim=(0, end))
     handles = [line(f"run {seed + 1}", colour) for seed, colour in zip(seeds, PATHS, strict=False)]
@@ -75,12 +75,12 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     thousandth of the paths holds more than {reliable:.0%} of it, for it is no estimate any more. (a) Second moments,
     $d = 2$ (dots) and $d = 5$ (crosses), against the exact ones (dashes). (b) The size $|e|$ of the commutator's
     entry, $d = 2$: its mean tends to a constant, {limit:.3f}, computed exactly (dashes), where the paper has 0; its
-    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (d) $d = 2$: the sine of the
-    angle between a row of $W$ and $a$ closes on typical paths; $\det W$ is a martingale whose mean is 1 (line) while
-    its median falls. (e) Means of powers of $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)). (c) Means of the
-    commutator's length $|c|$, $c = w_1 a_2 - w_2 a_1$ of two columns, in 2, 3 and 5 dimensions, on their exact courses
-    (dashes), which grow in the end at the rates {growing}. (f) Their medians, with the slopes of the almost sure rates
-    $\lambda_1 + \lambda_2$ (dashes): below zero, zero, and above.
+    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (c) Means of the commutator's
+    length $|c|$, $c = w_1 a_2 - w_2 a_1$ of two columns, in 2, 3 and 5 dimensions, on their exact courses (dashes),
+    which grow in the end at the rates {growing}. (d) $d = 2$: the sine of the angle between a row of $W$ and $a$ closes
+    on typical paths; $\det W$ is a martingale whose mean is 1 (line) while its median falls. (e) Means of powers of
+    $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)). (f) Medians of the lengths of (c), with the slopes of the
+    almost sure rates $\lambda_1 + \lambda_2$ (dashes): below zero, zero, and above.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moments, entry, lengths), (angle, powers, typical) = axes
@@ -113,9 +113,12 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     spaces = {2: plane, 3: space, 5: five}
     for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
         rows = select(table, "commutator_length", statistic="mean").iloc[1:]
-        _with_interval(lengths, rows[rows["heaviest"] <= reliable], tint, "o")
-        times = np.linspace(0.05, table["time"].max(), 80)
-        lengths.plot(times, theory.mean_commutator(inputs, times), "--", color=COLOURS["black"], lw=0.9, zorder=0)
+        times = np.linspace(0.05, five["time"].max(), 80)
+        _with_interval(lengths, rows[(rows["heaviest"] <= reliable) & (rows["time"] <= times[-1])], tint, "o")
+        exact = theory.mean_commutator(inputs, times)
+        lengths.plot(times, exact, "--", color=COLOURS["black"], lw=0.9, zorder=0)
+        lengths.annotate(f"$d = {inputs}$", (times[-1], exact[-1]), (3, 0), textcoords="offset points", va="center",
+                         fontsize=8)  # fmt: skip
         middle = select(table, "commutator_length", statistic="quantile 0.5").iloc[1:]
         curve(typical, middle, tint, lw=1.4)
         late = middle[middle["time"] >= 0.4 * middle["time"].max()]
@@ -133,8 +136,10 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
         axis.set_xlim(0, (five if axis in (powers, lengths) else plane)["time"].max())
     lengths.set_ylim(0.4, 10)
+    lengths.set_xlim(0, 1.3 * five["time"].max())
     typical.set_xlim(0, 1.3 * plane["time"].max())
     moments.set_ylim(0.3, None)
+    powers.set_ylim(top=1.6 * powers.get_ylim()[1])
     handles = [
         marks(r"$E|w_i|^2$", "blue", "o"),
         marks(r"$E a_i^2$", "orange", "o"),
@@ -159,8 +164,8 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
     Lines are exact. (a) Rates $\lambda_i$ of $\sigma_i(W)$, $i$ from 1 (dark) to $d$. The second singular value decays
     in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of rows with $a$, $\lambda_1 + \lambda_2$,
     and of the angle between them, $\lambda_2 - \lambda_1$: the angle closes in every dimension, while commutators decay
-    only where dots lie below zero. Black diamonds, at $d$ = {weights}: noise of unequal weights. (c) The smallest of
-    all $d + 1$ rates, divided by $d$.
+    only where dots lie below zero. Diamonds, at $d$ = {weights} and in the same colours: noise of unequal weights. (c)
+    The smallest of all $d + 1$ rates, divided by $d$.
     """
     figure, (all_, pairs, last) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
     dimensions = sorted(exponents["inputs"].unique())
@@ -177,7 +182,7 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
         pairs.plot(rows["inputs"], rows["predicted"], color=COLOURS[named], lw=0.9, zorder=0)
         one = select(weighted, quantity)
         size = int(weighted.loc[weighted["quantity"] == "exponent", "index"].max()) - 1
-        pairs.plot([size], one["value"], "D", ms=4, color=COLOURS["black"], mfc="none")
+        pairs.plot([size], one["value"], "D", ms=5, color=COLOURS[named], mfc="none")
     smallest = rates[rates["index"] == rates["inputs"] + 1]
     shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}
     _bars(last, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
@@ -214,13 +219,14 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
 def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     r"""All growth rates of the singular values under the noise-driven process, in more and more dimensions.
 
-    (a) $\lambda_i$ against the share $(i - 1/2)/d$: exact rates (lines, darker in more dimensions) and those measured
-    in {measured} dimensions (dots, 95 % intervals, mostly smaller than the dots). Dashes: their limit
-    $1/(4\sqrt{\pi}) - 1/2$, which crosses zero at a quarter. (b) The share of the singular values that grow, and
-    $\lambda_1/\sqrt{d}$, with their limits $1/4$ and $\Gamma(3/4)/\Gamma(1/4)$ (dashes).
+    (a) $\lambda_i$ against the share $q = (i - 1/2)/d$: exact rates (lines, darker in more dimensions) and those
+    measured in {measured} dimensions (dots of the same colours, 95 % intervals, mostly smaller than the dots). Dashes:
+    their limit $1/(4\sqrt{q}) - 1/2$, which crosses zero at a quarter. (b) The share of the singular values that grow,
+    and $\lambda_1/\sqrt{d}$, each with its limit (dashes), $1/4$ and $\Gamma(3/4)/\Gamma(1/4)$.
     """
     figure, (rates, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), width_ratios=(3, 2))
-    for inputs, colour in zip(dimensions, reversed(sequence(len(dimensions))), strict=True):
+    colours = dict(zip(dimensions, reversed(sequence(len(dimensions))), strict=True))
+    for inputs, colour in colours.items():
         exact = theory.lyapunov_exponents(inputs)[:-1]
         rates.plot((np.arange(inputs) + 0.5) / inputs, exact, color=colour, lw=1.0, label=f"$d = {inputs}$")
     measured = []
@@ -228,13 +234,13 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
         inputs = int(table["inputs"].max())
         rows = select(table, "exponent", inputs=inputs)
         rows = rows[rows["index"] <= inputs]
-        _bars(rates, (rows["index"] - 0.5) / inputs, rows, COLOURS["vermilion"])
+        _bars(rates, (rows["index"] - 0.5) / inputs, rows, colours.get(inputs, COLOURS["vermilion"]))
         measured.append(inputs)
     places = np.linspace(0.005, 1.0, 400)
     rates.plot(places, theory.spectrum_limit(places), "--", color=COLOURS["black"], lw=1.0)
     rates.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
     rates.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
-    rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="share $(i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)")
+    rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="share $q = (i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)")
     rates.legend(loc="upper right")
     many = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
     found = [theory.lyapunov_exponents(int(inputs)) for inputs in many]
@@ -242,8 +248,8 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     first = [exact[0] / np.sqrt(inputs) for exact, inputs in zip(found, many, strict=True)]
     shares.plot(many, growing, ".", color=COLOURS["blue"], label="share that grows")
     shares.plot(many, first, ".", color=COLOURS["orange"], label=r"$\lambda_1/\sqrt{d}$")
-    for limit in (0.25, float(gamma(0.75) / gamma(0.25))):
-        shares.axhline(limit, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
+    for limit, named in ((0.25, "blue"), (float(gamma(0.75) / gamma(0.25)), "orange")):
+        shares.axhline(limit, color=COLOURS[named], lw=1.0, ls="--", zorder=0)
     shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel="share, rate", title="(b)")
     shares.legend(loc="lower right")
     return Drawn(

@@ -6,19 +6,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.integration import followed
+from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.errors import DivergenceError
+from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Positive, Seed
+from learning_dynamics.settings import Count, Positive, Scale, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
 def reduced_flow(
     data: Arrays,
     *,
-    gammas: list[Positive],
+    gammas: list[Scale],
     width: Count,
     start: Positive,
     horizon: Positive,
@@ -62,29 +63,31 @@ def reduced_flow(
     for member in progress(range(members), "flow and its reductions"):
         x, y, g = X[member], Y[member], gamma[member]
 
-        def follow(field: Callable, initial: np.ndarray, member: int = member) -> np.ndarray:
-            flow = followed(field, initial, times, rtol=rtol, atol=atol)
+        def network(first: np.ndarray, member: int = member) -> tuple[np.ndarray, np.ndarray]:
+            second = np.zeros((first.shape[1], outputs))
+            flow = two_layer_flow.follow(X[member], Y[member], first, second, times, rtol=rtol, atol=atol)
+            steps[member] += flow.steps
+            return flow.W1, flow.W2
+
+        def reduction(field: Callable, size: int, member: int = member) -> np.ndarray:
+            try:
+                flow = integrate(field, np.zeros(size), times, rtol=rtol, atol=atol, land=True)
+            except DivergenceError:
+                return np.full((len(times), size), np.nan)
             steps[member] += flow.steps
             return flow.states
 
-        states = follow(
-            two_layer.flow_field(x, y, width), np.r_[np.sqrt(2 * g) * P[member].ravel(), [0.0] * (width * outputs)]
-        )
-        wide = two_layer.unpack(states, inputs, width, outputs)
-        series["W1"][member], series["W2"][member] = wide[0] @ P[member].T, P[member] @ wide[1]
+        W1, W2 = network(np.sqrt(2 * g) * P[member])
+        series["W1"][member], series["W2"][member] = W1 @ P[member].T, P[member] @ W2
         series["outside"][member] = np.maximum(
-            np.linalg.norm(wide[0] - series["W1"][member] @ P[member], axis=(1, 2)),
-            np.linalg.norm(wide[1] - P[member].T @ series["W2"][member], axis=(1, 2)),
+            np.linalg.norm(W1 - series["W1"][member] @ P[member], axis=(1, 2)),
+            np.linalg.norm(W2 - P[member].T @ series["W2"][member], axis=(1, 2)),
         )
-        states = follow(
-            two_layer.flow_field(x, y, inputs),
-            np.r_[np.sqrt(2 * g) * np.eye(inputs).ravel(), [0.0] * (inputs * outputs)],
-        )
-        series["Z1"][member], series["Z2"][member] = two_layer.unpack(states, inputs, inputs, outputs)
-        states = follow(reductions.riccati_field(x, y, g), np.zeros(inputs * outputs))
-        series["alpha"][member] = states.reshape(-1, inputs, outputs)
+        series["Z1"][member], series["Z2"][member] = network(np.sqrt(2 * g) * np.eye(inputs))
+        alpha = reduction(reductions.riccati_field(x, y, g), inputs * outputs)
+        series["alpha"][member] = alpha.reshape(-1, inputs, outputs)
         if outputs == 1:
-            states = follow(reductions.mirror_field(x, y[:, 0], g), np.zeros(inputs))
-            series["mirror"][member] = reductions.predictor_from_mirror(states, g)[..., None]
+            mirror = reduction(reductions.mirror_field(x, y[:, 0], g), inputs)
+            series["mirror"][member] = reductions.predictor_from_mirror(mirror, g)[..., None]
     undecided = ~np.all([np.isfinite(states).reshape(members, -1).all(axis=1) for states in series.values()], axis=0)
     return Trajectory(times, series, {"X": X, "Y": Y, "gamma": gamma, "steps": steps}, undecided=undecided)

@@ -179,7 +179,8 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
     learnt a single direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Which
     plateau of the others is the second cannot be told: they are undecided. Of those that meet a second,
     {conditional:.0%} have rank 1 there. The share rises as the scale falls: {course}. It lies above one half, with
-    its interval, {turns}.
+    its interval, {turns}. What counts as a plateau is a choice of ours: with stricter thresholds, a slower fall or a
+    longer stretch, the interval at the smallest scale covers one half (turning checks).
     """
     sizes = sorted(scales["scale"].unique())
     tables = {size: scales[scales["scale"] == size] for size in sizes}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -77,7 +79,8 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
     The first is the saddle at zero, near which draws start; the end of the next is the end of phase 1. (b) How many
     plateaus the draws have at that scale, and, of all draws, how many have rank 1 when the second begins (hatched);
     {none:.0%} have no second one. (c) The share of draws that are of rank 1 there, against the initial scale, with
-    95 % intervals: from saddle to saddle is what most draws do in the limit of small scales.
+    95 % intervals, which lie above one half {turns}: from saddle to saddle is what most draws do in the limit of small
+    scales.
     """
     figure, (axis, counted, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, share, loss)
@@ -101,18 +104,21 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
     counted.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places)
     counted.set_ylim(0, 1.25 * totals.max())
     counted.legend(loc="upper right", fontsize=7)
+    above = []
     for size, table in scales.groupby("scale"):
         rank = first_saddle_ranks(table, share)
         part = proportion(int((rank == 1).sum()), len(rank))
+        above.append((float(size), part.lower > 0.5))
         bars = [[part.value - part.lower], [part.upper - part.value]]
         limit.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
     limit.axhline(0.5, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
     limit.set(xscale="log", xlabel="initial scale", ylabel="rank 1 at the 2nd", ylim=(0, 1), title="(c) small scales")
     axis.set_title("(a) one draw")
     counted.set_title(f"(b) {len(draws)} draws")
-    return Drawn(
-        figure, {"none": float((counts < 2).mean())}, alt="A loss that falls in steps, with flat stretches shaded."
-    )
+    holding = [size for size, _ in itertools.takewhile(lambda one: one[1], above)]
+    turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
+    facts = {"none": float((counts < 2).mean()), "turns": turns}
+    return Drawn(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
 
 
 def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:

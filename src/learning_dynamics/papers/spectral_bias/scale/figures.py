@@ -15,22 +15,22 @@ from learning_dynamics.tidy import Table, by_draw, select, settings_of
 def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Drawn:
     r"""The loss with one output and its bound, and what a small scale costs in time.
 
-    Left: training loss of the network at several scales (solid: Gaussian data; dotted: ill-conditioned data) and the
-    bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ of Lemma C.8 (dashes, and dash-dotted). Right: the time to a given
-    share of the first loss against the scale, for all draws (dots), each beside the curve of slope $1/(2|X^\top Y|)$
-    against $\ln(1/\gamma)$ through its smallest scale: the time grows with the logarithm. Dashes: the time by which the
-    bound promises that loss, which grows as $\gamma^{-1/2}$. (A median of {times:.2g} times as long at the smallest
-    scale as at the largest, against {bounds:.1g}.)
+    Left: training loss of the network at several scales and the bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ of Lemma
+    C.8, each loss below the bound of its own data: on Gaussian data solid below dashes, on ill-conditioned data dotted
+    below dash-dotted. Right: the time to a given share of the first loss against the scale, for all draws (dots), each
+    beside the curve of slope $1/(2|X^\top Y|)$ against $\ln(1/\gamma)$ through its smallest scale: the time grows with
+    the logarithm. Dashes: the time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. (A median of
+    {times:.2g} times as long at the smallest scale as at the largest, against {bounds:.1g}.)
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
     colours = sequence(len(gammas))
-    for table, style in ((flows, "-"), (conditioned, ":")):
+    for table, style, bounded in ((flows, "-", "--"), (conditioned, ":", "-.")):
         for gamma, colour in zip(gammas, colours, strict=True):
             rows = select(table, "loss", gamma=gamma)
             rows = rows[rows["seed"] == sorted(rows["seed"].unique())[member]]
             curve(left, rows, colour, style, lw=1.4)
-            curve(left, rows, colour, "--" if table is flows else "-.", "predicted", lw=0.9)
+            curve(left, rows, colour, bounded, "predicted", lw=0.9)
     left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
     scale = by_draw(times, "time_to_loss", column="gamma")
     order = np.argsort(scale[0])
@@ -49,8 +49,9 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     right.set_ylim(0.5 * np.nanmin(found), None)
     right.xaxis.set_major_locator(LogLocator(numticks=6))
     handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
-    handles += [line("ill-conditioned", "black", ":"), line("bounds", "black", "--", 1.0)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    handles += [line("Gaussian"), line("bound", style="--", width=0.9)]
+    handles += [line("ill-conditioned", style=":"), line("bound", style="-.", width=0.9)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), columnspacing=1.4)
     facts = {
         "times": float(np.nanmedian(found[:, 0] / found[:, -1])),
         "bounds": float(np.nanmedian(bound[:, 0] / bound[:, -1])),

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.integration import followed
+from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Fraction, Positive, Seed
+from learning_dynamics.settings import Count, Fraction, Positive, Scale, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
 def scaled_flow(
     data: Arrays,
     *,
-    gammas: list[Positive],
+    gammas: list[Scale],
     width: Count,
     loss_share: Fraction,
     points: Count,
@@ -50,27 +49,27 @@ def scaled_flow(
     limit_W1, limit_W2 = np.full(W1[:, 0].shape, np.nan), np.full(W2[:, 0].shape, np.nan)
     reached, steps = np.full(members, np.nan), np.zeros(members, dtype=int)
     for member in progress(range(members), "vanishing scales"):
-        field = two_layer.flow_field(X[member], Y[member], width)
-        first = two_layer.pack(np.sqrt(2 * gamma[member]) * starts[member], np.zeros((width, outputs)))
+        start = np.sqrt(2 * gamma[member]) * starts[member]
         size = float(np.linalg.norm(Y[member]))
-
-        def below(level: float, member: int = member) -> Callable[[np.ndarray], bool]:
-            def condition(state: np.ndarray) -> bool:
-                layers = two_layer.unpack(state, inputs, width, outputs)
-                return bool(2 * two_layer.loss(*layers, X[member], Y[member]) <= level)
-
-            return condition
-
-        accuracy = {"rtol": rtol, "atol": atol, "last_time": patience}
-        once = followed(field, first, np.zeros(1), until=below(loss_share * size**2), **accuracy)
-        if not once.final_time < patience:
+        follow = functools.partial(
+            two_layer_flow.follow,
+            X[member],
+            Y[member],
+            start,
+            np.zeros((width, outputs)),
+            rtol=rtol,
+            atol=atol,
+            last_time=patience,
+        )
+        once = follow(np.zeros(1), residual=np.sqrt(loss_share) * size)
+        if not once.end_time < patience:
             continue
-        times = np.r_[0.0, shares * once.final_time]
-        again = followed(field, first, times, until=below((residual * size) ** 2), **accuracy)
-        if again.final_time < patience:
-            W1[member], W2[member] = two_layer.unpack(again.states[1:], inputs, width, outputs)
-            limit_W1[member], limit_W2[member] = two_layer.unpack(again.final_state, inputs, width, outputs)
-            reached[member], steps[member] = once.final_time, again.steps
+        times = np.r_[0.0, shares * once.end_time]
+        again = follow(times, residual=residual * size)
+        if again.end_time < patience:
+            W1[member], W2[member] = again.W1[1:], again.W2[1:]
+            limit_W1[member], limit_W2[member] = again.end
+            reached[member], steps[member] = once.end_time, again.steps
     constants = {"X": X, "Y": Y, "gamma": gamma, "reached": reached, "steps": steps, "draw": np.arange(members) % draws}
     constants |= {"limit_W1": limit_W1, "limit_W2": limit_W2, "P": np.stack(starts)}
     return Trajectory(shares, {"W1": W1, "W2": W2}, constants, undecided=np.isnan(reached))
