@@ -390,6 +390,65 @@ def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches()
         assert np.isfinite(found[found["quantity"] == "power"]["value"].item()) == seen
 
 
+TURNING = np.linspace(0, 14, 113)
+
+
+def fully_connected_outside(power: float, apart: float, depth: int = 2) -> dict[str, float]:
+    """What is measured where the product of the later layers turns, to an angle `apart` from where nothing is left.
+
+    Of two inputs the second is outside the span. The first layer's part there falls like the power, and is so small
+    that lengths do not change with it.
+    """
+    angle = apart + np.exp(-TURNING / 2)
+    last = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    outside = 1e-3 * np.exp(-power * TURNING)[:, None] * [0.0, 1.0]
+    first = np.stack([last, outside], axis=-1)
+    turn = np.array([[0.8, 0.6], [-0.6, 0.8]])
+    between = [np.tile(turn.T.ravel(), (113, 1))] * (depth - 2)
+    for _ in between:
+        last = last @ turn  # the product of the later layers is as without it
+    states = np.concatenate([first.reshape(113, 4), *between, last], axis=1)
+    X, y = np.array([[[1.0, 0.0]]]), np.ones((1, 1))
+    settings = {"networks": ["fully_connected"], "depth": depth, "scale": 1.0, "sharpness": 1e7, "seed": 2, **EXACTLY}
+    trajectory = Trajectory(TURNING, {"fully_connected": states[None]}, {"X": X, "y": y}, settings)
+    table = metrics.from_random_layers(trajectory, window=[9.0, 12.0])
+    return {name: table[table["quantity"] == name]["value"].item() for name in ("power", "moving", "between")}
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("apart", [1.0, 0.3, 0.1])
+def test_later_layers_that_turn_against_what_stays_add_their_power(depth, apart):
+    found = fully_connected_outside(1 / depth, apart, depth)
+    inside = (TURNING >= 9) & (TURNING <= 12)
+    turning = -np.polyfit(TURNING[inside], np.log(np.sin(apart + np.exp(-TURNING[inside] / 2))), 1)[0]
+    assert turning > 0
+    assert found["moving"] == pytest.approx(turning, abs=1e-6)
+    assert found["power"] - 1 / depth == pytest.approx(turning, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("power", "apart", "expected", "judged_there"),
+    [
+        (0.5, 1.0, "reproduced", True),
+        (0.5, 0.3, "reproduced", True),  # off by more than the fit's tolerance, and as much is open
+        (0.5, 0.1, "reproduced", False),  # more is open than any power may leave
+        (0.45, 1.0, "contradicted", True),
+        (0.55, 1.0, "contradicted", True),
+        (0.45, 0.3, "contradicted", True),
+        (0.55, 0.3, "contradicted", True),
+    ],
+)
+def test_a_power_that_still_turns_is_not_one_that_is_wrong(power, apart, expected, judged_there):
+    found = fully_connected_outside(power, apart)
+    one = {"role": "settling", "network": "fully_connected", "scale": 1.0, "direction": 1, "sigma": 14.0}
+    before = judged("log_time_exponents").judgement.headline
+    after = judged("log_time_exponents", *(setting(name, value, **one) for name, value in found.items()))
+    assert after.verdict == expected
+    headline = after.judgement.headline
+    assert before.draws - headline.draws == (not judged_there)
+    assert ("or still turns" in headline.left_out) == (not judged_there)
+
+
 def test_a_support_that_is_not_yet_of_its_last_phase_leaves_powers_open(monkeypatch):
     sigmas, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
     sizes = np.stack([np.ones(49), np.sqrt(0.02) * np.exp(-0.3 * sigmas)], axis=1)

@@ -379,18 +379,20 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Finding:
     "sections 5 and 6",
     scope="random separable points, each from many random starts; diagonal, convolutional, decomposable and fully "
     "connected networks; two to four layers",
-    correction="With two orthogonally decomposable layers, and in fully connected networks of any depth, limit "
-    "directions do not depend on the initialisation. With three or more orthogonally decomposable layers they do: "
-    "several stationary points attract.",
+    correction="With two orthogonally decomposable layers, where the max-margin problem has one solution, and in fully "
+    "connected networks of any depth, limit directions do not depend on the initialisation. With three or more "
+    "orthogonally decomposable layers they do: several stationary points attract.",
 )
 def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
 
     With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
-    the margin problem is convex. From three decomposable layers on they leave every stationary point of the
-    $\ell_{2/L}$ max-margin problem, and starts choose: on the same data {several} of {deep} such problems have more
-    than one limit, up to {most} from {count} starts, and two limits are up to {apart:.0f} degrees apart. Of the starts
-    of real networks with three or more layers {other:.0%} end above the global minimum.
+    the margin problem is convex and on data in general position has one solution. (Where two coordinates tie, as those
+    of the single point $(1, 1)$ do, starts choose with two diagonal layers as well.) From three decomposable layers on
+    they leave every stationary point of the $\ell_{2/L}$ max-margin problem, and starts choose: on the same data
+    {several} of {deep} such problems have more than one limit, up to {most} from {count} starts, and two limits are up
+    to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
+    global minimum.
     """
     angles, moved, names, depths, limits = (np.concatenate(each) for each in zip(*map(_of_starts, starts), strict=True))
     excess = np.concatenate(
@@ -492,12 +494,14 @@ def log_time_exponents(
     exact for the part that grows, $u_j^2 / 2 = (|\eta_{1j}|^2 + |\eta_{2j}|^2) / 2 + |\rho_j|$, and that is what is
     measured. It begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
     {settled:g} of the $\ell_1$ norm (outside the span: the direction is as near to its limit) and has the sign of what
-    pushes it. How far what stays still grows unequally, and turns, says how far multipliers may be off; where this
-    leaves more than {open_at_most:g} of a power open, none is judged. Late windows follow the flow of a loss whose
-    exponent is cut, whose limit is the same, as long as what vanishes is above what rounding leaves; data whose margins
-    that cut cannot tell apart are left out. An angle is a
-    sum of such powers, and shows the slowest of them only late. Predicted powers lie between {slowest:.3f} and
-    {fastest:.3f}; of fully connected networks the medians are {shallow:.3f} with two layers and {deep:.3f} with three.
+    pushes it. How far what stays still grows unequally, and turns, says how far multipliers may be off. Outside the
+    span the first layer stays as it is, and the product $p$ of the later ones reads it: while $p$ still turns against
+    that part, most of all where the two nearly cancel, the power of $|W_1 p| / (|W_1| |p|)$ outside adds to the law's.
+    Where all this leaves more than {open_at_most:g} of a power open, none is judged. Late windows follow the flow of a
+    loss whose exponent is cut, whose limit is the same, as long as what vanishes is above what rounding leaves; data
+    whose margins that cut cannot tell apart are left out. An angle is a sum of such powers, and shows the slowest of
+    them only late. Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the
+    medians are {shallow:.3f} with two layers and {deep:.3f} with three.
     """
     tables = [table for table in (settling, two, three) if (table["quantity"] == "power").any()]
     if not tables:
@@ -528,11 +532,11 @@ def log_time_exponents(
                 predicted[judged],
                 tolerance=tolerance + unsettled[judged],
                 relative_to=1.0,
-                because=f"{tolerance:g} for the fit within a window, and what multipliers that still move leave open",
+                because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
                 left_out={
                     "multipliers that are not unique, or more active entries than tight margins": int((~known).sum()),
                     "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
-                    "what stays does not yet grow alike": int(moving.sum()),
+                    "what stays does not yet grow alike, or still turns": int(moving.sum()),
                     "below what the integrator resolves": int(coarse.sum()),
                 },
             )

@@ -100,7 +100,8 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     loss, (14). Second: the largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. Third, of fully
     connected networks: the distance between the directions of the coefficients and of $-X^T r$, (15) and (19).
     Dotted: the bound that claims use. Draws pass from one singular vector to another the more slowly, the nearer the
-    two singular values. Axes end at the integrator's tolerance.
+    two singular values. Axes end at the integrator's tolerance, in the third column, where two directions are compared
+    that both come of it, at a hundred times that.
     """
     columns = {
         "misaligned": r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",
@@ -115,7 +116,7 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
                 axis.semilogy(run["sigma"], run["value"], color=NETWORKS[network][0], lw=0.7)
             axis.axhline(slowest([two, three], slack), ls=":", color=COLOURS["black"], lw=1.0)
             axis.set_xscale("symlog", linthresh=10)
-            axis.set_ylim(bottom=settings_of(table)["rtol"])
+            axis.set_ylim(bottom=settings_of(table)["rtol"] * (100 if quantity == "against" else 1))
         row[0].set_ylabel(layers)
     for axis, label in zip(axes[0], columns.values(), strict=True):
         axis.set_title(label)

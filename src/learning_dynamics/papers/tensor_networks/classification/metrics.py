@@ -66,8 +66,8 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
     the share of all such entries at the window's start, or one minus the cosine to the max-margin direction;
     ``moving``, by how much a power may be off as the entries on the support do not yet grow alike and still turn, which
     moves the multipliers, and as an entry is not yet of its last phase, or as coefficients do not yet grow like
-    log t; and ``sign``, the least cosine within the
-    window between an entry and what pushes it in the limit.
+    log t and the product of the later layers still turns against the first layer's part outside; and ``sign``, the
+    least cosine within the window between an entry and what pushes it in the limit.
     """
     sizes = np.full(trajectory.members, trajectory.settings["scale"])
     return _measured(trajectory, window, trajectory.settings["depth"], sizes, np.zeros(trajectory.members, dtype=int))
@@ -121,7 +121,7 @@ def _powers(
     """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them."""
     nearly = NEARLY / settings["sharpness"]
     if architecture == "fully_connected":
-        return _power_outside(network, data, sigmas, network.coefficients(states), nearly)
+        return _power_outside(network, data, sigmas, states, nearly)
     if network.S is None or network.depth != 2 or len(sigmas) < 2:
         return {}
     features = data.X @ network.S.T
@@ -162,27 +162,49 @@ def _powers(
 
 
 def _power_outside(
-    network: TensorNetwork, data: Classified, sigmas: np.ndarray, beta: np.ndarray, nearly: float
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, nearly: float
 ) -> dict:
-    """Return what `_powers` does, of what the support vectors do not span."""
-    best = data.best("l2")
+    """Return what `_powers` does, of what the support vectors do not span.
+
+    With P the projection onto it and p = W_2 ... w_L, ``P beta = (P W_1) p``. Nothing pushes P W_1, which stays; its
+    share of what grows like log t is the power 1 / L. What of P beta it makes is P W_1's size times that of p times
+    |P W_1 p| / (|P W_1| |p|), which knows of directions alone: where p still turns, most of all where the two nearly
+    cancel, it has a power of its own, which adds to the share's. Sizes are those of ``lengths``, as layers grow alike.
+    """
+    beta, best = network.coefficients(states), data.best("l2")
     margins, outside = data.y * (data.X @ best), outside_support(data.X, data.y, best)
     if np.linalg.norm(outside, 2) < 0.5 or len(sigmas) < 2:
         return {}
-    lengths = np.linalg.norm(beta, axis=-1)
-    share = np.linalg.norm(beta @ outside, axis=-1) / lengths
+    lengths, left = np.linalg.norm(beta, axis=-1), np.linalg.norm(beta @ outside, axis=-1)
+    share = left / lengths
     # nothing pushes this part: fifty times what rounding leaves of it, it is within two per cent, and its power 0.002
     resolved = share.min() > 50 * RESTS
     away = 1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))
     told = tight_margins(margins, nearly).sum() == tight_margins(margins).sum()
+    first, later = _first_and_later(network, states)
+    sizes = np.linalg.norm(first @ outside, axis=(-2, -1)) * np.linalg.norm(later, axis=-1)
+    turning = abs(fitted_power(sigmas, left / sizes)) if resolved else 0.0  # without a power nothing is judged
     return {
         "power": (
             np.array([[fitted_power(sigmas, share) if resolved else np.nan]]), 1 / network.depth if told else np.nan
         ),
         "between": np.array([[away]]),
-        "moving": np.array([[abs(fitted_power(sigmas, lengths))]]),
+        "moving": np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
         "sign": np.ones((1, 1)),
     }  # fmt: skip
+
+
+def _first_and_later(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return of fully connected layers W_1^T, shape (..., width, inputs), and p = W_2 ... w_L, shape (..., width).
+
+    Coefficients are linear in W_1: where it is zero but for a one in its first row and j-th column they begin with p_j.
+    """
+    stop = network.bounds[0][1]
+    first = states[..., :stop].reshape(*states.shape[:-1], -1, network.inputs)  # columns, one after the other
+    ones = np.eye(stop)[:: network.inputs]
+    given = [np.broadcast_to(one, (*states.shape[:-1], stop)) for one in ones]
+    later = [network.coefficients(np.concatenate([one, states[..., stop:]], axis=-1))[..., 0] for one in given]
+    return first, np.stack(later, axis=-1)
 
 
 STARTS = (SEED, NETWORK, DEPTH, Column("start", "int", "which of the starts"), SIGMA, QUANTITY, INDEX, VALUE, PREDICTED)

@@ -9,28 +9,34 @@ import numpy as np
 from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import Estimate, mean
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, settings_of
 
 DRAW = ["depth", "seed"]
 
 
-def _by_scale(table: Table, quantity: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scales, ascending, and a quantity, shape (draws, scales)."""
-    ordered = table.sort_values("scale", kind="stable")
-    scales = np.sort(select(table, quantity)["scale"].unique())
-    return scales, by_draw(ordered, quantity, draw=DRAW)
+def _of(table: Table, quantity: str) -> np.ndarray:
+    """Return a quantity, shape (draws, scales), scales ascending."""
+    return by_draw(table.sort_values("scale", kind="stable"), quantity, draw=DRAW)
 
 
-def _orders(table: Table, quantity: str, floor: float) -> tuple[np.ndarray, int]:
-    """Return each draw's power of alpha between the two smallest scales, and how many draws lie below `floor`."""
-    scales, values = _by_scale(table, quantity)
-    orders = np.log(values[:, 1] / values[:, 0]) / np.log(scales[1] / scales[0])
-    resolved = ~(values[:, 0] < floor)
-    return orders[resolved], int((~resolved).sum())
+def _scales(table: Table) -> np.ndarray:
+    """Return the scales, ascending."""
+    return np.sort(table["scale"].unique())
 
 
-@claim("Theorem 6.1", scope="random data; the identity and random layers within the conditions; two to four layers")
-def theorem_6_convergence(identity: Table, descending: Table, gaussian: Table, silent: Table) -> Finding:
+def _power(table: Table, values: np.ndarray) -> np.ndarray:
+    """Return the power of alpha between the two smallest scales, shape (draws,), of values, shape (draws, scales)."""
+    scales = _scales(table)
+    return np.log(values[:, 1] / values[:, 0]) / np.log(scales[1] / scales[0])
+
+
+@claim(
+    "Theorem 6.1",
+    scope="random data; the identity and random layers within the conditions; three and six inputs, two to five layers",
+)
+def theorem_6_convergence(
+    identity: Sequence[Table], descending: Sequence[Table], gaussian: Sequence[Table], silent: Sequence[Table]
+) -> Finding:
     r"""Deep fully connected networks bring the loss to zero from any scale, if each layer dominates the next,
     $\bar W_l^T \bar W_l \succeq \bar W_{l+1} \bar W_{l+1}^T$, the last one by $\lambda I$.
 
@@ -39,8 +45,8 @@ def theorem_6_convergence(identity: Table, descending: Table, gaussian: Table, s
     conditions are sufficient, not necessary: of the flows from Gaussian layers, which no part of the verdict rests on,
     {outside} of {other} converge too.
     """
-    other = _residuals([gaussian])
-    asked = max(settings_of(table)["residual"] for table in (identity, descending, silent))
+    other = _residuals(gaussian)
+    asked = max(settings_of(table)["residual"] for table in (*identity, *descending, *silent))
 
     def judge(flows: tuple[list[Table], list[Table]]) -> Judgement:
         within, without = map(_residuals, flows)
@@ -62,36 +68,42 @@ def theorem_6_convergence(identity: Table, descending: Table, gaussian: Table, s
 
     return Finding(
         judge,
-        ([identity, descending], [silent]),
+        ([*identity, *descending], [*silent]),
         rivals={
-            r"$\lambda = 0$ is enough": ([identity, descending, silent], [silent]),
-            r"networks stay at the saddle within the conditions as with $\lambda = 0$": ([silent], [identity, silent]),
+            r"$\lambda = 0$ is enough": ([*identity, *descending, *silent], [*silent]),
+            r"networks stay at the saddle within the conditions as with $\lambda = 0$": (
+                [*silent],
+                [*identity, *silent],
+            ),
         },
         facts={
             "outside": int((other <= asked).sum()),
             "other": other.size,
-            "stuck": _residuals([silent]).size,
+            "stuck": _residuals(silent).size,
         },
     )
 
 
 def _residuals(tables: Sequence[Table]) -> np.ndarray:
-    return np.concatenate([_by_scale(table, "residual")[1].ravel() for table in tables])
+    return np.concatenate([_of(table, "residual").ravel() for table in tables])
 
 
 @claim(
-    "Theorem 6.2", scope="random data; random layers within the conditions of 6.1, and the identity; two to four layers"
+    "Theorem 6.2",
+    scope="random data; random layers within the conditions of 6.1, and the identity; three and six inputs, two to "
+    "five layers",
 )
-def theorem_6_bias(identity: Table, descending: Table, *, order: Positive) -> Finding:
+def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, order: Positive) -> Finding:
     r"""If the loss tends to zero, then as $\alpha \to 0$ the limit of a deep fully connected network tends to the
     interpolator of least $\ell_2$ norm, whatever the depth.
 
-    From random layers the distance falls like $\alpha^{p}$ with $p$ = {value:.3f} on average. From the identity
-    initialisation every layer stays a multiple of the identity plus a matrix within the span of the data, and the
-    limit is the least-norm interpolator at every $\alpha$, which is more than the theorem says.
+    From random layers the distance falls like $\alpha^{p}$ with $p$ = {value:.3f} on average. At every scale it is at
+    most what the start leaves outside the span of the data, a bound of order $\alpha$ from the conservation laws; the
+    largest ratio to it is {nearest:.2g}. From the identity initialisation every layer stays a multiple of the identity
+    plus a matrix within the span of the data, and the limit is the least-norm interpolator at every $\alpha$, which is
+    more than the theorem says.
     """
-    own = _by_scale(identity, "distance")
-    tolerance = 100 * settings_of(identity)["residual"]
+    own = np.concatenate([(_of(table, "distance") / _of(table, "unfitted")).ravel() for table in identity])
     of_draws = _bias(descending, order)
 
     def judge(predicted: str) -> Judgement:
@@ -100,31 +112,44 @@ def theorem_6_bias(identity: Table, descending: Table, *, order: Positive) -> Fi
             found.headline,
             *found.parts,
             every_draw(
-                "from the identity, at any scale: relative distance", own[1].max(axis=1), at_most=tolerance,
-                because="a hundred times the residual asked for",
+                "from the identity: distance, in units of what the residual allows", own, at_most=1.0,
+                because="a residual leaves at most its norm over the least singular value of the data",
             ),
         )  # fmt: skip
 
-    return Finding(judge, "distance", rivals={r"the least $\ell_1$ norm": "distance_l1"})
+    return Finding(
+        judge, "distance", rivals={r"the least $\ell_1$ norm": "distance_l1"}, facts={"nearest": _nearest(descending)}
+    )
 
 
-def _bias(table: Table, order: float) -> Callable[[str], Judgement]:
-    """Return the judge of a limit that the flows tend to as alpha falls: by the power, and by the last distance.
+def _converged(table: Table) -> np.ndarray:
+    """Return which draws do not end at a saddle, whose residual is of order one; a flow given up, nan, does not."""
+    return ~(_of(table, "residual") > np.sqrt(settings_of(table)["residual"])).any(axis=1)
+
+
+def _nearest(tables: Sequence[Table]) -> float:
+    ratios = [(_of(table, "distance") / _of(table, "bound"))[_converged(table)] for table in tables]
+    return max(float(ratio.max(initial=0.0, where=np.isfinite(ratio))) for ratio in ratios)
+
+
+def _bias(tables: Sequence[Table], order: float) -> Callable[[str], Judgement]:
+    """Return the judge of a limit that the flows tend to as alpha falls: by the power, and by a bound at every alpha.
 
     Draws of which a flow ends at a saddle are left out; those that the integrator gave up are undecided.
     """
-    # nan, a flow given up, is not above; one at a saddle keeps a residual of order one
-    stuck = (_by_scale(table, "residual")[1] > np.sqrt(settings_of(table)["residual"])).any(axis=1)
-    reasons = {"the loss does not vanish, of which the theorem does not speak": int(stuck.sum())}
+    kept = [_converged(table) for table in tables]
+    reasons = {
+        "the loss does not vanish, of which the theorem does not speak": sum(int((~each).sum()) for each in kept)
+    }
 
     def judge(predicted: str) -> Judgement:
-        scales, values = _by_scale(table, predicted)
-        values = values[~stuck]
-        done = np.isfinite(values).all(axis=1)
-        orders = np.log(values[done, 1] / values[done, 0]) / np.log(scales[1] / scales[0])
-        lost = int((~done).sum())
-        counts = {"draws_for": int(done.sum()), "draws_undecided": lost} if lost else {}
-        last = np.where(done, values[:, 0], np.nan)
+        values = [_of(table, predicted)[each] for table, each in zip(tables, kept, strict=True)]
+        bounds = [_of(table, "bound")[each] for table, each in zip(tables, kept, strict=True)]
+        orders = np.concatenate(
+            [_power(table, each[np.isfinite(each).all(axis=1)]) for table, each in zip(tables, values, strict=True)]
+        )
+        lost = sum(map(len, values)) - len(orders)
+        counts = {"draws_for": len(orders), "draws_undecided": lost} if lost else {}
         return Judgement(
             at_least(
                 "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
@@ -135,11 +160,11 @@ def _bias(table: Table, order: float) -> Callable[[str], Judgement]:
                 **counts,
             ),
             every_draw(
-                "relative distance at the smallest scale, in units of $\\alpha$",
-                last / scales[0],
-                at_most=50.0,
-                because="chosen, with room: the first layer's part outside the span of the data stays and leaves about "
-                r"$\|\bar W_1\| / \|\beta_*\|^{1/L}$, of order one",
+                "largest relative distance in units of its bound, of order $\\alpha$",
+                np.concatenate([(each / bound).max(axis=1) for each, bound in zip(values, bounds, strict=True)]),
+                at_most=1.0,
+                because="the first layer's start outside the span of the data stays, and the conservation laws bound "
+                "the product of the others",
                 left_out=reasons,
             ),
         )
@@ -147,19 +172,31 @@ def _bias(table: Table, order: float) -> Callable[[str], Judgement]:
     return judge
 
 
-@claim("Theorem 6.2", scope="random data; Gaussian layers, not made to fulfil 6.1's conditions; two to four layers")
-def theorem_6_any_directions(gaussian: Table, *, order: Positive) -> Finding:
+@claim(
+    "Theorem 6.2",
+    scope="random data; Gaussian layers, not made to fulfil 6.1's conditions; three and six inputs, two to five layers",
+)
+def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> Finding:
     r"""The bias towards the least $\ell_2$ norm as $\alpha \to 0$ holds for any initial directions from which the loss
     tends to zero, not only for those of the convergence part.
 
-    The distance falls like $\alpha^{p}$ with $p$ = {value:.3f} on average over {draws} draws.
+    The distance falls like $\alpha^{p}$ with $p$ = {value:.3f} on average over {draws} draws, and is at most
+    {nearest:.2g} of its bound at every scale.
     """
-    return Finding(_bias(gaussian, order), "distance", rivals={r"the least $\ell_1$ norm": "distance_l1"})
+    return Finding(
+        _bias(gaussian, order),
+        "distance",
+        rivals={r"the least $\ell_1$ norm": "distance_l1"},
+        facts={"nearest": _nearest(gaussian)},
+    )
 
 
 def _slopes(tables: Sequence[Table], quantity: str, floor: float) -> tuple[Estimate, int]:
-    found = [_orders(table, quantity, floor) for table in tables]
-    return mean(np.concatenate([orders for orders, _ in found])), sum(count for _, count in found)
+    """Return the mean power of alpha, and of how many draws the quantity lies below `floor` at the smallest scale."""
+    found = [_of(table, quantity) for table in tables]
+    resolved = [~(values[:, 0] < floor) for values in found]
+    orders = [_power(table, values[each]) for table, values, each in zip(tables, found, resolved, strict=True)]
+    return mean(np.concatenate(orders)), sum(int((~each).sum()) for each in resolved)
 
 
 @claim(
@@ -229,18 +266,19 @@ def equation_84(layers: Table) -> Finding:
 
 @claim(
     "equation (88)",
-    scope="random data; random and Gaussian layers; two to four layers; limits at scales down to 1e-2",
+    scope="random data; random and Gaussian layers; three and six inputs, two to five layers; limits at scales down to "
+    "1e-2",
     correction=r"$W_l = s_l u_l v_l^T + O(\alpha)$: (87) bounds the squared Frobenius norm of the remainder by "
     r"$O(\alpha^2)$.",
 )
-def equation_88(descending: Table, gaussian: Table, *, tolerance: Positive) -> Finding:
+def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, tolerance: Positive) -> Finding:
     r"""As the initial scale falls, every matrix of a deep fully connected network is of rank one up to a remainder of
     order $\alpha^2$, $W_l = s_l u_l v_l^T + O(\alpha^2)$.
 
     The inequality before it bounds the sum of the squares of all singular values but the largest by a multiple of
     $\alpha^2$; its root is of order $\alpha$. Measured between the two smallest scales: a power of {value:.3f}.
     """
-    estimate, _ = _slopes([descending, gaussian], "rank_one", 0.0)
+    estimate, _ = _slopes([*descending, *gaussian], "rank_one", 0.0)
 
     def judge(predicted: float) -> Judgement:
         return Judgement(
@@ -263,8 +301,12 @@ def equation_88(descending: Table, gaussian: Table, *, tolerance: Positive) -> F
     )
 
 
-@claim("equation (93)", scope="random data; random and Gaussian layers; two to four layers; limits at every scale run")
-def equation_93(descending: Table, gaussian: Table) -> Finding:
+@claim(
+    "equation (93)",
+    scope="random data; random and Gaussian layers; three and six inputs, two to five layers; limits at every scale "
+    "run",
+)
+def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Finding:
     r"""Adjacent top singular vectors align: $(v_l^T u_{l+1})^2 \geq 1 - \alpha^2 G_l / s_{l+1}^2$, with $G_l$ from the
     initial directions.
 
@@ -273,8 +315,8 @@ def equation_93(descending: Table, gaussian: Table) -> Finding:
     differ by a perturbation of order $\alpha^2$, which turns singular vectors by an angle of that order, whose square
     is of order $\alpha^4$.
     """
-    tables = [descending, gaussian]
-    ratios = [_by_scale(table, "allowed") for table in tables]
+    tables = [*descending, *gaussian]
+    ratios = [(_scales(table), _of(table, "allowed")) for table in tables]
     estimate, left = _slopes(tables, "misaligned", 1e-13)
 
     def judge(predicted: tuple[float, float, float]) -> Judgement:

@@ -52,7 +52,7 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
         Line2D([], [], color=grey, label="conditions of 6.1"),
         Line2D([], [], color=grey, ls="--", label="Gaussian layers"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return Drawn(
         figure,
         {},

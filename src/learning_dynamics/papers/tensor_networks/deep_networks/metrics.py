@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks import tensor_network
+from learning_dynamics.papers.tensor_networks.deep_networks.flow import coefficients, matrices
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, relative_distance
-from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.papers.tensor_networks.starts import last_of_product
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.tidy import VALUE as MEASURED
 from learning_dynamics.trajectory import Trajectory
@@ -31,19 +31,19 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
     """Measure where deep fully connected networks end (Theorem 6).
 
     Quantities: ``distance``, |beta - beta_*| / |beta_*| from the interpolator of least l2 norm, and ``distance_l1``,
-    from that of least l1 norm; ``residual``, the largest |f(x_i) - y_i| relative to the largest |y_i|; ``rank_one``,
-    the largest distance of a matrix from its best approximation of rank one; ``misaligned``, the largest
-    1 - (v_l^T u_(l+1))^2 of adjacent top singular vectors; ``allowed``, the largest ratio of it to what (93) and (94)
-    allow, alpha^2 G_l / s_(l+1)^2.
+    from that of least l1 norm; ``unfitted``, what the residual asked for allows of the first of them, and ``bound``,
+    what it and the start allow (see `_bounds`); ``residual``, the largest |f(x_i) - y_i| relative to the largest
+    |y_i|; ``rank_one``, the largest distance of a matrix from its best approximation of rank one; ``misaligned``, the
+    largest 1 - (v_l^T u_(l+1))^2 of adjacent top singular vectors; ``allowed``, the largest ratio of it to what (93)
+    and (94) allow, alpha^2 G_l / s_(l+1)^2.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
     least = [{norm: minimum_norm(X[member], y[member], norm) for norm in ("l2", "l1")} for member in range(len(X))]
     tables = []
     for depth in settings["depths"]:
-        network = tensor_network.fully_connected([X.shape[-1]] * depth)
-        states = trajectory.series[f"flow_{depth}"]
-        beta = network.coefficients(states)
+        states, starts = trajectory.series[f"flow_{depth}"], trajectory.constants[f"start_{depth}"]
+        beta = coefficients(states, X.shape[-1])
         misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
         found: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
         for norm, name in (("l2", "distance"), ("l1", "distance_l1")):
@@ -53,13 +53,15 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
         layered = np.array(
             [
                 [
-                    _layers(network, state, scale, trajectory.constants[f"start_{depth}"][member])
+                    (*_layers(state, scale, starts[member], X.shape[-1]),
+                     *_bounds(X[member], y[member], starts[member], scale, settings["residual"]))
                     for scale, state in zip(scales, states[member], strict=True)
                 ]
                 for member in range(len(X))
             ]
-        )
-        found |= {name: layered[..., place] for place, name in enumerate(("rank_one", "misaligned", "allowed"))}
+        )  # fmt: skip
+        names = ("rank_one", "misaligned", "allowed", "unfitted", "bound")
+        found |= {name: layered[..., place] for place, name in enumerate(names)}
         tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
     return joined(DECLARED, *tables)
 
@@ -95,17 +97,40 @@ def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
     return joined(PRODUCTS, *tables)
 
 
-def matrices_of(network: TensorNetwork, state: np.ndarray) -> list[np.ndarray]:
+def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
     """Return W_1, ..., W_(L-1) and w_L as a column."""
-    *flat, last = network.layers(state)
-    return [layer.reshape(-1, len(last), order="F") for layer in flat] + [last[:, None]]
+    layers, last = matrices(state, inputs)
+    return [*layers, last[:, None]]
 
 
-def _layers(network: TensorNetwork, state: np.ndarray, scale: float, start: np.ndarray) -> tuple[float, float, float]:
+def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, scale: float, residual: float) -> tuple[float, float]:
+    """Return how far a limit can lie from the least-norm interpolator, relative to it: by its residual, and in all.
+
+    The part of W_1 outside the span of the data stays as it was, alpha P W_1(0) with P the projection: the limit's,
+    |P beta|, is at most ``outside = alpha ||P W_1(0)||`` times the length of b_2. With b_l = W_l ... w_L and
+    b_(L+1) = 1, what (80) conserves gives ``(|b_l| / |b_(l+1)|)^2 >= (|b_(l+1)| / |b_(l+2)|)^2 - alpha^2 delta_l``,
+    where -delta_l is the least eigenvalue of ``W_l^T W_l - W_(l+1) W_(l+1)^T`` at alpha = 1, or zero if that is
+    positive. No ratio's square exceeds the first one's, q^2, by more than their sum, ``lacking``; so |b_2| is at most
+    ``(q^2 + lacking)^((L-1)/2)`` with ``q^2 (q^2 + lacking)^(L-1) = |beta|^2 = |beta_*|^2 + |P beta|^2``, which
+    ``p^2 = q^2 - outside^2`` solves as the last of L factors.
+    """
+    inverse = np.linalg.pinv(X)
+    first = _factors(start, X.shape[1])
+    size = float(np.linalg.norm(inverse @ y))
+    unfitted = float(np.linalg.norm(inverse, 2) * np.sqrt(len(y)) * residual * np.max(np.abs(y))) / size
+    outside = scale * float(np.linalg.norm(first[0] - inverse @ (X @ first[0]), 2))
+    if outside == 0:
+        return unfitted, unfitted
+    lacking = scale**2 * sum(max(0.0, -float(np.linalg.eigvalsh(W.T @ W - V @ V.T)[0])) for W, V in pairwise(first))
+    p = float(last_of_product((1 + unfitted) * size, lacking + outside**2, len(first)))
+    return unfitted, unfitted + (1 + unfitted) * outside / p
+
+
+def _layers(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> tuple[float, float, float]:
     """Return the largest distance from rank one, the largest misalignment, and that relative to (93)."""
     if not np.isfinite(state).all():
         return np.nan, np.nan, np.nan
-    layers, first = matrices_of(network, state), matrices_of(network, start)
+    layers, first = _factors(state, inputs), _factors(start, inputs)
     decomposed = [np.linalg.svd(W) for W in layers]
     rank_one = max(float(np.linalg.norm(s[1:])) for _, s, _ in decomposed[:-1])
     gaps = [np.linalg.norm(W.T @ W - V @ V.T, 2) for W, V in pairwise(first)]

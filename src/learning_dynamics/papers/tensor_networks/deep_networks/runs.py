@@ -6,8 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks import tensor_network
-from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
+from learning_dynamics.papers.tensor_networks.deep_networks.flow import flow_limit
 from learning_dynamics.papers.tensor_networks.starts import descending_matrices
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
@@ -43,7 +42,6 @@ def deep_regression(
     series: Arrays = {}
     constants = {"X": X, "y": y}
     for depth in depths:
-        network = tensor_network.fully_connected([inputs] * depth)
         starts, found = [], []
         label = f"initial_direction.{init}"
         for member, rng in enumerate(progress(generators(seed, label, len(X)), f"depth {depth}")):
@@ -52,13 +50,11 @@ def deep_regression(
             elif init in ("descending", "silent"):
                 start = descending_matrices(rng, inputs, depth)
                 if init == "silent":
-                    start[network.bounds[-2][0] :] = 0.0
+                    start[-inputs - inputs**2 :] = 0.0
             else:
-                start = rng.standard_normal(sum(network.lengths)) / np.sqrt(inputs)
+                start = rng.standard_normal((depth - 1) * inputs**2 + inputs) / np.sqrt(inputs)
             starts.append(start)
-            found.append(
-                [flow_limit(network, X[member], y[member], scale * start, residual, rtol, atol) for scale in scales]
-            )
+            found.append([flow_limit(X[member], y[member], scale * start, residual, rtol, atol) for scale in scales])
         series[f"flow_{depth}"] = np.array(found)
         constants[f"start_{depth}"] = np.stack(starts)
     undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)

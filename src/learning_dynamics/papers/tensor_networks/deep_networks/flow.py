@@ -1,0 +1,81 @@
+"""Gradient flow of deep fully connected networks of equal widths, as products of matrices, compiled (appendix H).
+
+The data tensor of the general networks has d^(2L - 1) entries in each of its d slices; the products need L of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, compiled, flow
+from learning_dynamics.errors import DivergenceError
+
+
+def matrices(states: np.ndarray, inputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return W_1, ..., W_(L-1), shape (..., L - 1, d, d), and w_L, shape (..., d).
+
+    States, shape (..., parameters), hold vec(W_1), ..., vec(W_(L-1)), column by column, and w_L.
+    """
+    columns = states[..., :-inputs].reshape(*states.shape[:-1], -1, inputs, inputs)
+    return columns.mT, states[..., -inputs:]
+
+
+def coefficients(states: np.ndarray, inputs: int) -> np.ndarray:
+    """Return beta = W_1 ... W_(L-1) w_L, shape (..., d)."""
+    layers, beta = matrices(states, inputs)
+    for place in reversed(range(layers.shape[-3])):
+        beta = (layers[..., place, :, :] @ beta[..., None])[..., 0]
+    return beta
+
+
+def flow_limit(
+    X: np.ndarray, y: np.ndarray, start: np.ndarray, residual: float, rtol: float, atol: float
+) -> np.ndarray:
+    """Return the state where gradient flow has brought every residual below `residual` times the largest label.
+
+    A flow that stays at a saddle is returned from there, and its residuals tell; one that the integrator gives up is
+    nan.
+    """
+    samples, inputs = X.shape
+    depth = 1 + (len(start) - inputs) // inputs**2
+    # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
+    try:
+        return flow(
+            field, np.r_[X.ravel(), y, residual * np.max(np.abs(y))], (samples, inputs, depth), start, np.zeros(1),
+            rtol=rtol, atol=atol, until=converged, last_time=1e30,
+        ).final_state  # fmt: skip
+    except DivergenceError:
+        return np.full(len(start), np.nan)
+
+
+@compiled(FIELD)
+def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
+    """Minus the gradient of ``sum_i (f(x_i) - y_i)**2 / 2``; data are X, y and the condition's bound.
+
+    By W_l it is a b^T, with b = W_(l+1) ... w_L and a = W_(l-1)^T ... W_1^T X^T (y - X beta).
+    """
+    samples, inputs, depth = shape[0], shape[1], shape[2]
+    X = data[: samples * inputs].reshape(samples, inputs)
+    layers = state[:-inputs].reshape(depth - 1, inputs, inputs)  # transposed
+    after = np.empty((depth, inputs))
+    after[-1] = state[-inputs:]
+    for place in range(depth - 2, -1, -1):
+        after[place] = np.dot(after[place + 1], layers[place])
+    before = np.dot(data[samples * inputs : -1] - np.dot(X, after[0]), X)
+    moved = slope[:-inputs].reshape(depth - 1, inputs, inputs)
+    for place in range(depth - 1):
+        moved[place] = np.outer(after[place + 1], before)
+        before = np.dot(layers[place], before)
+    slope[-inputs:] = before
+
+
+@compiled(CONDITION)
+def converged(state: np.ndarray, data: np.ndarray, shape: np.ndarray) -> bool:
+    """Whether no residual is larger than the bound."""
+    samples, inputs, depth = shape[0], shape[1], shape[2]
+    X = data[: samples * inputs].reshape(samples, inputs)
+    layers = state[:-inputs].reshape(depth - 1, inputs, inputs)  # transposed
+    beta = state[-inputs:]
+    for place in range(depth - 2, -1, -1):
+        beta = np.dot(beta, layers[place])
+    return np.max(np.abs(data[samples * inputs : -1] - np.dot(X, beta))) <= data[-1]

@@ -1,0 +1,135 @@
+"""Where a diagonal network goes, by its start and its depth."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.tensor_networks import norm_like
+from learning_dynamics.plotting import COLOURS
+from learning_dynamics.plotting.interactive import INK, Interactive, choice, colours, italic, reading, slider
+from learning_dynamics.tidy import Table, select
+
+POINTS = 41  # of a path
+TINTS = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "orange")]
+
+
+def depth(flow: Table, descent: Table) -> Interactive:
+    r"""Move the initial scale $\alpha$ and choose the depth: from the least $\ell_2$ norm to the least $\ell_1$ norm.
+
+    Diagonal networks on figure 1's point, in the plane of their two coefficients: all start at zero, with layers
+    of size $\alpha$ before the last, and go to the line of global minima. Curves: the path of gradient flow in closed
+    form (Lemma 5.1). Circles: where gradient flow ended, crosses: gradient descent, at the {scales} scales for which
+    they were followed; they lie within {error:.1g} of the ends of the curves.
+    """
+    least = {
+        norm: select(flow, norm, seed=0, depth=int(flow["depth"].min())).groupby("index")["predicted"].first()
+        for norm in ("plain_l1", "plain_l2")
+    }
+    first, second = (least[norm].to_numpy() for norm in ("plain_l1", "plain_l2"))
+    point = second / (second @ second)  # the data point over its label
+    grid = np.sort(select(flow, "curve")["scale"].unique())
+    exponents = np.log10(grid).round(3)
+    names = {int(number): f"{italic('L')} = {number}" for number in sorted(flow["depth"].unique())}
+    paths, gaps = [], []
+    for number, name in names.items():
+        for scale, exponent in zip(grid, exponents, strict=True):
+            path = _path(point, scale, number)
+            paths.append({"exponent": exponent, "depth": name, "x": path[:, 0].round(4).tolist(),
+                          "y": path[:, 1].round(4).tolist()})  # fmt: skip
+        for table in (flow, descent):
+            for scale, rows in select(table, "coefficient", seed=0, depth=number).groupby("scale"):
+                gaps.append(np.abs(_path(point, float(scale), number)[-1] - rows.sort_values("index")["value"]).max())
+    marks = pd.concat([_ends(table, how, names) for table, how in ((flow, "flow"), (descent, "descent"))])
+    minima = _line(point, first, second)
+    stars = [
+        {"x": float(x), "y": float(y), "name": f"least {norm} norm"} for (x, y), norm in ((first, "ℓ₁"), (second, "ℓ₂"))
+    ]
+    corners = np.array([[0.0, 0.0], *([one["x"], one["y"]] for one in minima)])
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    margin = 0.06 * (high - low)
+    axes = [
+        axis(f"{field}:Q", title=f"{italic('β')}{place}", scale=alt.Scale(domain=domain, nice=False),
+             axis=alt.Axis(tickCount=5))
+        for axis, field, place, domain in zip(
+            (alt.X, alt.Y), "xy", "₁₂", np.stack([low - margin, high + margin], axis=1).tolist(), strict=True
+        )
+    ]  # fmt: skip
+    colour = alt.Color("depth:N", scale=colours(dict(zip(names.values(), TINTS, strict=False))))
+    alpha = slider("alpha", f"initial scale {italic('α')}", exponents.tolist(), -0.5)
+    layers = choice("layers", "depth", ["all", *names.values()], ["all", *names.values()], "all")
+    said = [f"{italic('α')} = {scale:.2g}" for scale in grid]
+    drawn = "(layers == 'all' || datum.depth == layers)"
+    chosen = f"abs(datum.exponent - alpha) < 1e-3 && {drawn}"
+    line = (
+        alt.Chart(alt.InlineData(values=minima))
+        .mark_line(color=COLOURS["orange"], strokeWidth=5, opacity=0.45)
+        .encode(*axes)
+    )
+    star = alt.Chart(alt.InlineData(values=stars))
+    path = (
+        alt.Chart(alt.InlineData(values=paths))
+        .transform_filter(chosen)
+        .transform_flatten(["x", "y"])
+        .transform_window(place="row_number()", groupby=["depth"])
+        .mark_line(strokeWidth=2.2)
+        .encode(*axes, colour, order="place:Q")
+    )
+    ended = alt.Chart(marks).transform_filter(chosen)
+    chart = alt.layer(
+        line,
+        star.mark_point(color=INK, shape="diamond", size=70, filled=True).encode(*axes),
+        star.mark_text(align="left", dx=6, dy=-12).encode(*axes, text="name:N"),
+        alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}])).mark_point(color=INK, filled=True, size=40).encode(*axes),
+        path,
+        ended.transform_filter("datum.by == 'flow'").mark_point(size=90, strokeWidth=1.6).encode(*axes, colour),
+        ended.transform_filter("datum.by == 'descent'")
+        .mark_point(size=45, shape="cross", filled=True)
+        .encode(*axes, colour),
+    )
+    return Interactive(
+        chart.add_params(alpha, layers).properties(title=reading("alpha", exponents, said)),
+        facts={"scales": int(flow["scale"].where(flow["quantity"] == "coefficient").nunique()), "error": max(gaps)},
+        alt="Paths from the origin of a plane to a straight line of global minima. At a large initial scale they go "
+        "straight to the point of least l2 norm, at a small one they bend towards that of least l1 norm, deeper "
+        "networks more sharply.",
+    )
+
+
+def _path(point: np.ndarray, scale: float, depth: int) -> np.ndarray:
+    """Return the coefficients along the flow on one data point of label one, shape (POINTS, 2), to where it is fitted.
+
+    Coefficient i is ``scale**L h_L(scale**(L-2) s x_i)`` of a time s that all share (Lemma 5.1); the one of the
+    largest ``|x_i|`` grows first and is stepped through.
+    """
+    largest = int(np.argmax(np.abs(point)))
+    fitted = np.linspace(0, 1 / point[largest], 20 * POINTS)
+    outer, inner = scale**depth, scale ** (depth - 2)
+    time = norm_like.depth_h_inverse(fitted / outer, depth) / (inner * point[largest])
+    path = outer * norm_like.depth_h(inner * time[:, None] * point, depth)
+    path[:, largest] = fitted
+    explained = path @ point
+    at = np.interp(np.linspace(0, 1, POINTS), explained, np.arange(len(fitted)))
+    return np.stack([np.interp(at, np.arange(len(fitted)), coefficient) for coefficient in path.T], axis=1)
+
+
+def _ends(table: Table, by: str, names: dict[int, str]) -> pd.DataFrame:
+    rows = select(table, "coefficient", seed=0)
+    wide = rows.pivot_table(index=["depth", "scale"], columns="index", values="value").reset_index()
+    return pd.DataFrame(
+        {
+            "by": by,
+            "depth": [names[int(depth)] for depth in wide["depth"]],
+            "exponent": (np.log10(wide["scale"]) / 0.05).round() * 0.05,
+            "x": wide[1].round(5),
+            "y": wide[2].round(5),
+        }
+    )
+
+
+def _line(point: np.ndarray, first: np.ndarray, second: np.ndarray) -> list[dict[str, float]]:
+    """Return the ends of the line of global minima, drawn beyond the two solutions of least norm."""
+    along = (second - first) / np.linalg.norm(second - first)
+    ends = (first - 0.06 * along, second + 0.15 * along)
+    return [{"x": float(x), "y": float(y)} for x, y in ends]
