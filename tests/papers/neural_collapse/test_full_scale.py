@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from learning_dynamics.papers.neural_collapse import selection, throughput
+from learning_dynamics.papers.neural_collapse import needs, selection, throughput
 from learning_dynamics.papers.neural_collapse.generalisation import table1
+from learning_dynamics.pipeline.room import room
 from learning_dynamics.pipeline.stages import data, metrics, run
 from learning_dynamics.pipeline.tables import read_table
 from tests.datasets import original_formats as formats
@@ -82,6 +83,37 @@ def test_full_size_networks_see_digits_and_synthetic_images_where_nothing_can_be
         assert (settings["network"], settings["loss"], settings["epochs"]) == (network, loss, 350)
 
 
+def test_what_the_documentation_says_of_each_cell_is_counted(full):
+    text = (ROOT / "docs/full_scale.md").read_text(encoding="utf-8")
+    assert needs.table(full) in text
+    counted = {cell: needs.needs(full, cell) for cell in CELLS if cell.endswith("mse")}
+    hours = [sum(getattr(one, what) for one in counted.values()) / 3.6e16 for what in ("operations", "measuring")]
+    assert f"One costs {hours[0]:.0f} hours of training and {hours[1]:.0f} of measuring" in " ".join(text.split())
+    assert f"both {2 * sum(hours):.0f}, and the sweeps" in text
+    files = sorted(one.disk for one in counted.values())
+    assert f"all files together would be {2 * sum(files) / 1e9:.0f} GB" in text
+    at_most, four = ((2 * sum(files[-count:])) / 1e9 for count in (1, 4))
+    assert f"most {at_most:.0f} GB" in text
+    assert four < 37
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_no_cell_asks_for_more_than_a_day_or_keeps_what_is_measured(cell, full):
+    assert full.resources("run", PAPER, cell)["runtime"] <= 1440
+    assert not full.keeps(PAPER, cell)
+    settings = full.run(PAPER, cell)["settings"]
+    assert settings["drop_last"]
+    # twice the assumed hours, or in pieces of a day
+    needed = needs.needs(full, cell.replace("_ce", "_mse")).operations / 3.6e16 * 60
+    assert full.resources("run", PAPER, cell)["runtime"] >= min(2 * needed, 1440)
+
+
+def test_the_whole_grid_fits_onto_64_gb(full):
+    """Four at a time, beside downloads and data sets."""
+    sizes = [(full.resources("run", PAPER, cell)["disk_mb"], full.keeps(PAPER, cell)) for cell in CELLS]
+    assert room(sizes, at_once=4) + 4000 < 64000
+
+
 def test_throughput_is_measured_on_the_networks_of_the_configuration(tmp_path):
     settings = project(papers=[PAPER]).run(PAPER, "digits_resnet_mse")["settings"]
     files = {"parquet": tmp_path / "throughput.parquet", "markdown": tmp_path / "throughput.md"}
@@ -108,7 +140,8 @@ def test_one_cell_runs_for_an_epoch_on_small_files(full, tmp_path):
     data.execute(PAPER, "mnist", made, folder / "data" / "mnist.npz")
     run.execute(PAPER, "mnist_resnet_mse", spec, folder / "data" / "mnist.npz", folder / "runs" / "cell.npz")
     assert not any((folder / "resume").iterdir())
-    metrics.execute(PAPER, "mnist_resnet_mse", folder / "runs/cell.npz", folder / "metrics/cell.parquet", measure)
+    ran, out, images = folder / "runs/cell.npz", folder / "metrics/cell.parquet", folder / "data/mnist.npz"
+    metrics.execute(PAPER, "mnist_resnet_mse", ran, out, measure, data=images)
     table = read_table(folder / "metrics" / "cell.parquet")
     assert set(table["epoch"]) == {1}
     assert set(table["data"]) == {"mnist"}

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from learning_dynamics.dynamics.training import measured_epochs
 from learning_dynamics.measures.class_moments import ClassMoments
 from learning_dynamics.measures.memory import LiveBytes, images_within
 from learning_dynamics.measures.robustness import crossing_distances
@@ -63,6 +64,15 @@ def test_every_cell_of_the_grid_fits_a_gpu_and_its_request(full, data, family):
     moments = 8 * 4 * network.classifier.in_features**2
     features = min(4 * 10 * per_class * network.classifier.in_features, 1e9 * gigabytes)
     assert 1e9 * gigabytes + features + moments + 1.2 * data_set < 0.9 * GPU
+    # what jobs that share a GPU are counted with: a fifth more than the count, and a gigabyte
+    shared = 1e6 * full.resources("run", PAPER, f"{data}_{family}_mse")["gpu_mb"]
+    assert 1.2 * (step.peak + parameters + data_set) + 1e9 <= shared <= 1.2 * (step.peak + parameters + data_set) + 2e9
+    measuring = 1e6 * full.resources("metrics", PAPER, f"{data}_{family}_mse")["gpu_mb"]
+    assert 1e9 * gigabytes + features + moments + 1.2 * data_set + 1e9 <= measuring <= 24e9
+    state = sum(value.numel() * value.element_size() for value in network.state_dict().values())
+    file = state * len(measured_epochs(settings["epochs"], settings["measurements"]))
+    disk = 1e6 * full.resources("run", PAPER, f"{data}_{family}_mse")["disk_mb"]
+    assert file < disk <= 1.1 * file + 1e8
     # in main memory: the recorded states, a copy of them while they are written, the images as bytes and as float32
     recorded = parameters * settings["measurements"]
     needed = 2 * recorded + 2.5 * data_set + 2e9

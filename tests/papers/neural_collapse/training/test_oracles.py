@@ -49,7 +49,7 @@ def restored(trajectory, member, point, family="vgg", **shape):
 
 
 def test_every_quantity_is_what_it_is_defined_as(trained):
-    table = metrics.training(trained, **MEASURED, robustness_epochs=1)
+    table = metrics.training(trained, trained.constants, **MEASURED, robustness_epochs=1)
     data, decay = trained.constants, trained.settings["weight_decay"]
     for member, point in ((0, 0), (1, -1)):
         network = restored(trained, member, point)
@@ -119,7 +119,7 @@ def test_every_quantity_is_what_it_is_defined_as(trained):
 
 
 def test_robustness_is_measured_along_the_way_to_the_nearest_other_decision(trained):
-    table = metrics.training(trained, **MEASURED, robustness_epochs=2)
+    table = metrics.training(trained, trained.constants, **MEASURED, robustness_epochs=2)
     rows = table[(table["split"] == "test") & table["quantity"].str.startswith("robustness")]
     # the first and the last epoch, and where train errors end
     assert set(trained.time[[0, -1]]) <= set(rows["epoch"])

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from learning_dynamics.dynamics.training import arithmetic
+from learning_dynamics.dynamics.training import arithmetic, batches
 from learning_dynamics.papers.neural_collapse.training.models import Classifier
 from learning_dynamics.seeds import seed_sequence
 
@@ -39,7 +39,7 @@ def frozen_body(
     images : Tensor, shape (examples, channels, height, width)
     labels : Tensor of int64, shape (examples,)
     settings : dict
-        ``learning_rate``, ``momentum``, ``weight_decay`` and ``batch`` of the training.
+        ``learning_rate``, ``momentum``, ``weight_decay``, ``batch`` and ``drop_last`` of the training.
     epochs : int
         Of the last layer; deviations are averaged over the steps of the second half.
 
@@ -72,7 +72,7 @@ def frozen_body(
                 rng = np.random.default_rng(seed_sequence(seed, f"frozen body, epoch {epoch}", member))
                 drawn = rng.integers(len(images), size=len(images)) if name == "split_replaced" else None
                 order = torch.from_numpy(rng.permutation(len(images)) if drawn is None else drawn)
-                for chosen in order.to(images.device).split(batch):
+                for chosen in batches(order.to(images.device), batch, drop_last=settings.get("drop_last", False)):
                     h = _extended(body(images[chosen])) if name == "split_batches" else fixed[chosen]
                     gradient = (h @ W.T - targets[chosen]).T @ h / len(chosen) + decay * W
                     velocity = momentum * velocity + gradient

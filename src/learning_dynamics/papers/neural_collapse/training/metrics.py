@@ -13,7 +13,7 @@ from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.portrait.theory import coordinates
 from learning_dynamics.settings import Count, Natural, Positive
 from learning_dynamics.tidy import Column, columns
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectory import Arrays, Trajectory
 
 Row = tuple[str, str, int, int, int, float]  # split, quantity, index, label, example, value
 
@@ -31,6 +31,7 @@ Row = tuple[str, str, int, int, int, float]  # split, quantity, index, label, ex
 )
 def training(
     trajectory: Trajectory,
+    data: Arrays,
     *,
     batch_statistics: Literal["running", "recomputed"],
     robustness_epochs: Count,
@@ -68,6 +69,10 @@ def training(
 
     Parameters
     ----------
+    trajectory : Trajectory
+        Networks' parameters and batch-norm statistics at the recorded epochs.
+    data : dict
+        The images that they were trained on, and test images, as `datasets.images` makes them.
     batch_statistics : {"running", "recomputed"}
         With which batch-norm statistics: the running averages of training, or over the train images at the weights
         measured.
@@ -80,7 +85,7 @@ def training(
     gigabytes : float
         What one pass through the network, and what the features of all images, may occupy; batches follow from it.
     """
-    bench = _Bench(trajectory, batch_statistics, robustness_images, notebook_decay, gigabytes)
+    bench = _Bench(trajectory.settings, data, batch_statistics, robustness_images, notebook_decay, gigabytes)
     last = len(trajectory.time) - 1
     chosen = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
     drop = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
@@ -106,25 +111,28 @@ def training(
 class _Bench:
     """A network on its device with the images it is measured on."""
 
-    def __init__(self, trajectory: Trajectory, statistics: str, per_class: int, share: float, gigabytes: float) -> None:
+    def __init__(
+        self, settings: dict[str, Any], data: Arrays, statistics: str, per_class: int, share: float, gigabytes: float
+    ) -> None:
         import torch
 
         from learning_dynamics.dynamics.training import chosen_device
+        from learning_dynamics.measures.algebra import algebra_on
         from learning_dynamics.measures.memory import images_within
         from learning_dynamics.papers.neural_collapse.training.models import build
 
-        settings, constants = trajectory.settings, trajectory.constants
-        self.data = str(constants["name"])
+        self.data = str(data["name"])
         self.settings, self.statistics, self.gigabytes = settings, statistics, gigabytes
         self.decays = {"": settings["weight_decay"], "--notebook": share * settings["weight_decay"]}
         device = chosen_device(settings.get("device", "auto"))
+        self.algebra = algebra_on(device)
         self.images, self.labels = {}, {}
         for split in ("train", "test"):
-            pixels = standardised(constants[f"{split}_images"], constants["train_images"])
+            pixels = standardised(data[f"{split}_images"], data["train_images"])
             images = torch.from_numpy(pixels).to(device)
             self.images[split] = images.contiguous(memory_format=torch.channels_last)
-            self.labels[split] = torch.from_numpy(constants[f"{split}_labels"]).to(device)
-        classes = int(constants["train_labels"].max()) + 1
+            self.labels[split] = torch.from_numpy(data[f"{split}_labels"]).to(device)
+        classes = int(data["train_labels"].max()) + 1
         self.network = build(
             settings["network"],
             self.images["train"].shape[1],
@@ -137,7 +145,7 @@ class _Bench:
         shape = tuple(self.images["train"].shape[1:])
         self.batch = images_within(self.network, shape, gigabytes, gradients=False)
         self.attacked = images_within(self.network, shape, gigabytes, gradients=True)
-        labels = constants["test_labels"]
+        labels = data["test_labels"]
         self.picked = np.concatenate([np.flatnonzero(labels == label)[:per_class] for label in range(classes)])
 
     def load(self, state: dict[str, np.ndarray]) -> None:
@@ -180,15 +188,17 @@ class _Bench:
         yield _scalar("train", "features", weights.shape[1])
         yield _scalar("train", "classes", weights.shape[0])
         yield _scalar("train", "examples", len(self.labels["train"]) / weights.shape[0])
-        yield _scalar("train", "rank", collapse.rank_and_size(train.within, train.means)[0])
-        for index, value in enumerate(collapse.signal_to_noise(train.within, train.means), start=1):
+        rank, snr = collapse.rank_and_signal_to_noise(train.within, train.means, self.algebra)
+        yield _scalar("train", "rank", rank)
+        for index, value in enumerate(snr, start=1):
             yield "train", "snr", index, -1, -1, float(value)
         if self.settings["loss"] == "mse":
             for suffix, decay in self.decays.items():
                 norm = 0.5 * decay * float(np.sum(classifier**2))
                 yield _scalar("train", f"loss{suffix}", train.square_loss + norm)
                 yield _scalar("train", f"loss_decay{suffix}", norm)
-                for term, value in collapse.decomposition(train.within, train.means, classifier, decay).items():
+                terms = collapse.decomposition(train.within, train.means, classifier, decay, self.algebra)
+                for term, value in terms.items():
                     yield _scalar("train", f"{term}{suffix}", value)
         if portrait:
             kept = int(np.flatnonzero(self.labels["train"].cpu().numpy() < 3)[-1]) + 1

@@ -32,7 +32,8 @@ def training(
     seeds: Count,
     device: Literal["auto", "cpu", "cuda"] = "auto",
     precision: Literal["float32", "tf32", "bfloat16"] = "float32",
-    compiled: bool = False,
+    execution: Literal["eager", "compiled", "graphs"] = "eager",
+    drop_last: bool = False,
     diverged: Literal["stop", "reset"] = "stop",
     seed: Seed,
 ) -> Trajectory:
@@ -48,6 +49,8 @@ def training(
         See `models.build`.
     measurements : int
         About how many epochs are recorded, evenly on a logarithmic axis.
+    precision, execution, drop_last, diverged
+        See `dynamics.training.Recipe`.
 
     Returns
     -------
@@ -64,7 +67,17 @@ def training(
     images = images.contiguous(memory_format=torch.channels_last)
     labels = torch.from_numpy(data["train_labels"]).to(where)
     recipe = Recipe(
-        loss, learning_rate, momentum, weight_decay, batch, epochs, tuple(drops), precision, compiled, diverged
+        loss,
+        learning_rate,
+        momentum,
+        weight_decay,
+        batch,
+        epochs,
+        tuple(drops),
+        precision=precision,
+        execution=execution,
+        drop_last=drop_last,
+        diverged=diverged,
     )
     record = measured_epochs(epochs, measurements)
     members = []

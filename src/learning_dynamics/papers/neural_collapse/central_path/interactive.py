@@ -1,0 +1,94 @@
+"""Singular values on the central path, and of networks in training, at any recorded moment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.neural_collapse.panels import NETWORKS, place_of
+from learning_dynamics.plotting import COLOURS
+from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, italic, power, powers, slider
+from learning_dynamics.tidy import Table
+
+PATH = "central path"
+
+
+def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
+    r"""Move along the central path, or along the training of a network: class means move apart, towards a simplex.
+
+    The SNR singular values $\omega_j$: how far class means spread along each of their directions, in units of the
+    deviation within classes; on a simplex all are equal. Thick: their geometric mean over {draws} draws, small dots:
+    each draw, grey: where the course began. Dashed: $\sqrt C$ with $C$ classes, at which the means' own deviation
+    equals that within classes. On the central path: Riemannian gradient flow with {classes} classes; of networks,
+    trained under MSE, the epochs at which they were measured, nothing in between.
+    """
+    classes = int(flows["classes"].max())
+    path = flows[(flows["classes"] == classes) & (flows["flow"] == "orthogonal") & (flows["quantity"] == "omega")]
+    courses = {PATH: path.rename(columns={"time": "moment"})}
+    for training in trainings:
+        rows = training[training["quantity"] == "snr"]
+        courses[NETWORKS[place_of(training)[1]]] = rows.rename(columns={"epoch": "moment"})
+    count = min(int(rows["moment"].nunique()) for rows in courses.values())
+    moments = {name: _kept(rows, count) for name, rows in courses.items()}
+    table = _spectra(courses, moments)
+    keys = ["course", "place", "index"]
+    middle = table.assign(value=np.log(table["value"])).groupby(keys)["value"].mean().reset_index()
+    middle["value"] = np.exp(middle["value"]).round(4)
+    directions = int(table["index"].max())
+    low, high = (float(np.log10(value)) for value in (table["value"].min(), table["value"].max()))
+    x = alt.X("index:Q", title=f"direction {italic('j')}", scale=alt.Scale(domain=[0.6, directions + 0.4], nice=False),
+              axis=alt.Axis(values=list(range(1, directions + 1)), format="d"))  # fmt: skip
+    y = alt.Y("value:Q", title=f"SNR singular values {italic('ω')}ⱼ",
+              scale=alt.Scale(type="log", domain=[10 ** (low - 0.1), 10 ** (high + 0.1)], nice=False),
+              axis=powers(int(np.ceil(low - 0.1)), int(np.floor(high + 0.1))))  # fmt: skip
+    moment = slider("moment", "moment", range(1, count + 1), 1 + count // 2)
+    course = choice("course", "course", list(courses), list(courses), PATH)
+    said = {
+        name: [_time(moment) if name == PATH else f"epoch {moment:.0f}" for moment in kept]
+        for name, kept in moments.items()
+    }
+    title = alt.Title(text=alt.ExprRef(f"{json.dumps(said, ensure_ascii=False)}[course][moment - 1]"))
+    here = "datum.course == course"
+    now = f"{here} && datum.place == moment"
+    mean = alt.Chart(middle).encode(x, y)
+    line = mean.mark_line(color=COLOURS["blue"], strokeWidth=2.4, point={"color": COLOURS["blue"], "size": 60})
+    chart = alt.layer(
+        alt.Chart(pd.DataFrame({"value": [float(np.sqrt(classes))]}))
+        .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1).encode(y),
+        mean.transform_filter(f"{here} && datum.place == 1").mark_line(color=COLOURS["grey"], strokeWidth=1.4),
+        alt.Chart(table).transform_filter(now)
+        .mark_point(color=COLOURS["blue"], filled=True, size=14, opacity=0.55).encode(x, y),
+        line.transform_filter(now),
+    )  # fmt: skip
+    return Interactive(
+        chart.add_params(moment, course).properties(title=title),
+        facts={"draws": int(path["seed"].nunique()), "classes": classes},
+        alt="A row of dots, one for each direction of the class means, that rises by orders of magnitude as the slider "
+        "goes on; on the central path it becomes level, of a network almost.",
+    )
+
+
+def _kept(rows: pd.DataFrame, count: int) -> np.ndarray:
+    """Return so many of the recorded moments, the first and the last among them."""
+    moments = np.sort(rows["moment"].unique())
+    return moments[np.round(np.linspace(0, len(moments) - 1, count)).astype(int)]
+
+
+def _spectra(courses: Mapping[str, pd.DataFrame], moments: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """Return the positive singular values of every draw at every moment, which are numbered from 1."""
+    tables = []
+    for name, rows in courses.items():
+        places = {moment: place for place, moment in enumerate(moments[name], start=1)}
+        shown = rows[rows["moment"].isin(places) & (rows["value"] > 0)]
+        place = shown["moment"].map(places).astype(int)
+        tables.append(shown[["seed", "index"]].assign(course=name, place=place, value=shown["value"].round(4)))
+    return pd.concat(tables)
+
+
+def _time(moment: float) -> str:
+    factor, _, exponent = f"{moment:.1e}".partition("e")
+    return f"{italic('t')} = 0" if moment == 0 else f"{italic('t')} = {factor} × {power(int(exponent))}"
