@@ -191,6 +191,38 @@ def test_a_start_that_arrives_at_no_rate_decides_nothing():
     assert state("depth_accelerates_l4", table, FLAT).judgement.state == "undecided"
 
 
+def further(*speedups, second=FLAT):
+    """Judge tables of so many times fewer iterations at depth 2, and as many as there is no speed-up at depth 3."""
+    tables = {"fourth": [counts({2: faster, 3: 1.0}) for faster in speedups], "second": [second] * len(speedups)}
+    return evaluation("deep_linear", "l4_on_further_tables", tables, steps=1.0)
+
+
+def test_depth_2_must_be_faster_on_every_further_table():
+    assert further(2.0, 1.1 * STEP).verdict == "reproduced"
+    assert further(2.0, 0.9 * STEP).verdict == "not reproduced"
+    assert further(0.9 * STEP, 2.0).verdict == "not reproduced"
+    assert further(2.0, 2.0, second=FAST).verdict == "undecided", "so would it be at p = 2"
+    assert further(2.0, 3.0).facts["twos"] == "2, 3"
+    assert further(2.0, 3.0).facts["threes"] == "1, 1"
+
+
+@pytest.mark.parametrize(
+    ("speedups", "verdict"),
+    [
+        ({2: 0.5, 3: 0.5}, "reproduced"),
+        ({2: 0.9 * STEP, 3: 1.0}, "reproduced"),
+        ({2: 1.1 * STEP, 3: 0.5}, "not reproduced"),
+        ({2: 0.5, 3: 1.1 * STEP}, "not reproduced"),
+    ],
+)
+def test_from_large_starts_neither_depth_may_be_faster(speedups, verdict):
+    large, small = counts(speedups), counts({2: 4.0, 3: 3.0})
+    for table, start in ((large, 1.0), (small, 0.1)):
+        table.attrs["settings"] = {"start": start}
+    found = evaluation("deep_linear", "l4_from_large_starts", {"large": large, "small": small}, steps=1.0)
+    assert found.verdict == verdict
+
+
 def test_the_gas_sensor_needs_its_own_data():
     assert state("depth_accelerates_l4_gas_sensor", FAST, FLAT).verdict == "untested"
     own = FAST.copy()

@@ -91,10 +91,15 @@ def test_what_is_recorded_is_the_gradient_outside_what_is_learned(data, share):
             assert not trajectory.series["outside"][member, len(found) :].any()
             rows = table[(table["draw"] == draw) & (table["observed"] == SEEN[count])]
             row = rows.set_index("quantity")["value"]
-            assert row["alpha"] == pytest.approx(found[:, 1].sum() / found[:, 0].sum())
-            assert row["alpha_of_the_whole"] == pytest.approx(wholes[:, 1].sum() / wholes[:, 0].sum())
-            assert row["alpha_at_the_start"] == pytest.approx(found[0, 1] / found[0, 0])
-            assert row["growth"] == pytest.approx(2 * RATE * found[:, 0].sum())
+            factors, of_wholes = 1 + RATE * found, 1 + RATE * wholes
+            assert row["alpha"] == pytest.approx(np.log(factors[:, 1].prod()) / np.log(factors[:, 0].prod()))
+            assert row["alpha_of_the_whole"] == pytest.approx(
+                np.log(of_wholes[:, 1].prod()) / np.log(of_wholes[:, 0].prod())
+            )
+            assert row["alpha_at_the_start"] == pytest.approx(np.log(factors[0, 1]) / np.log(factors[0, 0]))
+            assert row["alpha_of_the_flow"] == pytest.approx(found[:, 1].sum() / found[:, 0].sum())
+            assert row["growth"] == pytest.approx(np.log(factors[:, 0].prod() ** 2))
+            assert row["step"] == pytest.approx(np.log(factors[:, 1].max() ** 2))
 
 
 def test_every_few_steps_stand_for_those_between(data):
@@ -102,7 +107,7 @@ def test_every_few_steps_stand_for_those_between(data):
     alphas = []
     for every in (1, 5):
         trajectory = runs.gradient_along_path(data, **settings, every=every, seed=8)
-        trajectory.settings = settings
+        trajectory.settings = settings | {"every": every}
         table = metrics.gradient_along_path(trajectory)
         alphas.append(by_draw(table, "alpha", draw=["draw", "observed"])[:, 0])
         growth = by_draw(table, "growth", draw=["draw", "observed"])[:, 0]
@@ -153,6 +158,29 @@ def test_at_rank_one_the_power_is_that_of_the_first_gradient(rank_one):
     assert found == pytest.approx(1 - second / first, abs=1 / np.log(1e4))
 
 
+@pytest.mark.parametrize("growth", [0.2, 0.5, 0.8])
+def test_at_rank_one_steps_of_descent_count_by_their_own_logarithm(rank_one, growth):
+    """Each step multiplies the first singular value by (1 + growth) squared; a flow's rates are off."""
+    truth, mask = rank_one
+    goal, seen = torch.tensor(truth), torch.tensor(mask)
+    loss = lambda W: torch.mean((W - goal)[seen] ** 2)  # noqa: E731
+    first, second = scipy.linalg.svdvals(2 * mask * truth / mask.sum())[:2]
+    rate, scales = growth / first, (1e-6, 1e-14)  # what is left is far above the rounding of what is learned
+    normal = np.random.default_rng(3).standard_normal((2, *truth.shape))
+    left = []
+    for scale in scales:
+        layers = list(normal * np.sqrt(scale / len(truth)))
+        layers = plain.descend(layers, loss, rate, 400 + int(np.log(1 / scale) / np.log1p(growth)))
+        assert float(loss(torch.tensor(plain.multiply(layers)))) < 1e-4, "learned"
+        left.append(scipy.linalg.svdvals(plain.multiply(layers))[1])
+    power = np.diff(np.log(left))[0] / np.diff(np.log(scales))[0]
+    grown = theory.step_growth(np.array([first, second]), rate)
+    # learned after a whole number of steps, at either scale
+    step = grown[1] / np.log(scales[0] / scales[1])
+    assert power == pytest.approx(1 - grown[1] / grown[0], abs=step)
+    assert abs(power - (1 - second / first)) > step
+
+
 def test_at_depth_three_the_power_is_one(rank_one):
     found = power_of(3, *rank_one, (1e-3, 1e-4), lambda scale: 60.0 + 20 * scale ** (-1 / 3))
     assert found == pytest.approx(1.0, abs=0.1)
@@ -162,6 +190,7 @@ def test_at_depth_three_the_power_is_one(rank_one):
 
 COUNTS, SCALES = [100, 200], [1e-8, 1e-10, 1e-12]
 WOBBLE = np.linspace(-0.01, 0.01, 8)
+STEP = 0.03 * np.log(1e-8 / 1e-12)  # moves a power by 0.03
 ALPHA, START = {100: 0.8, 200: 0.5}, {100: 0.9, 200: 0.8}
 
 
@@ -175,7 +204,8 @@ def ends(powers, *, converged=True):
 
 
 def path(alpha=ALPHA, start=START):
-    quantities = {"alpha": alpha, "alpha_at_the_start": start, "alpha_of_the_whole": {100: 0.95, 200: 0.9}}
+    quantities = {"alpha": alpha, "alpha_at_the_start": start, "alpha_of_the_whole": {100: 0.95, 200: 0.9},
+                  "alpha_of_the_flow": {100: 0.78, 200: 0.45}, "step": {100: STEP, 200: STEP}}  # fmt: skip
     rows = [{"observed": count, "draw": draw, "quantity": name, "value": values[count]}
             for count in COUNTS for draw in range(len(WOBBLE)) for name, values in quantities.items()]  # fmt: skip
     table = pd.DataFrame(rows)
@@ -200,6 +230,7 @@ def test_powers_that_the_gradient_predicts_are_reproduced():
     found = of()
     assert found.verdict == "reproduced"
     assert found.facts["off"] == pytest.approx(0.0, abs=1e-9)
+    assert found.facts["flow"] == pytest.approx(0.05)
     assert found.facts["off_coarse"] == pytest.approx(0.05)
     assert (found.facts["lowest"], found.facts["highest"]) == pytest.approx((0.2, 0.5))
     assert found.facts["further"] == 0
@@ -228,7 +259,7 @@ def test_the_tolerance_is_half_of_what_tells_the_path_from_its_start():
 
 
 @pytest.mark.parametrize(("gap", "off", "verdict"), [(0.02, 0.03, "undecided"), (0.04, 0.08, "contradicted")])
-def test_where_path_and_start_are_alike_what_steps_leave_is_allowed_for(gap, off, verdict):
+def test_where_path_and_start_are_alike_a_step_more_or_less_is_allowed_for(gap, off, verdict):
     near = path(start={count: alpha + gap for count, alpha in ALPHA.items()})
     off_by = ends({100: 0.2 - off, 200: 0.5 - off})
     assert of(uneven=off_by, uneven_path=near, gaussian_path=near).verdict == verdict

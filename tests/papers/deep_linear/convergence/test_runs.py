@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear.convergence import runs, theory
 
 MARGIN, RESCALING, DEPTH = 0.4, 10.0, 3
@@ -13,7 +14,7 @@ KEPT, BEYOND, UNEVEN, ALLOWED, SHORTER = range(5)
 
 @pytest.fixture(scope="module")
 def descent():
-    return runs.guarantee(depth=DEPTH, singular_values=[1.0, 0.8], margin=MARGIN, step=0.5, rescaling=RESCALING,
+    return runs.guarantee(depth=DEPTH, size=2, smallest=0.8, largest=1.2, margin=MARGIN, step=0.5, rescaling=RESCALING,
                           horizon=40.0, points=9, seeds=2, seed=0)  # fmt: skip
 
 
@@ -42,8 +43,8 @@ def test_kept_and_rescaled_starts_have_the_same_product(descent):
 
 
 def test_at_depth_two_rounding_does_not_leave_the_singular_matrix():
-    found = runs.guarantee(depth=2, singular_values=[1.0, 1.0], margin=MARGIN, step=1.0, rescaling=100.0, horizon=81.0,
-                           points=9, seeds=1, seed=0)  # fmt: skip
+    found = runs.guarantee(depth=2, size=2, smallest=1.0, largest=1.0, margin=MARGIN, step=1.0, rescaling=100.0,
+                           horizon=81.0, points=9, seeds=1, seed=0)  # fmt: skip
     W, target = found.series["end_to_end"][BEYOND, -1], found.constants["target"][BEYOND]
     np.testing.assert_allclose(np.linalg.svd(W - target, compute_uv=False), [1.0, 0.0], atol=1e-9)
 
@@ -54,3 +55,29 @@ def test_a_start_below_singular_matrices_is_found_along_a_short_step():
     below = found.constants["case"] == 0
     gap = found.series["end_to_end"][below, 0] - found.constants["target"][below]
     assert np.all((np.abs(gap) < 3.0) & (np.abs(gap) > 2.0))
+
+
+def test_every_draw_has_a_spectrum_of_its_own_within_the_bounds(descent):
+    values = np.linalg.svd(of_case(descent, KEPT, "target"), compute_uv=False)
+    assert np.all((values >= 0.8) & (values <= 1.2))
+    assert len(np.unique(values.round(9))) == values.size
+    flows = runs.margins(depths=[2], size=3, smallest=0.5, largest=2.0, fractions=[0.5], horizon=1.0, points=3, seeds=4,
+                         rtol=1e-6, atol=1e-9, seed=0)  # fmt: skip
+    values = np.linalg.svd(flows.constants["target"], compute_uv=False)
+    np.testing.assert_allclose(flows.constants["margin"], 0.5 * values[:, -1])
+    assert np.all((values >= 0.5) & (values <= 2.0))
+    assert len(np.unique(values[:: len(values) // 4].round(9))) == 12
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"margin": 0.8}, r"margin \(0.8\) must be below smallest \(0.8\)"),
+        ({"largest": 0.7}, r"smallest \(0.8\) must be at most largest \(0.7\)"),
+    ],
+)
+def test_bounds_in_the_wrong_order_are_refused(given, words):
+    settings = {"depth": 2, "size": 2, "smallest": 0.8, "largest": 1.2, "margin": 0.4, "step": 1.0, "rescaling": 5.0,
+                "horizon": 1.0, "points": 3, "seeds": 1, "seed": 0}  # fmt: skip
+    with pytest.raises(ProjectError, match=words):
+        runs.guarantee(**settings | given)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy
+import torch
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import networks
-from learning_dynamics.papers.deep_linear.end_to_end import metrics, runs
+from learning_dynamics.papers.deep_linear.end_to_end import metrics, runs, theory
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.plain import placed
-from tests.support import claim_tables, verdict
+from tests.support import claim_tables, evaluation, verdict
 
 INPUTS, OUTPUTS, WIDTH = 3, 2, 4
 SETTINGS = {"init": "balanced", "depths": [2, 3], "inputs": INPUTS, "width": WIDTH, "outputs": OUTPUTS, "start": 0.4,
@@ -98,7 +102,14 @@ def test_eigenvalues_are_those_of_the_layers_jacobian(flows, member):
             fewer = select(at, "eigenvalue_fewer")
             np.testing.assert_allclose(fewer["predicted"], np.linalg.eigvalsh(other @ other.T)[::-1], atol=1e-6)
             np.testing.assert_allclose(fewer["value"], values[::-1], atol=1e-6)
-        U, _, Vt = np.linalg.svd(plain.multiply(layers))
+        U, found, Vt = np.linalg.svd(plain.multiply(layers))
+        # without its last singular value W is singular, and so is the map of layers that carry roots of what is left
+        W = found[0] * np.outer(U[:, 0], Vt[0])
+        widths = [INPUTS, *[WIDTH] * (depth - 1), OUTPUTS]
+        at_singular = plain.jacobian(networks.balanced_layers(W, widths))
+        expected = np.linalg.eigvalsh(at_singular @ at_singular.T)[0]
+        assert select(at, "eigenvalue_at_singular")["value"].item() == pytest.approx(expected, abs=1e-12)
+        assert expected == pytest.approx(0, abs=1e-12)
         along = vectors[:, -1] @ np.kron(U[:, 0], Vt[0])
         assert select(at, "reinforced")["value"].item() == pytest.approx(1 - along**2, abs=1e-6)
 
@@ -134,6 +145,46 @@ def test_wrong_laws_start_with_their_own_rates():
     moved = law[1] - law[0]
     np.testing.assert_allclose((without[1] - without[0]) * 3, moved, rtol=1e-3)
     np.testing.assert_allclose((other[1] - other[0]) / law[0] ** (1 / 3), moved, rtol=1e-3)
+
+
+def test_velocities_at_one_matrix_are_those_of_layers_by_torch():
+    settings = {"depths": [1, 2, 5], "size": 3, "smallest": 0.05, "largest": 2.0, "seeds": 2}
+    trajectory = runs.balanced_velocity(**settings, seed=8)
+    table = metrics.balanced_velocity(trajectory)
+    for place, W in enumerate(trajectory.series["end_to_end"][:, 0]):
+        depth, seed = int(trajectory.constants["depth"][place]), int(trajectory.constants["member"][place])
+        values = np.linalg.svd(W, compute_uv=False)
+        # one in each third of the logarithm's range
+        thirds = 0.05 * 40.0 ** (np.arange(4) / 3)
+        assert np.all((values[::-1] >= thirds[:-1]) & (values[::-1] <= thirds[1:]))
+        layers = networks.balanced_layers(W, [3] * (depth + 1))
+        np.testing.assert_allclose(plain.multiply(layers), W, atol=1e-12)
+        G = trajectory.constants["gradient"][place]
+        loss = lambda W, G=G: (W * torch.tensor(G)).sum()  # noqa: E731
+        changes, step = plain.gradients(layers, loss), 1e-6 * values[-1]
+
+        def spectrum(sign, layers=layers, changes=changes, step=step):
+            return np.linalg.svd(plain.multiply([layer - sign * step * change for layer, change in
+                                                 zip(layers, changes, strict=True)]), compute_uv=False)  # fmt: skip
+
+        alone = np.linalg.svd(W - step * G, compute_uv=False) - np.linalg.svd(W + step * G, compute_uv=False)
+        row = select(table, "factor", depth=depth, seed=seed)
+        np.testing.assert_allclose(row["value"], (spectrum(1) - spectrum(-1)) / alone, rtol=1e-4)
+        np.testing.assert_allclose(row["predicted"], row["value"], rtol=1e-9)
+        np.testing.assert_allclose(select(table, "sigma", depth=depth, seed=seed)["value"], values)
+
+
+def test_bounds_of_a_spectrum_in_the_wrong_order_are_refused():
+    with pytest.raises(ProjectError, match=r"smallest .* must be at most largest"):
+        runs.balanced_velocity(depths=[2], size=2, smallest=2.0, largest=1.0, seeds=1, seed=0)
+
+
+@pytest.mark.parametrize(("fewer", "more"), [(2, 3), (3, 4), (2, 8), (7, 8)])
+def test_a_factor_is_the_same_for_both_depths_at_the_turning_value(fewer, more):
+    turn = scipy.optimize.brentq(
+        lambda x: np.log(fewer) + (2 - 2 / fewer) * x - np.log(more) - (2 - 2 / more) * x, -50.0, 50.0
+    )
+    assert theory.log_of_turning_value(fewer, more) == pytest.approx(turn)
 
 
 def test_steps_leave_balance_as_plain_descent_does():
@@ -211,6 +262,10 @@ def set_share(quantity, share, **where):
         ("preconditioner_psd", {"amplification": 100.0}, set_share("eigenvalue", 200 * RTOL, index=12)),
         ("preconditioner_psd", {"amplification": 100.0}, set_share("eigenvalue", -200 * RTOL, index=2)),
         ("preconditioner_psd", {"amplification": 100.0}, placed("reinforced", 2e-6, depth=2, role="balanced")),
+        ("preconditioner_positive", {"amplification": 100.0}, placed("eigenvalue_at_singular", 2e-3, depth=3)),
+        ("preconditioner_positive", {"amplification": 100.0}, placed("eigenvalue", -2e-3, depth=2, index=12)),
+        ("preconditioner_positive", {"amplification": 100.0}, placed("eigenvalue", np.nan, depth=2, index=12)),
+        ("preconditioner_positive", {"amplification": 100.0}, placed("sigma", 0.5, add=True, depth=3, index=3)),
         ("approximate_balance", {"amplification": 100.0}, placed("imbalance_at_end", 2e-7, scale=0.0, seed=0)),
         ("approximate_balance", {"amplification": 100.0}, placed("escaped", 1.0, scale=lambda s: s > 0, seed=1)),
     ],
@@ -225,6 +280,8 @@ def test_what_lies_beyond_the_tolerance_is_refused(claim, settings, alter):
     [
         ("balancedness_flow", placed("drift", 50 * RTOL, role="gaussian")),
         ("balancedness_flow", placed("imbalance", 1.0)),
+        ("preconditioner_positive", placed("eigenvalue_at_singular", 1e-12)),
+        ("preconditioner_positive", placed("eigenvalue", 1e-3, add=True, index=12)),
         ("singular_value_dynamics", set_share("sigma", 50 * RTOL, index=1)),
         ("preconditioner_psd", set_share("eigenvalue", 50 * RTOL, index=12)),
         ("preconditioner_psd", placed("reinforced", 0.5e-6, depth=2, role="balanced")),
@@ -268,3 +325,49 @@ def test_the_order_of_the_imbalance_is_that_of_the_smallest_starts(order, expect
         return tables
 
     assert of("approximate_balance", alter, amplification=100.0) == expected
+
+
+# -- factors by depth, made up -------------------------------------------------------------------------------------
+
+
+def factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8)):
+    """A table in which the factor of each singular value is as a function of it and of the number of layers says."""
+    rows = [{"depth": depth, "seed": 0, "quantity": quantity, "index": index, "value": value, "predicted": np.nan}
+            for depth in depths for index, sigma in enumerate(values, start=1)
+            for quantity, value in (("sigma", sigma), ("factor", law(sigma, depth)))]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.attrs["settings"] = {}
+    return evaluation("deep_linear", "larger_depth_larger_factors", {"factors": table}, rounding=1e-9)
+
+
+def factor(sigma, depth):
+    return depth * sigma ** (2 - 2 / depth)
+
+
+def test_factors_as_derived_correct_the_sentence():
+    assert factors(factor).verdict == "corrected"
+
+
+def test_where_no_small_factor_turns_the_sentence_holds_as_it_stands():
+    found = factors(lambda sigma, depth: sigma**depth)
+    assert found.judgement.state == "holds"
+    assert found.corrected.state == "fails"
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        # one factor that moves the wrong way at one step, and ratios that shrink
+        lambda sigma, depth: factor(sigma, depth) * (0.5 if (sigma, depth) == (2.0, 8) else 1.0),
+        lambda sigma, depth: factor(sigma, depth) * (1.6 if (sigma, depth) == (0.1, 3) else 1.0),
+        lambda sigma, depth: depth * sigma ** (1 / depth),
+    ],
+)
+def test_factors_that_move_otherwise_are_contradicted(law):
+    assert factors(law).verdict == "contradicted"
+
+
+def test_a_factor_at_its_turn_and_ratios_that_stay_decide_nothing():
+    assert factors(lambda sigma, depth: depth).verdict == "undecided"
+    # two layers and three have one factor at (2/3)^3
+    assert factors(factor, values=(2.0, (2 / 3) ** 3, 0.01)).corrected.state == "undecided"

@@ -28,9 +28,12 @@ def preconditioned(W, gradient, depth):
     return (J @ (J.T @ gradient.ravel())).reshape(W.shape)
 
 
-def integrals(basis, covariance, depth):
-    """Return the integral around the sector, and that of the absolute value, side by side by scipy.quad."""
-    inner, outer, first, last = (SETTINGS[name] for name in ("inner", "outer", "first_angle", "last_angle"))
+SECTOR = (0.2, 0.9, 0.4, 1.9)
+
+
+def integrals(basis, covariance, depth, sector=SECTOR):
+    """Return the integral around a sector, side by side by Gauss and Legendre's rule."""
+    inner, outer, first, last = sector
     ray = lambda angle: np.cos(angle) * basis[0] + np.sin(angle) * basis[1]  # noqa: E731
     turned = lambda angle: -np.sin(angle) * basis[0] + np.cos(angle) * basis[1]  # noqa: E731
 
@@ -61,8 +64,7 @@ def curve():
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_the_closed_form_is_what_layers_integrate_to(depth):
     basis = np.eye(3)[:2, None, :]
-    angles = SETTINGS["inner"], SETTINGS["outer"], SETTINGS["first_angle"], SETTINGS["last_angle"]
-    expected = theory.sector_integral(depth, SETTINGS["target"], *angles)
+    expected = theory.sector_integral(depth, SETTINGS["target"], *SECTOR)
     assert integrals(basis, np.eye(3), depth) == pytest.approx(expected, abs=1e-11)
 
 
@@ -72,6 +74,8 @@ def test_measured_integrals_are_those_of_layers(curve, case, depth):
     # the problem is drawn as the run draws it; everything after that is plain
     for member, rng in enumerate(generators(5, "deep_linear.closed_curve", SETTINGS["seeds"])):
         factor = rng.standard_normal((3, 3))
+        radii, angles = rng.uniform(size=2) / 3, rng.uniform(size=2) / 3
+        sector = 0.2 + 0.7 * radii[0], 0.9 - 0.7 * radii[1], 0.4 + 1.5 * angles[0], 1.9 - 1.5 * angles[1]
         bases = [haar(rng, outputs * 3)[:2].reshape(2, outputs, 3) for outputs, _ in CASES]
         covariance = factor @ factor.T / 3 if CASES[case][1] else np.eye(3)
         row = select(metrics.closed_curve(curve), "integral", depth=depth, seed=member, case=theory.CURVES[case])
@@ -79,14 +83,15 @@ def test_measured_integrals_are_those_of_layers(curve, case, depth):
         place = np.flatnonzero((constants["depth"] == depth) & (constants["case"] == case)
                                & (constants["member"] == member))[0]  # fmt: skip
         scale = np.abs(np.sum(curve.series["velocity"][place] * curve.series["element"][place], axis=-1)).sum()
-        expected = integrals(bases[case], covariance, depth)
+        np.testing.assert_allclose(constants["sector"][place], sector)
+        expected = integrals(bases[case], covariance, depth, sector)
         assert row["value"].item() == pytest.approx(expected / scale, abs=1e-10)
         assert row["predicted"].isna().item() == (case > 0)
 
 
 def test_the_curve_is_closed_and_has_a_sectors_length_and_area(curve):
-    inner, outer = SETTINGS["inner"], SETTINGS["outer"]
-    angle = SETTINGS["last_angle"] - SETTINGS["first_angle"]
+    inner, outer, first, last = curve.constants["sector"][0]
+    angle = last - first
     points, elements = curve.series["end_to_end"][0], curve.series["element"][0]
     np.testing.assert_allclose(elements.sum(axis=0), 0, atol=1e-13)
     length = np.linalg.norm(elements, axis=1).sum()
@@ -96,6 +101,12 @@ def test_the_curve_is_closed_and_has_a_sectors_length_and_area(curve):
     x, dx = points @ plane.T, elements @ plane.T
     area = abs(np.sum(x[:, 0] * dx[:, 1] - x[:, 1] * dx[:, 0])) / 2
     assert area == pytest.approx(angle * (outer**2 - inner**2) / 2)
+
+
+def test_every_draw_has_a_sector_of_its_own(curve):
+    sectors = np.unique(curve.constants["sector"], axis=0)
+    assert len(sectors) == SETTINGS["seeds"]
+    assert len(np.unique(sectors)) == sectors.size
 
 
 CLAIM = "no_regulariser"

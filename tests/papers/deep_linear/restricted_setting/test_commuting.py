@@ -109,6 +109,18 @@ def test_turning_two_eigenvectors_moves_two_eigenvalues_apart(made_up):
     assert select(table, "seen")["value"].item() < 1e-12
 
 
+@pytest.mark.parametrize("power", [1.2, 1.5, 2.0, 3.0])
+def test_the_least_power_sum_is_that_of_a_search_under_constraints(made_up, power):
+    trajectory, W, A, y, _ = made_up
+    table = metrics.commuting_measurements(trajectory, powers=[0.5, 1.0, power], turn=TURN)
+    rows = select(table, "schatten_left").set_index("index")["value"]
+    assert rows[[1, 2]].isna().all()
+    # three unknowns and two equations: one number to choose
+    base, free = np.linalg.lstsq(A, y, rcond=None)[0], scipy.linalg.null_space(A)[:, 0]
+    least = scipy.optimize.minimize_scalar(lambda z: np.sum(np.abs(base + z * free) ** power), tol=1e-12).fun
+    assert rows[3] == pytest.approx(1 - least / np.sum(np.linalg.eigvalsh(W) ** power), rel=1e-6)
+
+
 def test_a_lost_flow_has_no_numbers(made_up):
     trajectory = made_up[0]
     trajectory.series["end_to_end"][:, 1, 0, 2] = np.nan
@@ -187,3 +199,46 @@ def test_deep_flows_that_wait_long_still_commute_with_the_measurements():
     for W, Q in zip(found.series["end_to_end"][:, -1], found.constants["basis"], strict=True):
         inside = Q.T @ W @ Q
         np.testing.assert_allclose(inside, np.diag(np.diag(inside)), atol=1e-12)
+
+
+SINGLE = "single_norm"
+
+
+def single(alter=None):
+    tables = claim_tables("deep_linear", SINGLE)
+    return verdict("deep_linear", SINGLE, alter(tables) if alter else tables, scale=1e-6, resolution=1e-6)
+
+
+def minimised(role):
+    """Let one network end at the least nuclear norm, as far as that is known, on its first draw."""
+
+    def alter(tables):
+        table, least = tables[role], select(tables["minimiser"], "nuclear_norm").sort_values("draw")["value"].iloc[0]
+        chosen = (table["quantity"] == "nuclear_norm") & (table["draw"] == 0) & (table["scale"] == 1e-6)
+        assert chosen.any()
+        table.loc[chosen, "value"] = least
+        return tables
+
+    return alter
+
+
+@pytest.mark.parametrize("role", ["depth_2", "depth_3"])
+def test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm(role):
+    assert single() == "reproduced"
+    assert single(minimised(role)) == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value", "where"),
+    [
+        ("schatten_change", -0.5e-6, {"index": 3, "seed": 0, "depth": 2}),
+        ("schatten_left", 0.5e-6, {"index": 7, "seed": 1, "depth": 3}),
+        ("schatten_left", 0.0, {"index": 8}),
+    ],
+)
+def test_a_power_of_which_no_other_matrix_has_less_is_left(quantity, value, where):
+    assert single(placed(quantity, value, scale=smallest, role="ends", **where)) == "not reproduced"
+
+
+def test_flows_that_are_lost_leave_a_power_open():
+    assert single(placed("schatten_left", np.nan, scale=smallest, role="ends", index=7, seed=0)) == "undecided"

@@ -8,11 +8,10 @@ from learning_dynamics.claims import Finding, Judgement, claim, equal
 from learning_dynamics.evidence import median
 from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Table, select, settings_of
 
 Powers = dict[tuple[str, int], np.ndarray]  # by matrices and number of entries: one for each draw
 
-LEFT_BY_STEPS = 0.03  # finite steps (0.02 at a rank of one) and alpha's own scale (0.01) move a median that far
 UNEVEN, GAUSSIAN, DEEPER = "uneven singular values, depth 2", "Gaussian factors, depth 2", "uneven, depth 3"
 
 
@@ -34,9 +33,9 @@ def completion_exponents(
     share: Fraction,
 ) -> Finding:
     r"""A completion that recovers its matrix leaves, from a small initialisation scale $s$, the first singular value
-    beyond the rank $r$ as $\sigma_{r+1} \sim s^{1-\alpha}$ at depth 2, and as $s$ at depth 3, where $\alpha = \int
-    g_{r+1} / \int g_r$ until the $r$-th is learned, and $g_i$ is the $(i-k)$-th singular value of the gradient outside
-    the $k$ learned so far.
+    beyond the rank $r$ as $\sigma_{r+1} \sim s^{1-\alpha}$ at depth 2, and as $s$ at depth 3. Here $\alpha = \sum
+    \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th is learned, and $g_i$ is the
+    $(i-k)$-th singular value of the gradient outside the $k$ learned so far.
 
     It is the law of one measurement with a gradient that changes on the way. The ratio comes from one scale,
     {measured_at:g}, and other starts; powers from scales {first:g} to {last:g}. For singular values 3 : 1 the power
@@ -46,10 +45,11 @@ def completion_exponents(
     matrix is not recovered on every draw, and neither power holds.
 
     Medians are off by {off:.2g} at most, at depth 2 {above} of {medians} of them upwards: directions turn when a
-    singular value is learned, which costs a factor that is not paid at once, while steps of finite size take a little
-    away; at scales from {first_coarse:g} to {last_coarse:g} by {off_coarse:.2g}. {further} of {paths} draws are further
-    off than the tolerance. An average of $g_{r+1} / g_r$ along the path, in place of the ratio of integrals, would pass
-    as well: at these singular values the two are nearly the same.
+    singular value is learned, which costs a factor that is not paid at once; at scales from {first_coarse:g} to
+    {last_coarse:g} by {off_coarse:.2g}. {further} of {paths} draws are further off than the tolerance. A flow's
+    rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise predicted powers by {flow:.2g} at most and pass as well;
+    so would an average of the ratio along the path, in place of that of sums: at these singular values the two are
+    nearly the same.
     """
     counts = sorted(uneven["observed"].unique())
     tables = {UNEVEN: (uneven, uneven_path), GAUSSIAN: (gaussian, gaussian_path), DEEPER: (deeper, uneven_path)}
@@ -65,13 +65,13 @@ def completion_exponents(
     law = at_depth_3(by("alpha"))
     start = at_depth_3(by("alpha_at_the_start"))
     gap = float(np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
-    tolerance = max(share * gap, LEFT_BY_STEPS)
+    tolerance = max(share * gap, _left_by_whole_steps(uneven, uneven_path))
 
     def judge(predicted: Powers) -> Judgement:
         return Judgement(*(
             equal(f"power of s in the first singular value beyond the rank, less 1 − α, {name}, {count} entries",
                   median(found[name, count] - predicted[name, count]), 0.0, tolerance=tolerance, resolution=gap,
-                  because=f"{share:g} of what tells the path's α from its start's, or what steps leave")
+                  because=f"{share:g} of what tells the path's α from its start's, but no less than one step makes")
             for name, count in found
         ))  # fmt: skip
 
@@ -87,6 +87,8 @@ def completion_exponents(
              "lowest": float(np.nanmedian(found[UNEVEN, counts[0]])),
              "highest": float(np.nanmedian(found[UNEVEN, counts[-1]])),
              **_errors({key: found[key] - law[key] for key in found}, tolerance),
+             "flow": max(float(np.nanmedian(each - law[key])) for key, each in by("alpha_of_the_flow").items()
+                         if key[0] != DEEPER),
              "off_coarse": max(abs(float(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])))
                                for count in counts),
              "first": max(settings_of(uneven)["scales"]), "last": min(settings_of(uneven)["scales"]),
@@ -94,6 +96,16 @@ def completion_exponents(
              "last_coarse": min(settings_of(coarse)["scales"])}  # fmt: skip
     return Finding(judge, law, rivals, facts=facts,
                    scaled=lambda powers, factor: {key: factor * each for key, each in powers.items()})  # fmt: skip
+
+
+def _left_by_whole_steps(ends: Table, path: Table) -> float:
+    """Return by how much a power may be off, as the r-th singular value is learned after a whole number of steps.
+
+    From each scale the logarithm of what lies beyond the rank is then off by a part of what one step adds to it.
+    """
+    x = np.log(settings_of(ends)["scales"])
+    x = x - x.mean()
+    return float(select(path, "step")["value"].median() * np.abs(x).sum() / 2 / (x @ x))
 
 
 def _errors(off: Powers, tolerance: float) -> dict[str, float]:

@@ -21,5 +21,5 @@ def measured_powers(ends: Table, observed: int) -> np.ndarray:
 
 
 def predicted_powers(path: Table, observed: int, quantity: str = "alpha") -> np.ndarray:
-    """Return 1 - alpha by draw, of the ratio of integrals or of another quantity in its place."""
+    """Return 1 - alpha by draw, of the ratio of sums or of another quantity in its place."""
     return 1 - select(path, quantity, observed=observed).sort_values("draw")["value"].to_numpy()

@@ -1,4 +1,4 @@
-"""Which of the gradient's singular values moves which singular value of W."""
+"""Which of the gradient's singular values moves which singular value of W, and by how much in a step."""
 
 from __future__ import annotations
 
@@ -34,3 +34,12 @@ def set_aside(gradient: np.ndarray, U: np.ndarray, Vt: np.ndarray, number: np.nd
     kept = np.arange(gradient.shape[-1]) >= number[:, None]
     rotated = np.swapaxes(U, -1, -2) @ gradient @ np.swapaxes(Vt, -1, -2)
     return kept[:, :, None] * rotated * kept[:, None, :]
+
+
+def step_growth(values: np.ndarray, learning_rate: float) -> np.ndarray:
+    """Return the logarithm of the factor by which one step of descent multiplies singular values of two small layers.
+
+    Along a pair of the gradient's singular vectors, of value g, a step adds eta g times each layer to the other: their
+    sum is multiplied by ``1 + eta g``, and the product of the layers by its square. A flow would have ``2 eta g``.
+    """
+    return 2 * np.log1p(learning_rate * values)

@@ -61,9 +61,9 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     return Finding(judge, (depth, expected), rivals, facts={"largest": float(np.abs(orders - depth).max())})
 
 
-@claim("From gradient flow to gradient descent, theorem", scope="squared loss, 3 × 3 targets, whitened inputs; flows "
-       "with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step of c⁴ at depth "
-       "3 and one margin, and at those of the table of varied settings")  # fmt: skip
+@claim("From gradient flow to gradient descent, theorem", scope="squared loss, 3 × 3 targets of drawn spectra, "
+       "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
+       "of c⁴ at depth 3 and one margin, and at those of the table of varied settings")  # fmt: skip
 def linear_rate(flows: Table, descent: Table) -> Finding:
     r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
     $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ lowers the loss as
@@ -105,8 +105,8 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
                    scaled=lambda bound, factor: lambda c, N: factor * bound(c, N))  # fmt: skip
 
 
-@claim("Our assumptions on init are necessary", scope="squared loss, 3 × 3 targets, depth 3, a step of c⁴; one kind of "
-       "start for each assumption")  # fmt: skip
+@claim("Our assumptions on init are necessary", scope="squared loss, 3 × 3 targets of drawn spectra, depth 3, a "
+       "step of c⁴; one kind of start for each assumption")  # fmt: skip
 def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     r"""Giving up either assumption of the guarantee can make gradient descent fail.
 

@@ -56,7 +56,7 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     """Measure descent with and without the assumptions.
 
     Quantities: ``loss``, over the first one, with the guaranteed bound as its prediction; ``imbalance`` at the start;
-    ``rate``, the smallest of -log(loss(t) / loss(0)) / (eta t) while the loss is above `floor` of the first.
+    ``rate``, the smallest of -log(loss(t) / loss(0)) / (eta t) until the loss falls below `floor` of the first.
     """
     constants, settings = trajectory.constants, trajectory.settings
     loss = _relative_loss(trajectory)
@@ -82,7 +82,7 @@ STARTS = np.array(["smallest direction", "smallest direction, imbalance allowed"
     PREDICTED,
 )
 def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
-    """Measure ``rate``, the smallest of -log(loss(t) / loss(0)) / t while the loss is above `floor` of the first.
+    """Measure ``rate``, the smallest of -log(loss(t) / loss(0)) / t until the loss falls below `floor` of the first.
 
     The prediction is the guaranteed rate.
     """
@@ -104,7 +104,9 @@ def _relative_loss(trajectory: Trajectory) -> np.ndarray:
 def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarray:
     # at first a flow's fall is lost in the rounding of the loss
     with np.errstate(divide="ignore", invalid="ignore"):
-        rate = np.where((loss > floor) & (np.abs(loss - 1) > 1e-6), -np.log(loss) / time, np.inf)
+        # what an integrator or rounding leaves may rise above the floor again, long after the loss fell below it
+        above = np.minimum.accumulate(loss, axis=1) > floor
+        rate = np.where(above & (np.abs(loss - 1) > 1e-6), -np.log(loss) / time, np.inf)
     rate[:, 0] = np.inf
     return np.where(np.isfinite(loss).all(axis=1), rate.min(axis=1), np.nan)
 

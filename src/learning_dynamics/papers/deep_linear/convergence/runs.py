@@ -76,7 +76,9 @@ def initialisation_range(
 def guarantee(
     *,
     depth: Count,
-    singular_values: list[Positive],
+    size: Count,
+    smallest: Positive,
+    largest: Positive,
     margin: Positive,
     step: Positive,
     rescaling: Positive,
@@ -87,12 +89,12 @@ def guarantee(
 ) -> Trajectory:
     """Descent on half the squared distance from a square target: with the assumptions, and without each.
 
-    Cases: 0 keeps both, as barely as can be: balanced, the target with its last singular value lowered to `margin`; 1
-    is balanced but has the target's last singular value with the wrong sign; 2 is case 0 with its first layer
-    multiplied by `rescaling` and its second divided by it; 3 is case 0 with all the imbalance that the theorem allows;
-    4 is case 2 with the learning rate divided by the square of `rescaling`, by which the curvature has grown. The
-    learning rate of the others is `step` times the fourth power of the margin, for as many iterations as the horizon
-    takes with it.
+    Singular values of targets, as many as `size` says, are drawn between `smallest` and `largest`. Cases: 0 keeps both,
+    as barely as can be: balanced, the target with its last singular value lowered to `margin`; 1 is balanced but has
+    the target's last singular value with the wrong sign; 2 is case 0 with its first layer multiplied by `rescaling` and
+    its second divided by it; 3 is case 0 with all the imbalance that the theorem allows; 4 is case 2 with the learning
+    rate divided by the square of `rescaling`, by which the curvature has grown. The learning rate of the others is
+    `step` times the fourth power of the margin, for as many iterations as the horizon takes with it.
 
     Layers descend in the coordinates of the target's singular vectors, where zeros stay zeros. In others rounding
     leaves the singular matrix that case 1 stops at, where it is a strict saddle: at depth 2, after a time of about
@@ -102,35 +104,44 @@ def guarantee(
     -------
     Trajectory
         Series end_to_end; constants target, case, member, imbalance, learning_rate (by member).
+
+    Raises
+    ------
+    ProjectError
+        If the margin is not below the smallest singular value that a target may have, or that above the largest.
     """
-    values = np.array(singular_values)
-    widths = [len(values)] * (depth + 1)
+    if margin >= smallest:
+        raise ProjectError(f"margin ({margin:g}) must be below smallest ({smallest:g}); lower it")
+    widths = [size] * (depth + 1)
     rate = step * margin**4
-    starts, bases, labels = [], [], []
-    target = np.diag(values)
-    close, flipped = (np.diag(np.append(values[:-1], last)) for last in (margin, -values[-1]))
-    kept = networks.balanced_layers(close, widths)
-    uneven = [kept[0] * rescaling, kept[1] / rescaling, *kept[2:]]
-    allowed = _unbalanced(kept, theory.allowed_imbalance(margin, depth, target))
+    starts, targets, bases, labels = [], [], [], []
     for member, rng in enumerate(generators(seed, "deep_linear.guarantee", seeds)):
-        basis = haar(rng, len(values)), haar(rng, len(values))
+        values = _spectrum(rng, size, smallest, largest)
+        target = np.diag(values)
+        close, flipped = (np.diag(np.append(values[:-1], last)) for last in (margin, -values[-1]))
+        kept = networks.balanced_layers(close, widths)
+        uneven = [kept[0] * rescaling, kept[1] / rescaling, *kept[2:]]
+        allowed = _unbalanced(kept, theory.allowed_imbalance(margin, depth, target))
+        basis = haar(rng, size), haar(rng, size)
         for case, layers in enumerate((kept, networks.balanced_layers(flipped, widths), uneven, allowed, uneven)):
             starts.append(layers)
+            targets.append(target)
             bases.append(basis)
             labels.append((case, member))
     layers = [np.stack(layer) for layer in zip(*starts, strict=True)]
+    goal = np.array(targets)
     U, V = np.array(bases).swapaxes(0, 1)
     case_of, member_of = np.array(labels).T
     rate_of = np.where(case_of == 4, rate / rescaling**2, rate)
     # the rate of fall is least at first
     record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
-    kept_layers = descent.descend(layers, lambda W: W - target, rate_of[:, None, None], record, bound=1e3)
+    kept_layers = descent.descend(layers, lambda W: W - goal, rate_of[:, None, None], record, bound=1e3)
     ends = np.stack([U @ networks.product(each) @ V.swapaxes(1, 2) for each in kept_layers], axis=1)
     return Trajectory(
         record.astype(float),
         {"end_to_end": ends.clip(-1e9, 1e9)},
-        {"target": U @ target @ V.swapaxes(1, 2), "case": case_of, "member": member_of,
+        {"target": U @ goal @ V.swapaxes(1, 2), "case": case_of, "member": member_of,
          "imbalance": networks.imbalance(layers), "learning_rate": rate_of},
     )  # fmt: skip
 
@@ -138,7 +149,9 @@ def guarantee(
 def margins(
     *,
     depths: list[Count],
-    singular_values: list[Positive],
+    size: Count,
+    smallest: Positive,
+    largest: Positive,
     fractions: list[Fraction],
     horizon: Positive,
     points: Count,
@@ -149,24 +162,30 @@ def margins(
 ) -> Trajectory:
     """Gradient flow on half the squared distance from a square target, from starts that just meet the assumptions.
 
-    Margins are `fractions` of the target's smallest singular value. Cases: 0, balanced, the target with its last
-    singular value lowered to the margin; 1, the same with all the imbalance that the theorem allows; 2, balanced, in a
-    random direction from the target, as far as the margin lets it. Time is in units of c^(2/N - 1) for the margin c,
-    the order of the time that the smallest singular value takes to leave it.
+    Singular values of targets, as many as `size` says, are drawn between `smallest` and `largest`; margins are
+    `fractions` of a target's smallest one. Cases: 0, balanced, the target with its last singular value lowered to the
+    margin; 1, the same with all the imbalance that the theorem allows; 2, balanced, in a random direction from the
+    target, as far as the margin lets it. Time is in units of c^(2/N - 1) for the margin c, the order of the time that
+    the smallest singular value takes to leave it.
 
     Returns
     -------
     Trajectory
         Series end_to_end; constants target, depth, margin, case, member (by member).
+
+    Raises
+    ------
+    ProjectError
+        If the smallest singular value that a target may have is above the largest.
     """
-    values = np.array(singular_values)
     times = np.concatenate([[0.0], np.geomspace(1e-3, horizon, points - 1)])
     paths, targets, labels = [], [], []
     for member, rng in enumerate(generators(seed, "deep_linear.margins", seeds)):
-        U, V, step = haar(rng, len(values)), haar(rng, len(values)), rng.standard_normal((len(values), len(values)))
+        values = _spectrum(rng, size, smallest, largest)
+        U, V, step = haar(rng, size), haar(rng, size), rng.standard_normal((size, size))
         target = (U * values) @ V.T
         for depth in depths:
-            widths = [len(values)] * (depth + 1)
+            widths = [size] * (depth + 1)
             for fraction in fractions:
                 margin = fraction * values.min()
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
@@ -188,6 +207,13 @@ def margins(
          "case": case_of.astype(int), "member": member_of.astype(int)},
         undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
     )  # fmt: skip
+
+
+def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: float) -> np.ndarray:
+    """Return singular values between two bounds, descending, each as likely as any other."""
+    if smallest > largest:
+        raise ProjectError(f"smallest ({smallest:g}) must be at most largest ({largest:g})")
+    return np.sort(rng.uniform(smallest, largest, size))[::-1]
 
 
 def _unbalanced(layers: networks.Layers, imbalance: float) -> networks.Layers:

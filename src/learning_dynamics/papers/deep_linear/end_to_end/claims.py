@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.deep_linear.end_to_end import theory
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 FLOW = ["depth", "seed"]
+# +1 where a factor is to grow from fewer layers to more, -1 where it is to fall: of singular values, their factors with
+# fewer layers, and both numbers of layers
+Direction = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
 
 
 def _largest(table: Table, quantity: str, **where: Any) -> np.ndarray:
@@ -150,6 +156,113 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         "the same eigenvalues for layers that are not balanced": ("eigenvalue", gaussian),
     }
     return Finding(judge, ("eigenvalue", balanced), rivals)
+
+
+@claim("Applying our trajectory analysis", scope="3 × 4 matrices along flows of depths 2, 3 and 4 from balanced "
+       "layers, and the singular matrix nearest to each")  # fmt: skip
+def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Finding:
+    r"""From balanced layers the preconditioner is positive definite wherever $W$ has full rank.
+
+    Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, the term of the layer at one end, and so above zero as long
+    as $\sigma_{min}$ is; at the nearest singular matrix it is zero at every depth from two on ({singular:.1e} of the
+    largest eigenvalue at most), so that there the loss may stop falling. Of matrices that are not square the bound
+    is the eigenvalue itself, of square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
+    {smallest:.1e}.
+    """
+    rtol = settings_of(balanced)["rtol"]
+    keys = [depth for (depth, _), _ in select(balanced, "sigma").groupby(FLOW)]
+    least, largest, last = (
+        np.array([_along(rows, reduced) for _, rows in select(balanced, quantity).groupby(FLOW)])
+        for quantity, reduced in (("eigenvalue", "min"), ("eigenvalue", "max"), ("sigma", "min"))
+    )
+    at_singular = by_draw(balanced, "eigenvalue_at_singular", draw=FLOW)
+    rounding = f"{amplification:g} rtol, to which the layers are balanced"
+
+    def judge(prediction: tuple[Callable[[np.ndarray, int], np.ndarray], bool]) -> Judgement:
+        bound, vanishes = prediction
+        bounds = np.array([bound(sigma, depth) for sigma, depth in zip(last, keys, strict=True)])
+        there = np.abs(at_singular) / largest
+        return Judgement(
+            every_draw("least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
+                       ((least - bounds) / largest).min(axis=1), at_least=-amplification * rtol, because=rounding),
+            every_draw("least eigenvalue at the nearest singular matrix over the largest one", there.max(axis=1),
+                       at_most=amplification * rtol, because=rounding)
+            if vanishes else
+            every_draw("least eigenvalue at the nearest singular matrix over the largest one", there.min(axis=1),
+                       at_least=amplification * rtol, because=rounding),
+        )  # fmt: skip
+
+    def lowest(sigma: np.ndarray, depth: int) -> np.ndarray:
+        return sigma ** (2 - 2 / depth)
+
+    rivals = {"it is positive at singular matrices as well": (lowest, False)}
+    if settings_of(balanced)["inputs"] != settings_of(balanced)["outputs"]:
+        rivals["N times that bound"] = (lambda sigma, depth: depth * lowest(sigma, depth), True)
+    facts = {"singular": float(np.nanmax(np.abs(at_singular) / largest)), "smallest": float(np.nanmin(last))}
+
+    def scaled(given: tuple[Callable[[np.ndarray, int], np.ndarray], bool], factor: float) -> Any:
+        return lambda sigma, depth: factor * given[0](sigma, depth), given[1]
+
+    return Finding(judge, (lowest, True), rivals, facts=facts, scaled=scaled)
+
+
+def _along(rows: Table, reduced: str) -> np.ndarray:
+    """Return the least or the largest of a flow's values at each time."""
+    return rows.groupby("time")["value"].agg(reduced, skipna=False).to_numpy()
+
+
+@claim("Dynamics of singular values, interpretation", scope="balanced layers of square matrices, depths from 2 to 8 at "
+       "one matrix, singular values from a hundredth to three",
+       correction="It holds of ratios: the factor of a larger singular value over that of a smaller one, "
+       "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. Of factors themselves one layer more makes those "
+       "of $\\sigma > (N / (N+1))^{N(N+1)/2}$ larger and the others smaller, so that from about $2 \\ln(1/\\sigma)$ "
+       "layers on every further one makes a small singular value faster again.")  # fmt: skip
+def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Finding:
+    r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
+    and the more so the more layers there are.
+
+    Read of each factor: one above one grows with every layer, one below one falls. At one matrix, through balanced
+    layers of each depth, {slowed} of {steps} factors below one change against that as a layer is added; the slide's
+    picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. What the sentence
+    leaves open is which of both it speaks of.
+    """
+    sigma, factor = (_by_depth(factors, quantity) for quantity in ("sigma", "factor"))
+    pairs = list(pairwise(sorted(depth for depth in factor if depth > 1)))
+    growth = np.stack([np.log(factor[more] / factor[fewer]) for fewer, more in pairs], axis=1)
+    ratios = np.stack([-np.diff(np.log(factor[more] / factor[fewer]), axis=1) for fewer, more in pairs], axis=1)
+
+    def judge(direction: Direction) -> Judgement:
+        signs = np.stack([direction(sigma[fewer], factor[fewer], fewer, more) for fewer, more in pairs], axis=1)
+        along, apart = (each.reshape(len(each), -1).min(axis=1) for each in (signs * growth, ratios))
+        return Judgement(
+            every_draw("least change of a factor's logarithm with further layers, in the direction predicted", along,
+                       at_least=0.0, undecided=np.abs(along) < rounding, because="grows, or falls, as predicted"),
+            every_draw("least change of the logarithm of neighbouring factors' ratio with further layers",
+                       apart, at_least=0.0, undecided=np.abs(apart) < rounding, because="larger with each"),
+        )  # fmt: skip
+
+    def away_from_one(_sigma: np.ndarray, of_fewer: np.ndarray, _fewer: int, _more: int) -> np.ndarray:
+        return np.sign(np.log(of_fewer))
+
+    def away_from_turn(values: np.ndarray, _factor: np.ndarray, fewer: int, more: int) -> np.ndarray:
+        return np.sign(np.log(values) - theory.log_of_turning_value(fewer, more))
+
+    rivals: dict[str, Direction] = {
+        "every factor grows": lambda values, _factor, _fewer, _more: np.ones_like(values),
+        "every factor falls": lambda values, _factor, _fewer, _more: -np.ones_like(values),
+        "factors of singular values above one grow, the others fall":
+            lambda values, _factor, _fewer, _more: np.sign(np.log(values)),
+    }  # fmt: skip
+    below = np.stack([factor[fewer] < 1 for fewer, _ in pairs], axis=1)
+    facts = {"slowed": int(np.sum(growth[below] > 0)), "steps": int(below.sum())}
+    return Finding(judge, away_from_one, rivals, corrected=away_from_turn, facts=facts,
+                   reason="factors below one may grow with further layers",
+                   scaled=lambda direction, _factor: direction)  # fmt: skip
+
+
+def _by_depth(factors: Table, quantity: str) -> dict[int, np.ndarray]:
+    """Return a quantity by depth, shape (draws, singular values)."""
+    return {int(depth): by_draw(factors, quantity, depth=depth) for depth in sorted(factors["depth"].unique())}
 
 
 @claim("Balanced trajectories, which initialisations are balanced", scope="squared loss, depth 3, square Gaussian "

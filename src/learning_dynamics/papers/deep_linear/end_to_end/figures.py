@@ -41,6 +41,36 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     return Drawn(figure, alt=alt)
 
 
+def factors(factors: Table, *, member: Natural) -> Drawn:
+    r"""What depth does to the singular values of one matrix: factors need not fall with it, their ratios grow.
+
+    Left: the factor by which a singular value moves faster through balanced layers than at depth 1, against the number
+    of layers; one colour for each singular value of one draw; dots: from the layers' velocities; lines:
+    $N \sigma^{2-2/N}$. Below the dashed line a singular value is slowed down; crosses mark $N = 2 \ln(1/\sigma)$, from
+    where on each further layer speeds it up again. Right: the factor of each over that of the next smaller one.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), sharex=True)
+    sigma, factor = (select(factors, name, seed=member) for name in ("sigma", "factor"))
+    values = sigma[sigma["depth"] == sigma["depth"].min()].set_index("index")["value"]
+    wide = factor.pivot_table(index="depth", columns="index", values="value")
+    layers = np.geomspace(1, wide.index.max(), 100)
+    for index, colour in zip(values.index, sequence(len(values)), strict=True):
+        law = layers * values[index] ** (2 - 2 / layers)
+        left.plot(layers, law, color=colour, lw=1, label=rf"$\sigma = {values[index]:.2g}$")
+        left.plot(wide.index, wide[index], "o", color=colour, ms=4)
+        least = 2 * np.log(1 / values[index])
+        if layers[0] < least < layers[-1]:
+            left.plot(least, least * values[index] ** (2 - 2 / least), "x", color=COLOURS["black"], ms=6, zorder=3)
+        if index + 1 in values.index:
+            right.plot(wide.index, wide[index] / wide[index + 1], "o-", color=colour, ms=4, lw=1)
+    left.axhline(1, color=COLOURS["black"], ls=DASHED, lw=0.8)
+    left.set(yscale="log", xlabel="number of layers $N$", ylabel="factor of the rate")
+    right.set(yscale="log", xlabel="number of layers $N$", ylabel="factor over the next smaller one's")
+    figure.legend(loc="outside lower center", ncols=len(values), fontsize=7.5)
+    alt = "Left: factors by depth, those of small singular values fall and rise again. Right: ratios that all grow."
+    return Drawn(figure, alt=alt)
+
+
 def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
     for table, quantity, style in ((balanced, "difference", "-"), (gaussian, "difference", DASHED),
                                    (balanced, "coarser", ":")):  # fmt: skip

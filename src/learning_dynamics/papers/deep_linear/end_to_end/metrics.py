@@ -26,6 +26,7 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
     ``imbalance``, the size of the differences. ``eigenvalue``, of the map from gradients to velocities that the layers
     make, predicted from the singular values of their product; ``eigenvalue_fewer``, the same predicted for a layer
     fewer; ``reinforced``, one minus the squared cosine between that map's first eigenvector and u_1 v_1^T;
+    ``eigenvalue_at_singular``, the least of that map for balanced layers of the nearest singular matrix;
     ``rate_factor``, a singular value's velocity over that at depth 1, where it is defined well, predicted N sigma^(2 -
     2/N).
     """
@@ -40,7 +41,7 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
         if lost:
             series = {name: np.ones_like(values) for name, values in series.items()}
         layers = networks.unpack(series["layers"][:, :size], widths)
-        measured = _of_flow(layers, series, constants["target"][member], depth)
+        measured = _of_flow(layers, series, constants["target"][member], widths)
         table = rows({name: value if isinstance(value, tuple) else (value, np.nan) for name, value in measured.items()},
                      {"time": trajectory.time}, depth=depth, seed=int(label))  # fmt: skip
         tables.append(table.assign(value=np.nan) if lost else table)
@@ -48,8 +49,9 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _of_flow(
-    layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray, depth: int
+    layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray, widths: list[int]
 ) -> dict[str, object]:
+    depth = len(layers)
     W, direct = networks.product(layers), series["direct"]
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     above, below = _grams(layers)
@@ -84,9 +86,21 @@ def _of_flow(
         "imbalance": np.sqrt(sum(_norm(each) ** 2 for each in differences)),
         "eigenvalue": (np.array(eigenvalues), np.array(expected)),
         "eigenvalue_fewer": (np.array(eigenvalues), np.array(fewer)),
+        "eigenvalue_at_singular": np.array([_least_eigenvalue(_nearest_singular(each), widths) for each in W]),
         "reinforced": np.array(reinforced),
         "rate_factor": _rate_factors(layers, W - target, U, values, Vt, depth),
     }
+
+
+def _nearest_singular(W: np.ndarray) -> np.ndarray:
+    """Return the matrix whose last singular value is zero, and which is nearest in norm."""
+    U, values, Vt = np.linalg.svd(W, full_matrices=False)
+    return (U[:, :-1] * values[:-1]) @ Vt[:-1]
+
+
+def _least_eigenvalue(W: np.ndarray, widths: list[int]) -> float:
+    """Return the least eigenvalue of the map from gradients to velocities that balanced layers of a matrix make."""
+    return float(np.linalg.eigvalsh(networks.preconditioner_of_layers(networks.balanced_layers(W, widths)))[0])
 
 
 def _rate_factors(
@@ -114,6 +128,24 @@ def _movement(matrices: list[np.ndarray]) -> np.ndarray:
 
 def _norm(matrices: np.ndarray) -> np.ndarray:
     return np.linalg.norm(matrices, axis=(-2, -1))
+
+
+@columns(DEPTH, SEED, QUANTITY, INDEX, MEASURED, PREDICTED)
+def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
+    """Measure how balanced layers of one matrix move its singular values.
+
+    Quantities: ``sigma``, the singular values; ``factor``, the velocity of each over that at depth 1, predicted N
+    sigma^(2 - 2/N).
+    """
+    constants = trajectory.constants
+    depth = constants["depth"]
+    U, values, Vt = np.linalg.svd(trajectory.series["end_to_end"][:, 0])
+    moved, alone = (np.einsum("mir,mij,mrj->mr", U, each, Vt)
+                    for each in (trajectory.series["velocity"][:, 0], -constants["gradient"]))  # fmt: skip
+    predicted = depth[:, None] * values ** (2 - 2 / depth[:, None])
+    table = rows({"sigma": (values, np.nan), "factor": (moved / alone, predicted)}, {"seed": constants["member"]},
+                 depth=depth)  # fmt: skip
+    return joined(balanced_velocity.columns, table)
 
 
 @columns(SCALE, SEED, QUANTITY, MEASURED)

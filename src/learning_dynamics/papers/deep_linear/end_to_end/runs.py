@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from learning_dynamics.datasets.whitened import haar
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import descent, networks
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
@@ -107,6 +109,48 @@ def _all_flows(
 
 def _size(widths: list[int]) -> int:
     return sum(rows * columns for columns, rows in pairwise(widths))
+
+
+def balanced_velocity(
+    *, depths: list[Count], size: Count, smallest: Positive, largest: Positive, seeds: Count, seed: Seed
+) -> Trajectory:
+    """How gradient flow moves one end-to-end matrix through balanced layers of every depth.
+
+    The logarithms of the matrix's singular values are drawn between those of `smallest` and `largest`, one in each of
+    `size` equal parts; the loss's gradient is Gaussian. Velocities follow from those of the layers by the product rule.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end and velocity, shape (members, 1, size, size); constants gradient, depth, member.
+
+    Raises
+    ------
+    ProjectError
+        If the smallest singular value that the matrix may have is above the largest.
+    """
+    if smallest > largest:
+        raise ProjectError(f"smallest ({smallest:g}) must be at most largest ({largest:g})")
+    parts = np.linspace(np.log(smallest), np.log(largest), size + 1)
+    matrices, velocities, gradients, labels = [], [], [], []
+    for member, rng in enumerate(generators(seed, "deep_linear.balanced_velocity", seeds)):
+        values = np.exp(rng.uniform(parts[:-1], parts[1:]))
+        W = (haar(rng, size) * values) @ haar(rng, size).T
+        gradient = rng.standard_normal((size, size))
+        for depth in depths:
+            layers = networks.balanced_layers(W, [size] * (depth + 1))
+            changes = networks.layer_gradients(layers, gradient)
+            moved = [networks.product([*layers[:j], -change, *layers[j + 1 :]]) for j, change in enumerate(changes)]
+            matrices.append(W)
+            velocities.append(np.sum(moved, axis=0))
+            gradients.append(gradient)
+            labels.append((depth, member))
+    depth_of, member_of = np.array(labels).T
+    return Trajectory(
+        np.zeros(1),
+        {"end_to_end": np.array(matrices)[:, None], "velocity": np.array(velocities)[:, None]},
+        {"gradient": np.array(gradients), "depth": depth_of, "member": member_of},
+    )
 
 
 def approximate_balance(

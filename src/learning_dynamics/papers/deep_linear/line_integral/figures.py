@@ -14,9 +14,9 @@ def line_integral(curve: Table) -> Drawn:
     gradient.
 
     $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot dW|$, around an annular sector, by depth, for
-    squared losses. Dots: draws of target direction and covariance; crosses: the closed form for one output and whitened
-    inputs. At depth 1 the field is the gradient itself. At depth 2 with one output and whitened inputs the integral
-    vanishes too (at most {vanishing:.1e}); with correlated inputs or two outputs it does not.
+    squared losses. Dots: draws of sector, target direction and covariance; crosses: the closed form of each draw, for
+    one output and whitened inputs. At depth 1 the field is the gradient itself. At depth 2 with one output and whitened
+    inputs the integral vanishes too (at most {vanishing:.1e}); with correlated inputs or two outputs it does not.
     """
     table = select(curve, "integral")
     depths = sorted(table["depth"].unique())
@@ -28,10 +28,10 @@ def line_integral(curve: Table) -> Drawn:
         rows = select(table, case=case)
         place = np.searchsorted(depths, rows["depth"]) + shift
         axis.plot(place, rows["value"], "o", color=colour, ms=4.5, mew=0, alpha=0.7, label=case)
-        known = rows.dropna(subset=["predicted"]).groupby("depth")["predicted"].first()
+        known = rows.dropna(subset=["predicted"])
         if len(known):
-            axis.plot(np.searchsorted(depths, known.index) + shift, known, "x", color=COLOURS["black"], ms=6,
-                      label="closed form")  # fmt: skip
+            axis.plot(np.searchsorted(depths, known["depth"]) + shift, known["predicted"], "x", color=COLOURS["black"],
+                      ms=4, mew=0.8, label="closed form")  # fmt: skip
     axis.axhline(0, color=COLOURS["black"], lw=0.8)
     axis.set(xlabel="depth $N$", ylabel="integral round the curve,\nover that of absolute values")
     axis.set_xticks(range(len(depths)), [str(depth) for depth in depths])

@@ -21,9 +21,8 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
     scale = np.abs(integrand).sum(axis=1)
-    curve = (settings[name] for name in ("target", "inner", "outer", "first_angle", "last_angle"))
-    target, inner, outer, first, last = curve
-    exact = np.array([theory.sector_integral(int(N), target, inner, outer, first, last) for N in constants["depth"]])
+    exact = np.array([theory.sector_integral(int(N), settings["target"], *sector)
+                      for N, sector in zip(constants["depth"], constants["sector"], strict=True)])  # fmt: skip
     predicted = np.where(constants["case"] == 0, exact / scale, np.nan)
     table = rows({"integral": (integrand.sum(axis=1) / scale, predicted)}, {"seed": constants["member"]},
                  depth=constants["depth"], case=np.array(CURVES)[constants["case"]])  # fmt: skip

@@ -24,26 +24,29 @@ def closed_curve(
     seeds: Count,
     seed: Seed,
 ) -> Trajectory:
-    """The preconditioned gradient along the edge of an annular sector, with weights that integrate it.
+    """The preconditioned gradient along the edges of annular sectors, with weights that integrate it.
 
-    The loss is half the squared distance from a target, in the metric of the inputs' covariance. Cases:
-    0, one output and whitened inputs; 1, one output and correlated inputs; 2, two outputs and whitened inputs.
-    Time counts Gauss-Legendre nodes along the four sides.
+    Each draw has a sector of its own: the radii of its arcs lie in the first and in the last third from `inner` to
+    `outer`, the angles of its sides in those from `first_angle` to `last_angle`. The loss is half the squared distance
+    from a target, in the metric of the inputs' covariance. Cases: 0, one output and whitened inputs; 1, one output and
+    correlated inputs; 2, two outputs and whitened inputs. Time counts Gauss-Legendre nodes along the four sides.
 
     Returns
     -------
     Trajectory
         Series end_to_end, velocity (P_W times the gradient), element (dW times the node's weight), all as
-        vectors padded with zeros; constants depth, case, member.
+        vectors padded with zeros; constants depth, case, member, sector (the inner and the outer radius, the first and
+        the last angle).
     """
     series: dict[str, list] = {"end_to_end": [], "velocity": [], "element": []}
-    labels = []
+    labels, sectors = [], []
     for member, rng in enumerate(generators(seed, "deep_linear.closed_curve", seeds)):
         factor = rng.standard_normal((inputs, inputs))
         correlated = factor @ factor.T / inputs
+        sector = *_thirds(rng, inner, outer), *_thirds(rng, first_angle, last_angle)
         for case, (outputs, covariance) in enumerate(((1, np.eye(inputs)), (1, correlated), (2, np.eye(inputs)))):
             basis = haar(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
-            W, element = _sector(basis, inner, outer, first_angle, last_angle, nodes)
+            W, element = _edge(basis, *sector, nodes)
             slope = (W - target * basis[0]) @ covariance
             for depth in depths:
                 velocity = [-networks.end_to_end_velocity(w, g, depth) for w, g in zip(W, slope, strict=True)]
@@ -51,13 +54,20 @@ def closed_curve(
                     flat = matrices.reshape(len(W), -1)
                     series[name].append(np.pad(flat, ((0, 0), (0, 2 * inputs - flat.shape[1]))))
                 labels.append((depth, case, member))
+                sectors.append(sector)
     depth_of, case_of, member_of = np.array(labels).T
     stacked = {name: np.array(values) for name, values in series.items()}
-    labelled = {"depth": depth_of, "case": case_of, "member": member_of}
+    labelled = {"depth": depth_of, "case": case_of, "member": member_of, "sector": np.array(sectors)}
     return Trajectory(np.arange(4.0 * nodes), stacked, labelled)
 
 
-def _sector(
+def _thirds(rng: np.random.Generator, low: float, high: float) -> tuple[float, float]:
+    """Return a number from the first third of an interval and one from the last, each drawn evenly."""
+    first, last = rng.uniform(size=2) / 3
+    return low + (high - low) * first, high - (high - low) * last
+
+
+def _edge(
     basis: np.ndarray, inner: float, outer: float, first: float, last: float, nodes: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return points and line elements along the four sides: out, around, in, and back."""

@@ -13,8 +13,9 @@ from learning_dynamics.tidy import Table, by_draw, settings_of
 ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced layers"
 
 
-@claim("Theoretical example: one observed entry", scope="one linear measurement of a 3 × 3 matrix, balanced layers "
-       "from Gaussian starts, W grown a millionfold; one entry, and three singular values; depths 1 to 4")  # fmt: skip
+@claim("Theoretical example: one observed entry", scope="one linear measurement, by default with singular values "
+       "1, 1/2 and 1/4, of a 3 × 3 matrix, balanced layers from Gaussian starts, W grown a millionfold; one entry, and "
+       "three singular values; depths 1 to 4")  # fmt: skip
 def one_measurement(
     generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive
 ) -> Finding:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import null_space
+from scipy.optimize import minimize
 
 from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
 from learning_dynamics.settings import Positive
@@ -21,10 +23,11 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
     relative. ``schatten_change``, by index of `powers` p: by how much sum sigma^p changes, relatively, when the end is
     moved by `turn` times the geometric mean of its two largest eigenvalues along the symmetric product of the common
     eigenvectors that they belong to, which no measurement sees; ``seen``, the largest relative change of a
-    measurement.
+    measurement. ``schatten_left``, by index of `powers` above one, where it is a convex problem: by how much the least
+    sum sigma^p of matrices that commute with the measurements and fit them lies below the end's, relatively.
     """
     constants = trajectory.constants
-    found: dict[str, list] = {name: [] for name in ("norm", "misfit", "change", "seen", "least", "frobenius")}
+    found: dict[str, list] = {name: [] for name in ("norm", "misfit", "change", "seen", "least", "frobenius", "left")}
     for member, W in enumerate(trajectory.series["end_to_end"][:, -1]):
         Q, A, y = (constants[name][member] for name in ("basis", "eigenvalues", "values"))
         lost = not np.isfinite(W).all()
@@ -34,12 +37,14 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         step = turn * np.sqrt(abs(along[first] * along[second])) * np.outer(Q[:, first], Q[:, second])
         values = np.linalg.eigvalsh(W)
         turned = np.abs(np.linalg.eigvalsh(W + step + step.T))
-        change = [np.sum(turned**p) / np.sum(np.abs(values) ** p) - 1 for p in powers]
+        sums = np.array([np.sum(np.abs(values) ** p) for p in powers])
+        change = [np.sum(turned**p) for p in powers] / sums - 1
+        left = 1 - np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers]) / sums
         measured = A @ along
         again = A @ np.einsum("ij,ik,kj->j", Q, W + step + step.T, Q)
         least_squares = np.linalg.pinv(A) @ y
         entries = (np.abs(values).sum(), np.max(np.abs(measured - y) / y), change, np.max(np.abs(again - measured) / y),
-                   constants["least"][member].sum(), np.abs(least_squares).sum())  # fmt: skip
+                   constants["least"][member].sum(), np.abs(least_squares).sum(), left)  # fmt: skip
         for name, value in zip(found, entries, strict=True):
             found[name].append(np.full(np.shape(value), np.nan) if lost else value)
     arrays = {name: np.array(value) for name, value in found.items()}
@@ -49,6 +54,21 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         "misfit": arrays["misfit"],
         "seen": arrays["seen"],
         "schatten_change": arrays["change"],
+        "schatten_left": arrays["left"],
     }
     table = rows(measured, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
     return joined(commuting_measurements.columns, table)
+
+
+def _least_power_sum(A: np.ndarray, y: np.ndarray, power: float) -> float:
+    """Return the least sum of |x|^p, for a power above one, over solutions of A x = y."""
+    start, free = np.linalg.pinv(A) @ y, null_space(A)
+
+    def value(z: np.ndarray) -> float:
+        return float(np.sum(np.abs(start + free @ z) ** power))
+
+    def slope(z: np.ndarray) -> np.ndarray:
+        x = start + free @ z
+        return power * free.T @ (np.sign(x) * np.abs(x) ** (power - 1))
+
+    return float(minimize(value, np.zeros(free.shape[1]), jac=slope, method="BFGS").fun)

@@ -1,0 +1,84 @@
+"""Completed matrices by depth, scale and the number of observed entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
+from learning_dynamics.plotting import COLOURS
+from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, colours, powers, reading, slider
+from learning_dynamics.settings import Fraction
+from learning_dynamics.tidy import Table, select
+
+TICKS = [-20, -10, -5, -2, -1, 0, 1, 2, 5, 10, 20, 50, 100]
+CONVEX = "least nuclear norm"
+
+
+def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Interactive:
+    r"""Move the number of observed entries and choose the depth: deeper networks recover the matrix from fewer.
+
+    Each dot is one of {draws} matrices, completed from so many of its entries: how far its nuclear norm is from
+    the true one, and its mean square error over all entries. Below the dashed line it is recovered, to {recovered:g} of
+    the mean square entry; at the vertical line the nuclear norm is the true one. Faint lines: where the medians go as
+    entries are added. Networks that did not reach their training loss are left out.
+    """
+    table = _completed(deep, convex)
+    scales = sorted(table["scale"].unique(), reverse=True)
+    counts = sorted(int(count) for count in table["observed"].unique())
+    table["place"] = [counts.index(count) for count in table["observed"]]
+    middle = table.groupby(["method", "scale", "observed"])[["beyond", "error"]].median().reset_index()
+    tints = {f"depth {int(one['depth'].iloc[0])}": DEPTH_COLOURS[int(one["depth"].iloc[0])] for one in deep}
+    tints[CONVEX] = COLOURS["grey"]
+    low, high = np.log10(table["error"].min()), np.log10(table["error"].max())
+    furthest = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
+    x = alt.X("beyond:Q", title="nuclear norm − truth's", axis=alt.Axis(values=TICKS),
+              scale=alt.Scale(type="symlog", domain=furthest, constant=1, nice=False))  # fmt: skip
+    y = alt.Y("error:Q", title="reconstruction error", axis=powers(int(np.ceil(low)), int(np.floor(high)), 2),
+              scale=alt.Scale(type="log", domain=[10 ** (low - 0.2), 10 ** (high + 0.2)], nice=False))  # fmt: skip
+    colour = alt.Color("method:N", scale=colours(tints), legend=alt.Legend(columns=2))
+    places = range(len(counts))
+    entries = slider("entries", "observed entries", places, len(counts) // 2)
+    said = [f"{count} entries observed" for count in counts]
+    names = [name for name in tints if name != CONVEX]
+    networks = choice("networks", "networks", ["all", *names], ["all", *names], "all")
+    scale = choice("scale", "initial scale", scales, [f"{scale:g}" for scale in scales], scales[-1])
+    drawn = f"datum.scale == scale && (networks == 'all' || datum.method == networks || datum.method == '{CONVEX}')"
+    chart = alt.layer(
+        alt.Chart(pd.DataFrame({"error": [recovered]}))
+        .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1).encode(y),
+        alt.Chart(pd.DataFrame({"beyond": [0.0]})).mark_rule(color=INK, strokeWidth=0.6).encode(x),
+        alt.Chart(middle.round(6)).transform_filter(drawn)
+        .mark_line(strokeWidth=1.2, opacity=0.55).encode(x, y, colour, order="observed:Q"),
+        alt.Chart(table).transform_filter(f"{drawn} && datum.place == entries")
+        .mark_point(filled=True, size=50, opacity=0.8).encode(x, y, colour),
+    )  # fmt: skip
+    return Interactive(
+        chart.add_params(entries, networks, scale).properties(title=reading("entries", places, said)),
+        facts={"draws": int(convex["draw"].nunique()), "recovered": recovered},
+        alt="Dots in a plane of error and nuclear norm. As entries are added they fall from large errors to small, "
+        "those of deeper networks first, from nuclear norms above the true one.",
+    )
+
+
+def _completed(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
+    """Return every completed matrix by method; those of the convex program, which knows no scale, at each."""
+    tables = [
+        _pairs(table[table["converged"]], ["scale", "observed", "draw"]).assign(
+            method=f"depth {table['depth'].iloc[0]}"
+        )
+        for table in deep
+    ]
+    found = _pairs(convex, ["observed", "draw"]).assign(method=CONVEX)
+    return pd.concat([*tables, *(found.assign(scale=scale) for scale in tables[0]["scale"].unique())])
+
+
+def _pairs(rows: Table, keys: list[str]) -> pd.DataFrame:
+    """Return each completed matrix's error, and its nuclear norm less the true one."""
+    chosen = rows[rows["quantity"].isin(["error", "nuclear_norm", "true_nuclear_norm"])]
+    wide = chosen.pivot_table(index=keys, columns="quantity", values="value").reset_index()
+    truth = wide["draw"].map(select(rows, "true_nuclear_norm").groupby("draw")["value"].first())
+    return wide[keys].assign(error=wide["error"].round(7), beyond=(wide["nuclear_norm"] - truth).round(3))
