@@ -6,6 +6,7 @@
 - `biases`: section 3.3: primacy bias, selection bias, the alignment of the two spaces
 - `controls`: Figures 12 and 13: without skew, without bottleneck, under the squared loss
 - `compression`: the third phase of Figure 4, searched for over skews, dimensions, numbers of classes and optimisers
+- `training`: the phases at the paper's own size, and under optimisers combined
 - `population`: where all three phases show, what is necessary for them, and why it is over classes, not over examples
 
 Slips of the appendix that change no result: eqs. 13 and 15 lose dots and a transpose; W = U_2 S_2 V_2 lacks a

@@ -1,4 +1,4 @@
-"""Where members start, when they are recorded, and gradient flow that outlives a member that fails."""
+"""Where members start, and when they are recorded."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.dynamics import ensemble
-from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
-from learning_dynamics.trajectory import Trajectory
 
 
 def log_times(start: float, horizon: float, points: int) -> np.ndarray:
@@ -40,67 +37,6 @@ def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[s
     return {"f": f, "W": W}
 
 
-def flow(
-    labels: np.ndarray,
-    initial: np.ndarray,
-    dimension: int,
-    loss: model.Loss,
-    times: np.ndarray,
-    *,
-    rtol: float,
-    atol: float,
-    copies: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return packed states along gradient flow, shape (members, times, size); nan for members that do not get through.
-
-    A batch in which a member fails is halved until the member stands alone: its siblings' trajectories do not
-    depend on the batch.
-    """
-    try:
-        return ensemble.flow(model.vector_field(labels, dimension, loss, copies), initial, times, rtol=rtol, atol=atol)
-    except DivergenceError:
-        if len(initial) == 1:
-            states = np.full((1, len(times), initial.shape[1]), np.nan)
-            states[:, 0] = initial
-            return states
-        half = len(initial) // 2
-        parts = [slice(None, half), slice(half, None)]
-        return np.concatenate(
-            [
-                flow(
-                    labels[part],
-                    initial[part],
-                    dimension,
-                    loss,
-                    times,
-                    rtol=rtol,
-                    atol=atol,
-                    copies=None if copies is None else copies[part],
-                )
-                for part in parts
-            ]
-        )
-
-
 def undecided(states: np.ndarray) -> np.ndarray:
     """Return which members have states that are not finite, shape (members,)."""
     return ~np.all(np.isfinite(states.reshape(len(states), -1)), axis=1)
-
-
-def cell_flows(
-    seed: int,
-    counts: Sequence[int],
-    dimension: int,
-    loss: model.Loss,
-    init: str,
-    scale: float,
-    seeds: int,
-    times: np.ndarray,
-    *,
-    rtol: float,
-    atol: float,
-) -> Trajectory:
-    """Return gradient flow of one cell's members: series f and W, constant labels."""
-    labels, initial = cell_states(seed, counts, dimension, init, scale, seeds)
-    states = flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
-    return Trajectory(times, factors_of(states, labels, dimension), {"labels": labels}, undecided=undecided(states))

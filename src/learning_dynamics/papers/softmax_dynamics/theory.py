@@ -49,7 +49,7 @@ def uniform_gain(counts: Sequence[int], learned: Sequence[int] = ()) -> np.ndarr
 
 
 def pair_times(counts: Sequence[int]) -> np.ndarray:
-    """Return when each class is learned, in units of log(1 / scale), as the scale goes to zero, shape (classes,).
+    """Return when each class is learned, in units of log(1 / scale), from small starts, shape (classes,).
 
     Ours; derived here. While features are small, predictions are uniform and every feature direction grows alike, at
     the singular values s_1 >= s_2 >= ... of A. The first to be of order one is the leading singular vector, after the
@@ -57,6 +57,10 @@ def pair_times(counts: Sequence[int]) -> np.ndarray:
     others stay at the origin, where predictions are uniform, and go on growing across it, now by the singular values of
     A without the rows of what is learned. The k-th direction after the leading one has grown by s_(1 + k) meanwhile, as
     what grew faster points along directions that are taken.
+
+    The first pair's is the limit of small starts. Later ones take predictions of what is left to be uniform, which they
+    do not stay in the long run (see docs/which_population_decides.md), and call the second class of a pair learned with
+    the first.
 
     It is meant for two pairs. Within the plane that these span a third can leave the origin as well, so that the rule,
     which waits for another direction, need not hold from there on.

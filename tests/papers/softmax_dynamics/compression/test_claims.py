@@ -21,7 +21,7 @@ JUDGED = {"measure": "rankme_centred", "threshold": 0.05}
 def grid():
     trajectory = runs.flow_grid(**SETTINGS, seed=4)
     trajectory.settings = SETTINGS
-    return metrics.flow_grid(trajectory, thresholds=[0.05], lower=0.3, upper=0.9, populations=["examples"])
+    return metrics.flow_grid(trajectory, thresholds=[0.05], lower=0.3, upper=0.9, populations=["examples", "classes"])
 
 
 def with_values(grid, quantity: str, value: float, share: float = 1.0):
@@ -62,12 +62,59 @@ def test_flows_that_failed_count_against_compression_and_are_shown(grid):
     assert found.verdict == "undecided"
 
 
-def test_a_ratio_that_rises_refuses_our_reading_and_bears_out_the_papers(grid):
-    table = grid.copy()
-    later = (table["quantity"] == "sigma_1") & (table["index"] >= 4)
-    table.loc[later, "value"] *= 10.0 ** (table.loc[later, "index"] - 3)
-    assert evaluate(claims.ratio_falls, {"grid": table}, {"typical": 0.5}).verdict == "not reproduced"
-    assert evaluate(claims.dominant_direction_reused, {"grid": table}, {"typical": 0.5}).verdict == "reproduced"
+def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
+    """Class means whose singular values are these at the five moments, and whose direction turns by such an angle.
+
+    Of all examples the ratio of singular values is given, and the second one.
+    """
+    moments = np.arange(1, 6)
+    columns = {
+        "class_sigma_1": first, "class_sigma_2": second, "class_direction": np.cos(np.where(moments < 3, turned, 0.0)),
+        "sigma_1": np.multiply(examples, below), "sigma_2": below, "direction": 1.0,
+    }  # fmt: skip
+    rows = [
+        {"skewed": True, "seed": seed, "measure": "", "threshold": 0.0, "quantity": quantity, "index": index,
+         "value": value}
+        for quantity, seed in itertools.product(columns, range(25))
+        for index, value in zip(moments, np.broadcast_to(columns[quantity], 5), strict=True)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("table", "reused"),
+    [
+        (course([1.0, 1.3, 1.2, 2.0, 3.0]), "reproduced"),
+        (course([1.0, 1.3, 1.2, 2.0, 3.0], turned=1.5), "not reproduced"),
+        (course([1.0, 4.0, 4.0, 5.6, 7.6], [0.1, 0.2, 1.0, 2.5, 4.0]), "reproduced"),
+        (course([1.0, 4.0, 4.0, 3.0, 2.0]), "not reproduced"),
+    ],
+)
+def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(table, reused):
+    found = evaluate(claims.dominant_direction_reused, {"grid": table}, {"since": "first", "typical": 0.5})
+    assert (found.verdict, found.facts["late"]) == (reused, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("classes", "examples", "verdict"),
+    [
+        ([9.0, 1.0, 2.0, 3.0, 4.0], [1.0, 9.0, 8.0, 7.0, 6.0], "reproduced"),
+        # each of the four, the other way round
+        ([9.0, 1.0, 2.0, 3.0, 2.5], [1.0, 9.0, 8.0, 7.0, 6.0], "not reproduced"),
+        ([9.0, 1.0, 3.0, 2.0, 4.0], [1.0, 9.0, 8.0, 7.0, 6.0], "not reproduced"),
+        ([9.0, 1.0, 2.0, 3.0, 4.0], [1.0, 9.0, 8.0, 7.0, 7.5], "not reproduced"),
+        ([9.0, 1.0, 2.0, 3.0, 4.0], [1.0, 9.0, 7.0, 8.0, 6.0], "not reproduced"),
+    ],
+)
+def test_ratios_fall_over_examples_and_rise_over_classes(classes, examples, verdict):
+    second = np.array([1.0, 1.0, 1.0, 3.0, 9.0])  # so that differences go their own way
+    found = evaluate(
+        claims.ratio_by_population,
+        {"grid": course(classes, examples=np.array(examples), below=second)},
+        {"typical": 0.5},
+    )
+    assert found.verdict == verdict
+    assert found.rivals["the difference, not the ratio"] == "not reproduced"
 
 
 def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float = 0.0, classes: float = 0.0):

@@ -31,6 +31,34 @@ def test_values_come_in_the_order_of_members(trajectory):
     assert learning_times(table).shape == (12, 4)
 
 
+def test_of_means_of_classes_singular_values_and_directions_are_measured_alike(trajectory):
+    table = metrics.flow_grid(trajectory, **{**MEASURE, "populations": ["examples", "classes"]})
+    f, labels = trajectory.series["f"].astype(float), trajectory.constants["labels"]
+    means = np.einsum("mec,med->mcd", labels, f[:, -1]) / labels.sum(axis=1)[..., None]
+    np.testing.assert_allclose(values(table, "class_sigma_2", 5), np.linalg.svd(means, compute_uv=False)[:, 1])
+    for name in ("direction", "class_direction"):
+        cosine = values(table, name, None)
+        np.testing.assert_allclose(cosine[:, 3], 1.0)
+        assert ((cosine >= 0) & (cosine < 1 + 1e-12)).all()
+    # in the plane the leading direction is at half the angle of the second moments
+    x, y = np.moveaxis(f, -1, 0)
+    angle = np.arctan2(2 * (x * y).sum(-1), (x**2 - y**2).sum(-1)) / 2
+    cosines = np.abs(np.cos(angle[:, [0]] - angle))
+    assert np.isclose(cosines, values(table, "direction", 1)[:, None]).any(axis=1).all()
+
+
+def test_in_three_dimensions_the_direction_is_that_of_the_largest_singular_value():
+    settings = {**SETTINGS, "dimension": 3}
+    found = runs.flow_grid(**settings, seed=1)
+    found.settings = settings
+    first = values(metrics.flow_grid(found, **MEASURE), "direction", 1)
+    f = found.series["f"]
+    squares = np.swapaxes(f, -1, -2) @ f
+    leading = np.linalg.eigh(squares)[1][..., -1]
+    cosines = np.abs(np.einsum("md,mtd->mt", leading[:, 0], leading))
+    assert np.isclose(cosines, first[:, None]).any(axis=1).all()
+
+
 def test_everything_is_learned_in_the_end_and_classes_in_their_windows(trajectory):
     table = metrics.flow_grid(trajectory, **MEASURE)
     assert (values(table, "final", None) > 0.9).all()

@@ -91,9 +91,9 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     comes before all others; dashed, what pairs show if the order does not know the sizes. Top right: share of Gaussian
     draws whose leading eigenvectors agree to $|\cos|$ {cosine:g} or more, at the start and when the first class is
     learned; dashed, random directions. Bottom left: how far the most frequent class has moved apart from the others
-    when the first class is learned, relative to the start (medians). Bottom right: share of draws in which $\sigma_1$
-    grows more than $\sigma_2$, and in which their ratio falls, while the rarest classes are learned (circles) and after
-    (squares).
+    when the first class is learned, relative to the start (medians). Bottom right, singular values of all examples:
+    share of draws in which $\sigma_1$ grows more than $\sigma_2$, and in which their ratio falls, while the rarest
+    classes are learned (circles) and after (squares).
     """
     cells = members_of(grid, skewed=True)
     scale, init = cells["scale"].to_numpy(), cells["init"].to_numpy()

@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import starts, theory
+from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -51,7 +51,7 @@ def escapes(
         label = f"softmax_dynamics.escapes.{'-'.join(map(str, sizes))}.{dimension}"
         initial = [_start(rng, sizes, dimension, scale) for rng in generators(seed, label, seeds)]
         labels = np.repeat(np.eye(classes)[None], seeds, axis=0)
-        states = starts.flow(
+        states = toy_flow.flow(
             labels,
             np.stack(initial),
             dimension,

@@ -19,8 +19,15 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     members,
     values,
 )
+from learning_dynamics.papers.softmax_dynamics.spectra import POPULATIONS
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
+
+CLASSES = POPULATIONS["classes"]
+COMPRESSED = (
+    "64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small starts, where the rank "
+    "over classes compresses"
+)
 
 
 @claim("Figure 4, compression-seeking", scope=TREATED, empirical=True)
@@ -70,74 +77,108 @@ def compression(
     return Finding(judge, "falls", {"the rank rises while they are learned": "rises"}, facts=facts)
 
 
-@claim(
-    "Figure 4, the singular values",
-    scope="64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small starts, where the "
-    "rank over classes compresses",
-    empirical=True,
-)
-def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
+@claim("Figure 4, the singular values", scope=COMPRESSED, empirical=True)
+def dominant_direction_reused(grid: Table, *, since: Literal["first", "rare"], typical: Fraction) -> Finding:
     r"""While rare classes are learned the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
     goes on to do so.
 
-    Compared are the two values' changes from before the first of the rarest classes is learned to after the last
-    ({value:.0%} of the draws), and from there to the end ({after:.0%}). What RankMe (not centred) follows is their
-    ratio, which is a claim of its own.
+    Directions and singular values are those of the means of classes, whose rank falls. The dominant direction is
+    re-used if from the moment at which the first class is learned to that at which the rarest all are it turns by less
+    than 45 degrees: in {value:.0%} of the draws. From just before the rarest are learned it does in {late:.0%}, as it
+    has turned by then. While they are learned $\sigma_1$ grows more than $\sigma_2$ in {meanwhile:.0%}, from there to
+    the end in {after:.0%}. Of all examples, whose rank does not fall, the direction is re-used in {kept:.0%}, and
+    $\sigma_1$ grows more in {examples:.0%} while rare classes are learned.
     """
-    sizes = [values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2")]
 
-    def more(places: tuple[int, int], name: str) -> Check:
+    def of(prefix: str, quantity: str) -> np.ndarray:
+        return values(grid, f"{prefix}{quantity}", None, skewed=True)
+
+    def kept(prefix: str, place: int) -> Check:
+        cosine = of(prefix, "direction")[:, place - 1]
+        return share_of_draws(
+            "draws whose dominant direction turns by less than 45 degrees until rare classes are learned",
+            cosine > np.sqrt(0.5),
+            at_least=typical,
+            undecided=np.isnan(cosine),
+            because=MORE,
+        )
+
+    def more(prefix: str, places: tuple[int, int], when: str) -> Check:
         begin, end = places
-        grown = [table[:, end - 1] - table[:, begin - 1] for table in sizes]
-        faster = grown[0] - grown[1]
-        return share_of_draws(name, faster > 0, at_least=typical, undecided=np.isnan(faster), because=MORE)
+        gap = of(prefix, "sigma_1") - of(prefix, "sigma_2")
+        grown = gap[:, end - 1] - gap[:, begin - 1]
+        return share_of_draws(
+            f"draws whose larger singular value grows more {when}",
+            grown > 0,
+            at_least=typical,
+            undecided=np.isnan(grown),
+            because=MORE,
+        )
 
-    def judge(windows: tuple[tuple[int, int], tuple[int, int]]) -> Judgement:
-        meanwhile, after = windows
+    def judge(reading: tuple[str, tuple[int, int], tuple[int, int]]) -> Judgement:
+        prefix, meanwhile, after = reading
         return Judgement(
-            more(meanwhile, "draws whose larger singular value grows more while rare classes are learned"),
-            more(after, "draws whose larger singular value grows more after that"),
+            kept(prefix, {"first": FIRST, "rare": RARE_BEGIN}[since]),
+            more(prefix, meanwhile, "while rare classes are learned"),
+            more(prefix, after, "after that"),
         )
 
     before, rare, after = (FIRST, RARE_BEGIN), (RARE_BEGIN, RARE_LEARNED), (RARE_LEARNED, END)
     rivals = {
-        "before they are learned, in place of while": (before, after),
-        "before they are learned, in place of after": (rare, before),
+        "all examples in place of the means of classes": ("", rare, after),
+        "before they are learned, in place of while": (CLASSES, before, after),
+        "before they are learned, in place of after": (CLASSES, rare, before),
     }
-    return Finding(judge, (rare, after), rivals, facts={"after": more(after, "").value})
+    facts = {
+        "late": kept(CLASSES, RARE_BEGIN).value,
+        "meanwhile": more(CLASSES, rare, "").value,
+        "after": more(CLASSES, after, "").value,
+        "kept": kept("", FIRST).value,
+        "examples": more("", rare, "").value,
+    }
+    return Finding(judge, (CLASSES, rare, after), rivals, facts=facts)
 
 
-@claim("Figure 4, the singular values' ratio", scope=TREATED, origin="ours", empirical=True)
-def ratio_falls(grid: Table, *, typical: Fraction) -> Finding:
-    r"""While rare classes are learned, and after, the ratio $\sigma_1 / \sigma_2$ falls, even where $\sigma_1$ grows
-    faster.
+@claim("Figure 4, the singular values' ratio", scope=COMPRESSED, origin="ours", empirical=True)
+def ratio_by_population(grid: Table, *, typical: Fraction) -> Finding:
+    r"""While rare classes are learned, and after, the ratio $\sigma_1 / \sigma_2$ falls over all examples and rises
+    over the means of classes.
 
-    In two dimensions RankMe without centring is a falling function of this ratio, and rises with its fall. The median
-    ratio goes from {begin:.2f} before the first of the rarest classes is learned to {learned:.2f} after the
-    last and {end:.2f} at the end.
+    In two dimensions RankMe without centring is a falling function of this ratio. The median ratio of all examples goes
+    from {begin_examples:.2f} before the first of the rarest classes is learned to {learned_examples:.2f} after the last
+    and {end_examples:.2f} at the end; that of the means of classes from {begin:.2f} to {learned:.2f} and {end:.2f}.
     """
-    first, second = (values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2"))
-    ratio = first / second
+    sizes = {name: [values(grid, f"{name}sigma_{k}", None, skewed=True) for k in (1, 2)] for name in ("", CLASSES)}
+    examples, classes = (first / second for first, second in sizes.values())
+    differences = [first - second for first, second in sizes.values()]
+    rare, after = (RARE_BEGIN, RARE_LEARNED), (RARE_LEARNED, END)
 
-    def falls(table: np.ndarray, begin: int, end: int, name: str) -> Check:
-        change = table[:, end - 1] - table[:, begin - 1]
-        return share_of_draws(name, change < 0, at_least=typical, undecided=np.isnan(change), because=MORE)
+    def moves(table: np.ndarray, window: tuple[int, int], sign: int, name: str) -> Check:
+        change = sign * (table[:, window[1] - 1] - table[:, window[0] - 1])
+        return share_of_draws(f"draws whose ratio {name}", change > 0, at_least=typical, undecided=np.isnan(change),
+                              because=MORE)  # fmt: skip
 
-    def judge(reading: tuple[np.ndarray, tuple[int, int]]) -> Judgement:
-        table, (begin, end) = reading
+    def judge(reading: tuple[np.ndarray, np.ndarray, tuple[int, int]]) -> Judgement:
+        falling, rising, meanwhile = reading
         return Judgement(
-            falls(table, begin, end, "draws whose ratio falls while the rare classes are learned"),
-            falls(table, RARE_LEARNED, END, "draws whose ratio falls after that"),
+            moves(falling, meanwhile, -1, "over examples falls while the rare classes are learned"),
+            moves(falling, after, -1, "over examples falls after that"),
+            moves(rising, meanwhile, 1, "over classes rises while the rare classes are learned"),
+            moves(rising, after, 1, "over classes rises after that"),
         )
 
-    medians = np.nanmedian(ratio, axis=0)
-    facts = {"begin": medians[RARE_BEGIN - 1], "learned": medians[RARE_LEARNED - 1], "end": medians[END - 1]}
-    rare = (RARE_BEGIN, RARE_LEARNED)
-    rivals = {
-        "the difference falls, not the ratio alone": (first - second, rare),
-        "the ratio falls from the start, before any class is learned": (ratio, (START, FIRST)),
+    facts = {
+        f"{when}{suffix}": np.nanmedian(ratio[:, place - 1])
+        for ratio, suffix in ((classes, ""), (examples, "_examples"))
+        for when, place in (("begin", RARE_BEGIN), ("learned", RARE_LEARNED), ("end", END))
     }
-    return Finding(judge, (ratio, rare), rivals, facts=facts)
+    rivals = {
+        "it falls over classes as it does over examples": (examples, -classes, rare),
+        "it rises over examples as it does over classes": (-examples, classes, rare),
+        "the difference, not the ratio": (*differences, rare),
+        "so from the start, before any class is learned": (examples, classes, (START, FIRST)),
+    }
+    return Finding(judge, (examples, classes, rare), rivals, facts=facts)
 
 
 @claim(

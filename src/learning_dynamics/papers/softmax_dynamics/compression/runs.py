@@ -16,7 +16,7 @@ from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, S
 from learning_dynamics.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
 BASE = "gradient descent"
 
@@ -41,7 +41,7 @@ def descent_map(
         mean over each class), padded with zeros to the largest shapes; constants counts (padded with zeros),
         dimension, scale, variant and amount of each member.
     """
-    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
     variants = [Variant(BASE, learning_rate, Optimiser(learning_rate))]
     return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
@@ -77,7 +77,7 @@ def variants_map(
     Trajectory
         As in `descent_map`.
     """
-    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
     base = Optimiser(learning_rate)
     variants = [
@@ -112,7 +112,7 @@ def adamw_map(
     Trajectory
         As in `descent_map`; variant AdamW, its amount the decay.
     """
-    from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
     variants = [
         Variant("AdamW", decay, Optimiser(learning_rate, weight_decay=decay, adam=True, decoupled=True))
@@ -142,7 +142,7 @@ def _map(
     points: int,
     seed: int,
 ) -> Trajectory:
-    from learning_dynamics.papers.softmax_dynamics.compression import models
+    from learning_dynamics.papers.softmax_dynamics import optimisers
 
     records = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
     cells = list(itertools.product(variants, counts, dimensions, scales))
@@ -154,17 +154,15 @@ def _map(
         "probabilities": np.zeros((members, len(records), most)),
     }
     for cell, (variant, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
-        inputs = models.inputs_of(np.array(sizes), variant.shared, variant.by_class)
+        inputs = optimisers.inputs_of(np.array(sizes), variant.shared, variant.by_class)
         label = f"softmax_dynamics.map.{'-'.join(map(str, sizes))}.{dimension}.{scale}"
         for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
             theta, W = toy.gaussian(rng, sum(sizes), dimension, len(sizes), scale)
             draws = int(rng.integers(2**31))
-            gram, sums, probabilities = models.train(
-                inputs, np.array(sizes), theta, W, variant.optimiser, records, draws
-            )
-            series["gram"][member, :, :dimension, :dimension] = gram
-            series["sums"][member, :, : len(sizes), :dimension] = sums
-            series["probabilities"][member, :, : len(sizes)] = probabilities
+            course = optimisers.train(inputs, np.array(sizes), theta, W, variant.optimiser, records, draws)
+            series["gram"][member, :, :dimension, :dimension] = course.gram
+            series["sums"][member, :, : len(sizes), :dimension] = course.sums
+            series["probabilities"][member, :, : len(sizes)] = course.probabilities
     constants = {
         "counts": np.repeat(
             np.array([[*sizes, *[0] * (most - len(sizes))] for _, sizes, _, _ in cells]), seeds, axis=0

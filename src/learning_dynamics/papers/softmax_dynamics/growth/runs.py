@@ -6,9 +6,8 @@ import itertools
 
 import numpy as np
 
-from learning_dynamics.dynamics import ensemble
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -78,7 +77,7 @@ def early_growth(
         counts = [size] + [1] * (count - 1)
         labels, initial = starts.cell_states(seed, counts, dimension, "balanced", scale, seeds)
         at = times / np.sqrt(size)
-        states = starts.flow(labels, initial, dimension, "cross_entropy", at, rtol=rtol, atol=rtol * scale)
+        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", at, rtol=rtol, atol=rtol * scale)
         factors = starts.factors_of(states, labels, dimension)
         members = slice(cell * seeds, (cell + 1) * seeds)
         f[members, :, : sum(counts)], W[members, :, :, :count] = factors["f"], factors["W"]
@@ -117,16 +116,18 @@ def repeated_contexts(
     W = np.zeros((len(cells) * seeds, points, dimension, max(classes)))
     for cell, (count, size) in enumerate(progress(cells, "repeated contexts")):
         labels, initial = starts.cell_states(seed, [1] * count, dimension, "balanced", scale, seeds)
-        repeats = np.array([size] + [1] * (count - 1), dtype=float)[:, None]
-
-        def field(
-            states: np.ndarray, members: np.ndarray, labels: np.ndarray = labels, repeats: np.ndarray = repeats
-        ) -> np.ndarray:
-            rows, classifier = model.unpack(states, labels.shape[1], dimension, labels.shape[2])
-            A = repeats * model.residual(rows, classifier, labels[members], "cross_entropy")
-            return model.pack(-A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(rows, -1, -2) @ A)
-
-        states = ensemble.flow(field, initial, times / size, rtol=rtol, atol=rtol * scale)
+        repeats = np.tile(np.array([size] + [1] * (count - 1), dtype=float), (seeds, 1))
+        states = toy_flow.flow(
+            labels,
+            initial,
+            dimension,
+            "cross_entropy",
+            times / size,
+            rtol=rtol,
+            atol=rtol * scale,
+            copies=repeats,
+            shared=True,
+        )
         factors = starts.factors_of(states, labels, dimension)
         members = slice(cell * seeds, (cell + 1) * seeds)
         f[members, :, :count], W[members, :, :, :count] = factors["f"], factors["W"]

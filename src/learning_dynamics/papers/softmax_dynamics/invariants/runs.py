@@ -9,7 +9,7 @@ import numpy as np
 
 from learning_dynamics.dynamics import ensemble
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
@@ -41,7 +41,7 @@ def flow(
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
     times = starts.log_times(start, horizon, points)
-    return starts.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
+    return toy_flow.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
 
 
 def descent(
@@ -149,16 +149,20 @@ def linear_inputs(
     data, parameters, classifier = np.stack(X), np.stack(theta), np.stack(W)
     labels = np.repeat(model.one_hot(counts)[None], len(data), axis=0)
 
-    def field(states: np.ndarray, members: np.ndarray) -> np.ndarray:
-        now, weights = model.unpack(states, inputs, dimension, classes)
-        moved, turned = model.derivatives(data[members] @ now, weights, labels[members], "cross_entropy")
-        return model.pack(np.swapaxes(data[members], -1, -2) @ moved, turned)
-
-    linear = ensemble.flow(field, model.pack(parameters, classifier), times, rtol=rtol, atol=atol)
+    linear = toy_flow.flow(
+        labels,
+        model.pack(parameters, classifier),
+        dimension,
+        "cross_entropy",
+        times,
+        rtol=rtol,
+        atol=atol,
+        inputs=data,
+    )
     features = data[:, None] @ model.unpack(linear, inputs, dimension, classes)[0]
     initial = model.pack(data @ parameters, classifier)
     free, loose = (
-        starts.flow(labels, initial, dimension, "cross_entropy", times, rtol=factor * rtol, atol=factor * atol)
+        toy_flow.flow(labels, initial, dimension, "cross_entropy", times, rtol=factor * rtol, atol=factor * atol)
         for factor in (1, looser)
     )
     series = {"linear": features} | {

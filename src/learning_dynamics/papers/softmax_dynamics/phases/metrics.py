@@ -9,7 +9,14 @@ import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics import falls, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics.spectra import alignment, ranks_of, separation, sorted_svd
+from learning_dynamics.papers.softmax_dynamics.spectra import (
+    POPULATIONS,
+    alignment,
+    population,
+    ranks_of,
+    separation,
+    sorted_svd,
+)
 from learning_dynamics.settings import Fraction, Natural, Positive
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -82,8 +89,10 @@ def flow_grid(
     """Measure each member of a grid.
 
     Quantities: ``learned``, when each class's mean probability of its own class passes one half for good, and
-    ``final``, that probability at the end; at each of `MOMENTS` ``sigma_1``, ``sigma_2``, ``rate_1``, ``rate_2``,
-    ``alignment``, ``separation_f``, ``separation_w``. By measure: ``rank`` at the same moments; ``lowest``; ``tail``,
+    ``final``, that probability at the end; at each of `MOMENTS` ``rate_1``, ``rate_2``, ``alignment``,
+    ``separation_f``, ``separation_w``, and of all examples, with ``class_`` before of the means of classes,
+    ``sigma_1``, ``sigma_2`` and ``direction``: |cos| of the angle between the leading right singular vector then and
+    that when the rare classes are learned. By measure: ``rank`` at the same moments; ``lowest``; ``tail``,
     its change over the last half decade of time; ``net``, its change while the rarest classes are learned (their
     probabilities between `lower` and `upper`). By measure and threshold: ``swing``, the first four alternating
     swings; the deepest fall after a rise since the warm-up's trough, ``fall``, and the part of one while the rarest
@@ -100,14 +109,14 @@ def flow_grid(
     moments = np.stack([0 * members, windows.learning[0], *windows.rare, 0 * members + last], axis=1)
 
     def at_moments(series: np.ndarray) -> np.ndarray:
-        return np.take_along_axis(series, moments, axis=1)
+        return series[members[:, None], moments]
 
     largest = labels[..., 0] > 0  # the first class listed
     groups = [np.flatnonzero(np.all(largest == pattern, axis=1)) for pattern in np.unique(largest, axis=0)]
     separated = np.empty(f.shape[:2])
     for group in groups:
         separated[group] = separation(f[group], largest[group[0]])
-    sigma, rate = _rates(f, W, labels, loss)
+    _, rate = _rates(f, W, labels, loss)
     failed = _failed(trajectory)
     tables = []
 
@@ -127,8 +136,6 @@ def flow_grid(
         {
             "learned": np.where(np.isinf(learned), np.nan, learned),
             "final": probabilities[:, -1],
-            "sigma_1": at_moments(sigma[..., 0]),
-            "sigma_2": at_moments(sigma[..., 1]),
             "rate_1": at_moments(rate[..., 0]),
             "rate_2": at_moments(rate[..., 1]),
             "alignment": at_moments(alignment(f, W)),
@@ -136,6 +143,15 @@ def flow_grid(
             "separation_w": at_moments(separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0)),
         }
     )
+    for whose in populations:
+        _, sigma, V = sorted_svd(at_moments(population(f, labels, whose)))
+        leading = V[..., 0]
+        known = {
+            "sigma_1": sigma[..., 0],
+            "sigma_2": sigma[..., 1],
+            "direction": np.abs(np.sum(leading * leading[:, [MOMENTS.index("rare classes learned")]], axis=-1)),
+        }
+        add({f"{POPULATIONS[whose]}{quantity}": value for quantity, value in known.items()})
     for name, series in ranks_of(f, labels, populations).items():
         rank = at_moments(series)
         before_end = np.searchsorted(times, times[-1] / np.sqrt(10))

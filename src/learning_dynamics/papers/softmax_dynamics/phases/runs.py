@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectory import Trajectory
 
@@ -36,7 +36,7 @@ def toy(
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
     times = starts.log_times(start, horizon, points)
-    return starts.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
+    return toy_flow.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
 
 
 def flow_grid(
@@ -73,7 +73,7 @@ def flow_grid(
     cells = list(itertools.product(counts, inits, scales))
     made = [starts.cell_states(seed, sizes, dimension, init, scale, seeds) for sizes, init, scale in cells]
     labels, initial = (np.concatenate(part) for part in zip(*made, strict=True))
-    states = starts.flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
+    states = toy_flow.flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
     constants = {
         "labels": labels,
         "counts": np.repeat(np.array([sizes for sizes, _, _ in cells]), seeds, axis=0),

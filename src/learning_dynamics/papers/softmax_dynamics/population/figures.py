@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+from matplotlib.image import AxesImage
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import fallen, ratio
+from learning_dynamics.papers.softmax_dynamics.draws import fallen, ratio, sizes_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Table, select, settings_of
 
 
 def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
@@ -20,9 +25,10 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
 
     RankMe, centred, of one row for each class: every class counts once (top) or as often as it has examples (bottom),
     in {dimensions} dimensions (columns). Four classes of sizes $r^3 : r^2 : r : 1$, by the largest over the smallest;
-    gradient flow from Gaussian starts, {seeds} seeds a cell. Falls of at least {threshold:g} count that follow a rise
+    {method} from Gaussian starts, {seeds} seeds a cell. Falls of at least {threshold:g} count that follow a rise
     since the warm-up's trough, as far as they come while the rarest classes are learned. Cells give the share in per
-    cent with its 95 % Wilson interval; the line separates cells in which most seeds fall.
+    cent with its 95 % Wilson interval; the line separates cells in which most seeds fall. Hatched, of trainings alone,
+    where fewer than half of the seeds have learned every example at the end.
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())
@@ -34,19 +40,10 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
         rows = fallen(region, "fall_rare", population, threshold)
         for axis, dimension in zip(axes[row], dimensions, strict=True):
             cells = rows[rows["dimension"] == dimension].groupby(["counts", "scale"])["fallen"].agg(["sum", "count"])
-            shares = np.empty((len(sizes), len(scales)))
-            for (i, size), (j, scale) in ((a, b) for a in enumerate(sizes) for b in enumerate(scales)):
-                found = share(*cells.loc[(size, scale)].astype(int))
-                shares[i, j] = found.value
-                text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
-                colour = "black" if found.value > 0.6 else "white"
-                axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
-            image = axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto", origin="lower")
-            _boundary(axis, shares > 0.5)
+            image = _shares(axis, cells, sizes, scales)
+            _hatch(axis, region[region["dimension"] == dimension], sizes, scales)
             axis.set_xticks(range(len(scales)), [f"{scale:g}" for scale in scales])
             axis.set_yticks(range(len(sizes)), [f"{ratio(size):.0f}" for size in sizes])
-            axis.tick_params(length=0)
-            axis.spines[:].set_visible(False)
         axes[row, 0].set_ylabel(f"over {population}\nlargest class / smallest")
     for axis, dimension in zip(axes[0], dimensions, strict=True):
         axis.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension == 3 else ""))
@@ -59,8 +56,9 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
         "seeds": settings_of(region)["seeds"],
         "threshold": threshold,
         "dimensions": " and ".join(map(str, dimensions)),
+        "method": _method(region),
     }
-    alt = "Shares of seeds that fall, by skew and scale: over classes most do at large skews, over examples few do."
+    alt = "Shares of seeds that fall, by skew and scale, over classes and over examples, in two and three dimensions."
     return Drawn(figure, facts, alt)
 
 
@@ -106,6 +104,32 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     return Drawn(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
 
 
+def _shares(axis: plt.Axes, cells: pd.DataFrame, rows: Sequence[Any], columns: Sequence[Any]) -> AxesImage:
+    """Draw shares with their intervals, and edges between cells with more than half and others.
+
+    `cells` has columns sum and count, by row and column.
+    """
+    shares = np.empty((len(rows), len(columns)))
+    for (i, row), (j, column) in itertools.product(enumerate(rows), enumerate(columns)):
+        found = share(*cells.loc[(row, column)].astype(int))
+        shares[i, j] = found.value
+        text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
+        colour = "black" if found.value > 0.6 else "white"
+        axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
+    _boundary(axis, shares > 0.5)
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    return axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto", origin="lower")
+
+
+def _hatch(axis: plt.Axes, table: Table, rows: Sequence[Any], columns: Sequence[Any]) -> None:
+    """Hatch cells of which fewer than half of the seeds have learned; a flow's table does not say."""
+    learned = table[table["quantity"] == "learned"].groupby(["counts", "scale"])["value"].mean()
+    for counts, scale in learned.index[learned < 0.5]:
+        place = columns.index(scale) - 0.5, rows.index(counts) - 0.5
+        axis.add_patch(Rectangle(place, 1, 1, fill=False, hatch="//", edgecolor="0.55", lw=0))
+
+
 def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
     """Draw the edges between cells inside and outside a set."""
     style: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
@@ -115,40 +139,135 @@ def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
         axis.plot([j - 0.5, j + 0.5], [i + 0.5] * 2, **style)
 
 
-def many_classes(laws: Table, *, threshold: Positive) -> Drawn:
+def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Drawn:
     r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, over d / V.
 
-    {classes} classes whose sizes are equal, or fall with their number $k$ as $1/k$ or $1/k^2$, by the largest over the
-    smallest; gradient flow from Gaussian starts of scale {scale:g}, one row a class, {seeds} seeds. RankMe, centred,
-    over classes (filled, solid) and over examples (open, dashed). Left: share of seeds, with 95 % Wilson intervals.
-    Right: median and middle half of the fall.
+    {classes} classes (rows) whose sizes are equal, or fall with their number $k$ as $1/k$ or $1/k^2$; gradient flow
+    from Gaussian starts of scale {scale:g}, one row a class, {seeds} seeds. RankMe, centred, over classes (filled,
+    solid) and over examples (open, dashed). Left: share of seeds, with 95 % Wilson intervals. Right: median and middle
+    half of the fall.
     """
-    figure, (shares, depths) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
-    sizes = sorted(laws["counts"].unique(), key=ratio)
-    classes = len(sizes[0].split("-"))
-    for counts, colour in zip(sizes, ("grey", "blue", "vermilion", "green", "purple"), strict=False):
-        for population, line in (("classes", "o-"), ("examples", "o--")):
-            rows = laws[(laws["counts"] == counts) & (laws["population"] == population)]
-            ends = rows[rows["quantity"] == "end"].set_index(["dimension", "seed"])["value"]
-            fall = rows[rows["quantity"] == "peak"].set_index(["dimension", "seed"])["value"] - ends
-            by_dimension = fall.groupby("dimension")
-            found = [share(int((part >= threshold).sum()), len(part)) for _, part in by_dimension]
-            places = np.array(sorted(fall.index.get_level_values("dimension").unique())) / classes
-            middle = np.array([one.value for one in found])
-            error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
-            face = COLOURS[colour] if population == "classes" else "none"
-            style: dict[str, Any] = {"fmt": line, "ms": 4, "lw": 1.0, "color": COLOURS[colour], "mfc": face}
-            label = f"largest / smallest {ratio(counts):.0f}, over {population}"
-            shares.errorbar(places, middle, yerr=error, label=label, **style)
-            low, half, high = (by_dimension.quantile(q).to_numpy() for q in (0.25, 0.5, 0.75))
-            depths.errorbar(places, half, yerr=[half - low, high - half], **style)
-    shares.set(xlabel="$d / V$", ylabel="share of seeds", ylim=(-0.03, 1.03))
-    shares.yaxis.set_major_formatter(PercentFormatter(1.0))
-    depths.set(xlabel="$d / V$", ylabel="fall from the highest rank")
-    shared_legend(figure, [shares], fontsize=8, handlelength=1.8)
-    settings = settings_of(laws)
+    figure, axes = plt.subplots(
+        len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
+    )
+    for (shares, depths), table in zip(axes, laws, strict=True):
+        for counts, colour in zip(_by_skew(table), ("grey", "blue", "vermilion"), strict=False):
+            for population in ("classes", "examples"):
+                _falls_by_dimension(shares, depths, table, counts, population, scale, threshold, COLOURS[colour])
+        shares.set(ylabel="share of seeds", ylim=(-0.03, 1.03))
+        shares.yaxis.set_major_formatter(PercentFormatter(1.0))
+        depths.set(ylabel="fall from the highest rank")
+        for axis in (shares, depths):
+            axis.set_title(f"$V = {_classes(table)}$", fontsize=9)
+    for axis in axes[-1]:
+        axis.set_xlabel("$d / V$")
+    shared_legend(figure, [axes[0, 0]], fontsize=8, handlelength=1.8)
     facts = {
-        "classes": classes, "scale": settings["scales"][0], "seeds": settings["seeds"], "threshold": threshold,
-    }  # fmt: skip
+        "classes": _listed(_classes(table) for table in laws),
+        "scale": scale,
+        "seeds": _listed(settings_of(table)["seeds"] for table in laws),
+        "threshold": threshold,
+    }
     alt = "Falls of the rank against d / V for sizes of three laws: over classes at power laws, over examples nowhere."
     return Drawn(figure, facts, alt)
+
+
+def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn:
+    r"""Where the rank over classes ends below its highest with more classes: share of seeds, over scale and dimensions.
+
+    {classes} classes (rows) of sizes that are equal, or fall with their number $k$ as $1/k$ or $1/k^2$ (columns);
+    gradient flow from Gaussian starts, one row a class, {seeds} seeds. RankMe, centred, over classes; falls of
+    {threshold:g} or more from the highest rank since the warm-up's trough to the end count. Cells give the share in per
+    cent with its 95 % Wilson interval; the line separates cells in which most seeds fall. Over examples the share is
+    {examples:.0%} at most. Flows that did not get through, {failed:.1%}, count as not falling.
+    """
+    figure, axes = plt.subplots(
+        len(laws), 3, figsize=(WIDTH, 0.9 + 0.4 * sum(table["dimension"].nunique() for table in laws)), sharex=True,
+        sharey="row", squeeze=False, height_ratios=[table["dimension"].nunique() for table in laws],
+    )  # fmt: skip
+    most_over_examples = 0.0
+    for row, table in zip(axes, laws, strict=True):
+        scales, dimensions = (sorted(table[name].unique()) for name in ("scale", "dimension"))
+        drops = {name: _drops(table, name) >= threshold for name in ("classes", "examples")}
+        by_cell = drops["examples"].groupby(["counts", "scale", "dimension"]).mean()
+        most_over_examples = max(most_over_examples, float(by_cell.max()))
+        for axis, counts in zip(row, _by_skew(table), strict=True):
+            cells = drops["classes"].loc[counts].groupby(["dimension", "scale"]).agg(["sum", "count"])
+            image = _shares(axis, cells, dimensions, scales)
+            axis.set_xticks(range(len(scales)), [f"{one:g}" for one in scales])
+            axis.set_yticks(range(len(dimensions)), [str(one) for one in dimensions])
+        row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
+    for axis, law in zip(axes[0], ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$"), strict=True):
+        axis.set_title(law, fontsize=10)
+    for axis in axes[-1]:
+        axis.set_xlabel("initial scale")
+    bar = figure.colorbar(image, ax=axes, aspect=40, pad=0.015)
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    bar.set_label("share of seeds that fall")
+    facts = {
+        "classes": _listed(_classes(table) for table in laws),
+        "seeds": _listed(settings_of(table)["seeds"] for table in laws),
+        "threshold": threshold,
+        "examples": most_over_examples,
+        "failed": float(pd.concat([_drops(table, "classes") for table in laws]).isna().mean()),
+    }
+    alt = "Shares of seeds that fall, by scale and dimensions, for equal sizes and two power laws."
+    return Drawn(figure, facts, alt)
+
+
+def _drops(table: Table, population: str) -> pd.Series:
+    """Return how far each draw's rank ends below its highest."""
+    key = ["counts", "scale", "dimension", "seed"]
+    peak, end = (select(table, name, population=population).set_index(key)["value"] for name in ("peak", "end"))
+    return peak - end
+
+
+def _falls_by_dimension(
+    shares: plt.Axes,
+    depths: plt.Axes,
+    table: Table,
+    counts: str,
+    population: str,
+    scale: float,
+    threshold: float,
+    colour: Any,
+) -> None:
+    """Draw the share of seeds that end below their highest rank, and by how much, over d / V."""
+    drops = _drops(table, population)
+    by_dimension = drops[np.isclose(drops.index.get_level_values("scale"), scale)].loc[counts].groupby("dimension")
+    places = np.array(list(by_dimension.groups)) / _classes(table)
+    found = [share(int((part >= threshold).sum()), len(part)) for _, part in by_dimension]
+    middle = np.array([one.value for one in found])
+    error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
+    over_classes = population == "classes"
+    style: dict[str, Any] = {
+        "fmt": "o-" if over_classes else "o--", "ms": 4, "lw": 1.0, "color": colour,
+        "mfc": colour if over_classes else "none",
+    }  # fmt: skip
+    order = round(np.log(ratio(counts)) / np.log(_classes(table)))
+    label = f"{('equal sizes', 'sizes as $1/k$', 'sizes as $1/k^2$')[order]}, over {population}"
+    shares.errorbar(places, middle, yerr=error, label=label, **style)
+    low, half, high = (by_dimension.quantile(q).to_numpy() for q in (0.25, 0.5, 0.75))
+    depths.errorbar(places, half, yerr=[half - low, high - half], **style)
+
+
+def _by_skew(table: Table) -> list[str]:
+    return sorted(table["counts"].unique(), key=ratio)
+
+
+def _classes(table: Table) -> int:
+    return len(sizes_of(table["counts"].iloc[0]))
+
+
+def _method(table: Table) -> str:
+    """Return how the draws of a table were trained, in words."""
+    if "method" not in table:
+        return "gradient flow"
+    trainings = table[["method", "learning_rate", "decay"]].drop_duplicates().itertuples(index=False)
+    return _listed(f"{method} at rate {rate:g} with decay {decay:g}" for method, rate, decay in trainings)
+
+
+def _listed(values: Iterable[object]) -> str:
+    """Return different values in their order, as an enumeration."""
+    names = list(dict.fromkeys(map(str, values)))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import starts, theory
+from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -61,7 +61,7 @@ def class_flows(
                 )
             )
         ]
-        states = starts.flow(
+        states = toy_flow.flow(
             labels,
             np.stack(initial),
             dimension,
@@ -116,7 +116,7 @@ def growing_directions(
         U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
         rows = scale * U[:, :dimension] / np.sqrt(weights)[:, None]
         initial = model.pack(rows, scale * Vt[:dimension])[None]
-        states = starts.flow(
+        states = toy_flow.flow(
             labels, initial, dimension, "cross_entropy", times, rtol=rtol, atol=atol, copies=weights[None]
         )
         factors = starts.factors_of(states, labels, dimension)

@@ -12,8 +12,8 @@ from scipy.signal import find_peaks
 
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics.compression import metrics, runs
-from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser, inputs_of, train
 from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
+from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser, inputs_of, train
 from tests.papers.softmax_dynamics.network import loss_of
 
 COUNTS = np.array([3, 2, 1])
@@ -45,7 +45,7 @@ def test_training_is_torchs(name, correlations):
     ours, theirs = PAIRS[name]
     inputs = inputs_of(COUNTS, *correlations)
     start = toy.gaussian(np.random.default_rng(3), 6, 2, 3, 0.7)
-    gram, sums, probabilities = train(inputs, COUNTS, *start, ours, np.array([0, STEPS]), 1)
+    course = train(inputs, COUNTS, *start, ours, np.array([0, STEPS]), 1)
     theta, W = (torch.tensor(part, requires_grad=True) for part in start)
     optimiser = theirs([theta, W])
     data = torch.tensor(inputs)
@@ -55,10 +55,10 @@ def test_training_is_torchs(name, correlations):
         optimiser.step()
     f = (data @ theta).detach().numpy()
     own = torch.softmax(data @ theta @ W, 1)[torch.arange(6), CLASSES].detach().numpy()
-    np.testing.assert_allclose(gram[1], f.T @ f, rtol=1e-7)
-    np.testing.assert_allclose(sums[1], [f[:3].sum(0), f[3:5].sum(0), f[5]], rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(probabilities[1], [own[:3].mean(), own[3:5].mean(), own[5]], rtol=1e-7)
-    np.testing.assert_allclose(gram[0], (inputs @ start[0]).T @ (inputs @ start[0]), rtol=1e-12)
+    np.testing.assert_allclose(course.gram[1], f.T @ f, rtol=1e-7)
+    np.testing.assert_allclose(course.sums[1], [f[:3].sum(0), f[3:5].sum(0), f[5]], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(course.probabilities[1], [own[:3].mean(), own[3:5].mean(), own[5]], rtol=1e-7)
+    np.testing.assert_allclose(course.gram[0], (inputs @ start[0]).T @ (inputs @ start[0]), rtol=1e-12)
 
 
 def test_variants_change_what_they_say():

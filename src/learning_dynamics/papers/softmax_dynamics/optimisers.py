@@ -2,8 +2,8 @@
 
 Features are f = X Theta with a row of inputs X for each example; orthonormal inputs, X = 1, give back the toy's free
 rows (eq. 12). Each member is computed alone, from numbers of its own: it does not depend on those beside it. What
-is recorded are moments of the features and the probabilities of classes, since states of a whole map would take
-gigabytes. Compiled once in each process and kept in memory only.
+is recorded are moments of the features, the probabilities of classes and losses, since states of a whole map would
+take gigabytes. Compiled once in each process and kept in memory only.
 """
 
 from __future__ import annotations
@@ -32,6 +32,29 @@ class Optimiser:
     decoupled: bool = False
 
 
+@dataclass(frozen=True)
+class Course:
+    """What is recorded of a training; all nan from a divergence on.
+
+    Attributes
+    ----------
+    gram : ndarray, shape (records, d, d)
+        f^T f, summed over examples.
+    sums : ndarray, shape (records, classes, d)
+        Sum of f over each class's examples.
+    probabilities : ndarray, shape (records, classes)
+        Mean of its own class's probability over each class's examples.
+    loss, largest_loss : ndarray, shape (records,)
+        Cross-entropy of an example, in the mean, and of the example that has the largest.
+    """
+
+    gram: np.ndarray
+    sums: np.ndarray
+    probabilities: np.ndarray
+    loss: np.ndarray
+    largest_loss: np.ndarray
+
+
 def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndarray:
     """Return unit inputs, shape (examples, examples), correlated between all examples and, besides, within classes."""
     labels = np.repeat(np.arange(len(counts)), counts)
@@ -42,19 +65,21 @@ def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndar
 
 
 def train(
-    inputs: np.ndarray,
+    inputs: np.ndarray | None,
     counts: np.ndarray,
     theta: np.ndarray,
     W: np.ndarray,
     optimiser: Optimiser,
     records: np.ndarray,
     draws: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    copies: np.ndarray | None = None,
+) -> Course:
     """Train one member on the cross-entropy summed over examples.
 
     Parameters
     ----------
-    inputs : ndarray, shape (examples, examples)
+    inputs : ndarray, shape (examples, examples), or None
+        None for orthonormal ones.
     counts : ndarray of int, shape (classes,)
     theta, W : ndarray, shapes (examples, d) and (d, classes)
         Initial parameters.
@@ -62,28 +87,31 @@ def train(
         After how many steps to record.
     draws : int
         Seed of the minibatches.
+    copies : ndarray, shape (rows,), optional
+        How many examples each row of features stands for that start together and so stay together, in full batches.
+        Each has the gradient of one example; the classifier sees the row so many times. `counts` then counts rows.
 
-    Returns
-    -------
-    gram : ndarray, shape (records, d, d)
-        f^T f.
-    sums : ndarray, shape (records, classes, d)
-        Sum of f over each class's examples.
-    probabilities : ndarray, shape (records, classes)
-        Mean of its own class's probability over each class's examples. All nan after a divergence.
+    Raises
+    ------
+    ValueError
+        If rows that stand for several examples are to be drawn into minibatches.
     """
+    if copies is not None and optimiser.batch:
+        raise ValueError("a minibatch draws examples, not rows that stand for several")
     dimension, classes = W.shape
     gram = np.full((len(records), dimension, dimension), np.nan)
     sums = np.full((len(records), classes, dimension), np.nan)
     probabilities = np.full((len(records), classes), np.nan)
+    losses = np.full((len(records), 2), np.nan)
     labels = np.repeat(np.arange(classes), counts)
-    orthonormal = bool(np.array_equal(inputs, np.eye(len(inputs))))
+    weights = np.ones(len(labels)) if copies is None else np.asarray(copies, dtype=float)
+    orthonormal = inputs is None or bool(np.array_equal(inputs, np.eye(len(inputs))))
     _kernel(
-        inputs, orthonormal, labels, theta.copy(), W.copy(), optimiser.learning_rate, optimiser.momentum,
-        optimiser.weight_decay, optimiser.batch, optimiser.adam, optimiser.decoupled, draws, records, gram,
-        sums, probabilities,
+        np.empty((0, 0)) if inputs is None else inputs, orthonormal, labels, weights, theta.copy(), W.copy(),
+        optimiser.learning_rate, optimiser.momentum, optimiser.weight_decay, optimiser.batch, optimiser.adam,
+        optimiser.decoupled, draws, records, gram, sums, probabilities, losses,
     )  # fmt: skip
-    return gram, sums, probabilities
+    return Course(gram, sums, probabilities, losses[:, 0], losses[:, 1])
 
 
 @numba.njit
@@ -91,6 +119,7 @@ def _kernel(
     inputs,
     orthonormal,
     labels,
+    copies,
     theta,
     W,
     rate,
@@ -104,6 +133,7 @@ def _kernel(
     gram,
     sums,
     probabilities,
+    losses,
 ):
     examples, dimension = theta.shape
     classes = W.shape[1]
@@ -132,17 +162,21 @@ def _kernel(
                     return
             for c in range(classes):
                 probabilities[recorded, c] = 0.0
+            losses[recorded] = 0.0
             for i in range(examples):
                 probabilities[recorded, labels[i]] += (A[i, labels[i]] + 1) / sizes[labels[i]]
+                loss = _loss(f, W, labels[i], i)
+                losses[recorded, 0] += copies[i] * loss / copies.sum()
+                losses[recorded, 1] = max(losses[recorded, 1], loss)
             for k in range(dimension):
                 for c in range(classes):
                     sums[recorded, c, k] = 0.0
                 for i in range(examples):
-                    sums[recorded, labels[i], k] += f[i, k]
+                    sums[recorded, labels[i], k] += copies[i] * f[i, k]
                 for m in range(dimension):
                     gram[recorded, k, m] = 0.0
                     for i in range(examples):
-                        gram[recorded, k, m] += f[i, k] * f[i, m]
+                        gram[recorded, k, m] += copies[i] * f[i, k] * f[i, m]
             recorded += 1
             if recorded == len(records):
                 return
@@ -158,7 +192,7 @@ def _kernel(
                 s = 0.0
                 for c in range(classes):
                     s += A[i, c] * W[k, c]
-                    gradient_W[k, c] += examples / taken * f[i, k] * A[i, c]
+                    gradient_W[k, c] += examples / taken * copies[i] * f[i, k] * A[i, c]
                 gradient_f[i, k] = examples / taken * s
         _product(inputs, orthonormal, gradient_f, gradient_theta)  # inputs are symmetric
         steps += 1
@@ -168,7 +202,7 @@ def _kernel(
 
 @numba.njit
 def _product(left, unit, right, result):
-    for i in range(left.shape[0]):
+    for i in range(right.shape[0]):
         for k in range(right.shape[1]):
             if unit:
                 result[i, k] = right[i, k]
@@ -195,6 +229,26 @@ def _residual(f, W, labels, i, A):
     for c in range(W.shape[1]):
         A[i, c] /= s
     A[i, labels[i]] -= 1.0
+
+
+@numba.njit
+def _logit(f, W, i, c):
+    z = 0.0
+    for k in range(W.shape[0]):
+        z += f[i, k] * W[k, c]
+    return z
+
+
+@numba.njit
+def _loss(f, W, label, i):
+    own = _logit(f, W, i, label)
+    top = own
+    for c in range(W.shape[1]):
+        top = max(top, _logit(f, W, i, c))
+    s = 0.0
+    for c in range(W.shape[1]):
+        s += np.exp(_logit(f, W, i, c) - top)
+    return top + np.log(s) - own
 
 
 @numba.njit

@@ -5,7 +5,7 @@ import pytest
 
 from learning_dynamics.dynamics import ensemble
 from learning_dynamics.papers.softmax_dynamics import models as toy
-from learning_dynamics.papers.softmax_dynamics.compression.models import Optimiser, inputs_of, train
+from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser, inputs_of, train
 
 COUNTS = np.array([3, 2, 1])
 LABELS = toy.one_hot(COUNTS)
@@ -54,21 +54,21 @@ def by_hand(start, optimiser: Optimiser, inputs: np.ndarray) -> tuple[np.ndarray
 @pytest.mark.parametrize("correlations", [(0.0, 0.0), (0.4, 0.0), (0.1, 0.5)])
 def test_training_takes_the_steps_of_its_optimiser(start, optimiser, correlations):
     inputs = inputs_of(COUNTS, *correlations)
-    gram, sums, probabilities = train(inputs, COUNTS, *start, optimiser, RECORDS, 1)
+    course = train(inputs, COUNTS, *start, optimiser, RECORDS, 1)
     f, W = by_hand(start, optimiser, inputs)
     p = toy.softmax(f @ W)[np.arange(6), LABELS.argmax(axis=1)]
     # twenty steps of a dozen operations each
-    np.testing.assert_allclose(gram[-1], f.T @ f, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(sums[-1].sum(axis=0), f.sum(axis=0), rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(probabilities[-1], [p[:3].mean(), p[3:5].mean(), p[5]], rtol=1e-11)
+    np.testing.assert_allclose(course.gram[-1], f.T @ f, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(course.sums[-1].sum(axis=0), f.sum(axis=0), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(course.probabilities[-1], [p[:3].mean(), p[3:5].mean(), p[5]], rtol=1e-11)
 
 
 def test_orthonormal_inputs_give_the_toys_own_descent(start):
     field = toy.vector_field(LABELS[None], 2, "cross_entropy")
     states = ensemble.descent(field, toy.pack(*start)[None], 0.1, RECORDS)
     f, _ = toy.unpack(states[0], 6, 2, 3)
-    gram, _, _ = train(np.eye(6), COUNTS, *start, Optimiser(0.1), RECORDS, 1)
-    np.testing.assert_allclose(gram, np.swapaxes(f, -1, -2) @ f, rtol=1e-12)
+    course = train(np.eye(6), COUNTS, *start, Optimiser(0.1), RECORDS, 1)
+    np.testing.assert_allclose(course.gram, np.swapaxes(f, -1, -2) @ f, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("shared", "within"), [(0.0, 0.0), (0.3, 0.0), (0.2, 0.5), (0.0, 1.0)])
@@ -81,7 +81,9 @@ def test_inputs_have_unit_length_and_the_correlations_asked_for(shared, within):
 
 
 def test_a_minibatch_of_everything_is_the_full_batch_and_a_smaller_one_is_not(start):
-    grams = [train(np.eye(6), COUNTS, *start, Optimiser(0.1, batch=batch), RECORDS, 5)[0][-1] for batch in (0, 6, 2, 2)]
+    grams = [
+        train(np.eye(6), COUNTS, *start, Optimiser(0.1, batch=batch), RECORDS, 5).gram[-1] for batch in (0, 6, 2, 2)
+    ]
     np.testing.assert_array_equal(grams[0], grams[1])
     np.testing.assert_array_equal(grams[2], grams[3])
     assert np.abs(grams[2] - grams[0]).max() > 1e-3
@@ -89,14 +91,15 @@ def test_a_minibatch_of_everything_is_the_full_batch_and_a_smaller_one_is_not(st
 
 def test_minibatch_steps_are_those_of_the_full_batch_on_average(start):
     records = np.array([0, 1])
-    full = train(np.eye(6), COUNTS, *start, Optimiser(0.01), records, 0)[1][-1]
+    full = train(np.eye(6), COUNTS, *start, Optimiser(0.01), records, 0).sums[-1]
     some = np.mean(
-        [train(np.eye(6), COUNTS, *start, Optimiser(0.01, batch=2), records, k)[1][-1] for k in range(400)], 0
+        [train(np.eye(6), COUNTS, *start, Optimiser(0.01, batch=2), records, k).sums[-1] for k in range(400)], 0
     )
     # one step moves the total by some hundredths; 400 draws average them to a twentieth of that
     np.testing.assert_allclose(some, full, atol=5e-3)
 
 
 def test_divergence_leaves_nan(start):
-    gram, _, _ = train(np.eye(6), COUNTS, *(100 * factor for factor in start), Optimiser(1e3), np.array([0, 500]), 1)
-    assert np.isnan(gram[-1]).all()
+    course = train(np.eye(6), COUNTS, *(100 * factor for factor in start), Optimiser(1e3), np.array([0, 500]), 1)
+    assert np.isnan(course.gram[-1]).all()
+    assert np.isnan(course.loss[-1])

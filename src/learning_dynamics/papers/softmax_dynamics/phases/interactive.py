@@ -1,0 +1,111 @@
+"""RankMe along the toy's flow, by the skew of its classes and the dimension of its features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.papers.softmax_dynamics.panels import learned_times
+from learning_dynamics.papers.softmax_dynamics.phases.figures import POPULATION_NAMES
+from learning_dynamics.plotting import COLOURS
+from learning_dynamics.plotting.interactive import (
+    DASHES,
+    INK,
+    Interactive,
+    choice,
+    colours,
+    italic,
+    powers,
+    reading,
+    slider,
+)
+from learning_dynamics.tidy import Table, select, settings_of
+
+SAID = ("first learned", "all learned")
+TINTS = dict(zip(POPULATION_NAMES.values(), (COLOURS["blue"], COLOURS["vermilion"]), strict=True))
+
+
+def rank_by_skew(skews: Sequence[Table]) -> Interactive:
+    r"""Move the skew of the class sizes and choose the dimension $d$: the three phases come and go.
+
+    RankMe, centred, over all examples and over class means, along gradient flow of cross-entropy from Gaussian
+    starts of deviation {scale:g}. Of the {classes} classes each has so many times the examples of the next, and the
+    rarest has one. Thick: the median of {draws} draws, thin: each draw. Dashed: when the first and when the last class
+    is learned (its mean probability passes one half), medians. Where the curve over classes falls after the
+    first of them is learned, features compress.
+    """
+    settings = settings_of(skews[0])
+    ratios = [round(settings_of(table)["counts"][0] ** (1 / (len(settings["counts"]) - 1))) for table in skews]
+    dimensions = sorted(int(number) for number in skews[0]["dimension"].unique())
+    names = {number: f"{italic('d')} = {number}" for number in dimensions}
+    times = np.sort(skews[0]["time"].unique())
+    times = times[times > 0]
+    step = float(np.log(times[-1] / times[0]) / (len(times) - 1))
+    draws, middles, learned = _courses(dict(zip(ratios, skews, strict=True)), names, times)
+    x = alt.X(
+        "time:Q", title=f"gradient-flow time {italic('t')}",
+        scale=alt.Scale(type="log", domain=[float(times[0]), float(times[-1])]),
+        axis=powers(int(np.ceil(np.log10(times[0]))), int(np.log10(times[-1]))),
+    )  # fmt: skip
+    y = alt.Y("rank:Q", title="RankMe", scale=alt.Scale(domain=[0.98, max(dimensions) + 0.02], nice=False),
+              axis=alt.Axis(tickCount=5))  # fmt: skip
+    colour = alt.Color("population:N", scale=colours(TINTS))
+    skew = slider("skew", "skew", ratios, ratios[-2])
+    features = choice("features", "features", list(names.values()), list(names.values()), names[dimensions[0]])
+    read = [f"class sizes {', '.join(map(str, settings_of(table)['counts']))}" for table in skews]
+    chosen = "datum.ratio == skew && datum.d == features"
+
+    def curves(rows: list[dict], by: list[str]) -> alt.Chart:
+        return (
+            alt.Chart(alt.InlineData(values=rows))
+            .transform_filter(chosen)
+            .transform_flatten(["rank"])
+            .transform_window(place="row_number()", groupby=by)
+            .transform_calculate(time=f"{times[0]} * exp((datum.place - 1) * {step})")
+        )
+
+    moment = alt.Chart(pd.DataFrame(learned)).transform_filter(chosen)
+    chart = alt.layer(
+        moment.mark_rule(color=INK, strokeDash=DASHES, opacity=0.7).encode(x),
+        moment.transform_filter(f"datum.said == '{SAID[0]}'")
+        .mark_text(align="right", dx=-5, y=6, baseline="top", fontSize=12).encode(x, text="said:N"),
+        moment.transform_filter(f"datum.said == '{SAID[1]}'")
+        .mark_text(align="left", dx=5, y=6, baseline="top", fontSize=12).encode(x, text="said:N"),
+        curves(draws, ["population", "seed"]).mark_line(strokeWidth=0.9, opacity=0.4)
+        .encode(x, y, colour, detail="seed:N"),
+        curves(middles, ["population"]).mark_line(strokeWidth=2.6).encode(x, y, colour),
+    )  # fmt: skip
+    return Interactive(
+        chart.add_params(skew, features).properties(title=reading("skew", ratios, read)),
+        facts={"scale": settings["scale"], "classes": len(settings["counts"]), "draws": settings["seeds"]},
+        alt="Two curves of RankMe over time. With equal classes they rise and stay; the more skewed the classes, the "
+        "further that over classes falls again after the first class is learned.",
+    )
+
+
+def _courses(
+    skews: Mapping[int, Table], names: Mapping[int, str], times: np.ndarray
+) -> tuple[list[dict], list[dict], list[dict]]:
+    """Return the rank of every draw, its median over draws, and the medians of when classes are learned."""
+    draws, middles, learned = [], [], []
+    for ratio, table in skews.items():
+        classes = len(settings_of(table)["counts"])
+        for number, rows in table.groupby("dimension"):
+            place = {"ratio": ratio, "d": names[int(number)]}
+            for quantity, name in POPULATION_NAMES.items():
+                ranks = select(rows, quantity).pivot_table(index="seed", columns="time", values="value")[times]
+                draws += [
+                    place | {"population": name, "seed": seed, "rank": rank.round(3).tolist()}
+                    for seed, rank in zip(ranks.index, ranks.to_numpy(), strict=True)
+                ]
+                middles.append(place | {"population": name, "rank": ranks.median().round(3).tolist()})
+            moments = np.median([learned_times(one, classes) for _, one in rows.groupby("seed")], axis=0)
+            learned += [
+                place | {"time": float(time), "said": said}
+                for time, said in ((moments.min(), SAID[0]), (moments.max(), SAID[1]))
+                if np.isfinite(time)
+            ]
+    return draws, middles, learned

@@ -1,0 +1,132 @@
+"""Gradient flow of the toy, compiled, member by member: one that fails leaves the others alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from learning_dynamics.dynamics import compiled_flow
+from learning_dynamics.dynamics.compiled_flow import FIELD, compiled
+from learning_dynamics.errors import DivergenceError
+from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.trajectory import Trajectory
+
+
+def flow(
+    labels: np.ndarray,
+    initial: np.ndarray,
+    dimension: int,
+    loss: model.Loss,
+    times: np.ndarray,
+    *,
+    rtol: float,
+    atol: float,
+    copies: np.ndarray | None = None,
+    shared: bool = False,
+    inputs: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return packed states along gradient flow; nan from its start on for a member that does not get through.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (members, examples, classes)
+        One-hot.
+    initial : ndarray, shape (members, size)
+        Features and classifier at ``times[0]``, packed as by `models.pack`.
+    copies : ndarray, shape (members, examples), optional
+        How many examples each row of f stands for; see `models.derivatives`.
+    shared : bool
+        Whether the examples that a row stands for are one context, whose gradient is the sum of theirs.
+    inputs : ndarray, shape (members, examples, inputs), optional
+        Features are linear in these, f = X Theta, and Theta, shape (inputs, d), stands in f's place in all states.
+
+    Returns
+    -------
+    ndarray, shape (members, times, size)
+    """
+    members, examples, classes = labels.shape
+    seen = np.ones((members, examples)) if copies is None else copies
+    own = seen if shared else np.ones((members, examples))
+    features = 0 if inputs is None else inputs.shape[-1]
+    shape = (examples, dimension, classes, int(loss == "cross_entropy"), features)
+    states = np.full((members, len(times), initial.shape[1]), np.nan)
+    for member, start in enumerate(initial):
+        data = [labels[member], own[member], seen[member]] + ([] if inputs is None else [inputs[member]])
+        try:
+            found = compiled_flow.flow(
+                field if inputs is None else linear_field,
+                np.concatenate([np.ravel(part) for part in data]),
+                shape,
+                start,
+                times,
+                rtol=rtol,
+                atol=atol,
+                max_steps=20_000,
+            )
+        except DivergenceError:
+            states[member, 0] = start
+        else:
+            states[member] = found.states
+    return states
+
+
+def cell_flows(
+    seed: int,
+    counts: Sequence[int],
+    dimension: int,
+    loss: model.Loss,
+    init: str,
+    scale: float,
+    seeds: int,
+    times: np.ndarray,
+    *,
+    rtol: float,
+    atol: float,
+) -> Trajectory:
+    """Return gradient flow of one cell's members: series f and W, constant labels."""
+    labels, initial = starts.cell_states(seed, counts, dimension, init, scale, seeds)
+    states = flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
+    return Trajectory(
+        times, starts.factors_of(states, labels, dimension), {"labels": labels}, undecided=starts.undecided(states)
+    )
+
+
+@compiled(FIELD)
+def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
+    """Features and classifier; data are labels, and the weights of an example in its own and the classifier's slope."""
+    examples, dimension, classes, entropy = shape[0], shape[1], shape[2], shape[3]
+    size, split = examples * classes, examples * dimension
+    own, seen = data[size : size + examples], data[size + examples : size + 2 * examples]
+    f, W = state[:split].reshape(examples, dimension), state[split:].reshape(dimension, classes)
+    A = np.dot(f, W)
+    weighted = np.empty_like(A)
+    for row in range(examples):
+        if entropy:
+            top = A[row].max()
+            total = 0.0
+            for column in range(classes):
+                A[row, column] = np.exp(A[row, column] - top)
+                total += A[row, column]
+            for column in range(classes):
+                A[row, column] /= total
+        for column in range(classes):
+            rest = data[row * classes + column] - A[row, column]
+            A[row, column], weighted[row, column] = own[row] * rest, seen[row] * rest
+    np.dot(A, W.T, slope[:split].reshape(examples, dimension))
+    np.dot(f.T, weighted, slope[split:].reshape(dimension, classes))
+
+
+@compiled(FIELD)
+def linear_field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
+    """Parameters of linear features, and the classifier; data as of `field`, then the inputs."""
+    examples, dimension, classes, inputs = shape[0], shape[1], shape[2], shape[4]
+    free, split = examples * dimension, inputs * dimension
+    X = data[examples * (classes + 2) :].reshape(examples, inputs)
+    moved, found = np.empty(free + dimension * classes), np.empty(free + dimension * classes)
+    moved[:free] = np.dot(X, state[:split].reshape(inputs, dimension)).ravel()
+    moved[free:] = state[split:]
+    field(moved, data, shape, found)
+    np.dot(X.T, found[:free].reshape(examples, dimension), slope[:split].reshape(inputs, dimension))
+    slope[split:] = found[free:]

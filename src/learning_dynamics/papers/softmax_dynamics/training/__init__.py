@@ -1,0 +1,1 @@
+"""Optimisers combined: learning rates, steps, batches and decays."""

@@ -1,0 +1,94 @@
+"""Whether some learning rate, batch and number of steps shows the three phases at the paper's own size."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.draws import MORE
+from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, SETTING, case_draws
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Table
+
+NAMES = {"treated": "skewed classes in two dimensions", "equal": "equal classes", "wide": "three dimensions"}
+
+
+@claim(
+    "Figure 4, at eight examples",
+    scope="4, 2, 1 and 1 examples in V = 4 classes, d = 2; equal classes; d = 3; cross-entropy, gradient descent from "
+    "Gaussian starts; RankMe over all examples",
+    empirical=True,
+    speaks_of="some setting",
+)
+def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, typical: Fraction) -> Finding:
+    """With eight examples, as many as the paper's controls have, some learning rate, batch and number of steps shows
+    the three phases with skewed classes and a bottleneck, and not without one of them: the effective rank falls, rises,
+    and falls again while the rare classes are learned.
+
+    A draw counts if its training has learned its examples: none has a loss of log 2 or more at the end, so that each
+    example's own class has a probability above one half. Draws that have not count against the claim, with skew and
+    bottleneck as without. Of {settings} settings the one with the largest distance between the draws that show the
+    phases and those of the controls that do, or have not learned, is chosen on half of the draws and judged on the
+    other half: {setting}. There {value:.0%} show them, of {learned:.0%} that learn; with equal classes {equal:.0%} of
+    {equal_learned:.0%}, in three dimensions {wide:.0%} of {wide_learned:.0%}. Most often they show at {often}, chosen
+    without the controls: in {most:.0%}; there in {most_equal:.0%} with equal classes and in {most_wide:.0%} in three
+    dimensions.
+    """
+    draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
+
+    def best(own: str, others: list[str]) -> tuple[float, int, int]:
+        """Return the setting, chosen on draws of even number, in which a case stands out from others the most."""
+        shares = {case: _shares(draws[case]) for case in draws}
+        score = shares[own]["shows"]
+        if others:
+            score = score - pd.concat([shares[case]["shows_or_open"] for case in others], axis=1).max(axis=1)
+        return score.idxmax()
+
+    def judged(case: str, setting: tuple[float, int, int]) -> pd.DataFrame:
+        rows = draws[case]
+        return rows[(rows[SETTING] == list(setting)).all(axis=1) & (rows["seed"] % 2 == 1)]
+
+    def check(case: str, own: str, setting: tuple[float, int, int]) -> Check:
+        rows = judged(case, setting)
+        bound = {"at_least": typical} if case == own else {"at_most": typical}
+        return share_of_draws(
+            f"draws with warm-up, growth and compression, in this order, {NAMES[case]}",
+            rows["shows"],
+            undecided=~rows["learned"],
+            because=MORE if case == own else "what is needed for them is missing",
+            left_out={"draws on which the setting was chosen": int((rows["seed"].max() + 1) - len(rows))},
+            **bound,
+        )
+
+    def judge(own: str) -> Judgement:
+        others = [case for case in CASES if case != own]
+        setting = best(own, others)
+        return Judgement(check(own, own, setting), *(check(case, own, setting) for case in others))
+
+    chosen, often = best("treated", ["equal", "wide"]), best("treated", [])
+    facts = {
+        "settings": len(_shares(draws["treated"])),
+        "setting": _name(chosen),
+        "learned": float(judged("treated", chosen)["learned"].mean()),
+        "equal": float(judged("equal", chosen)["shows"].mean()),
+        "equal_learned": float(judged("equal", chosen)["learned"].mean()),
+        "wide": float(judged("wide", chosen)["shows"].mean()),
+        "wide_learned": float(judged("wide", chosen)["learned"].mean()),
+        "often": _name(often),
+        "most": float(judged("treated", often)["shows"].mean()),
+        "most_equal": float(judged("equal", often)["shows"].mean()),
+        "most_wide": float(judged("wide", often)["shows"].mean()),
+    }
+    rivals = {"equal classes in place of skewed ones": "equal", "three dimensions in place of two": "wide"}
+    return Finding(judge, "treated", rivals, facts=facts)
+
+
+def _shares(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return, by setting, the shares of draws of even number that show the phases, and of those that do or are open."""
+    even = rows[rows["seed"] % 2 == 0].assign(shows_or_open=lambda table: table["shows"] | ~table["learned"])
+    return even.groupby(SETTING)[["shows", "shows_or_open"]].mean()
+
+
+def _name(setting: tuple[float, int, int]) -> str:
+    rate, batch, steps = setting
+    return f"{'full batches' if batch == 0 else f'batches of {batch}'}, learning rate {rate:g}, {steps} steps"

@@ -1,0 +1,180 @@
+"""The search at the paper's own size, and optimisers combined, as maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import PercentFormatter
+
+from learning_dynamics.evidence import share
+from learning_dynamics.papers.softmax_dynamics.draws import sizes_of
+from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, MEMBER, case_draws
+from learning_dynamics.plotting import WIDTH, Drawn
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Table, select, settings_of
+
+LAWS = ("equal", "$1/k$", "$1/k^2$")
+
+
+def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
+    r"""Eight examples, every learning rate with every batch: share of seeds that learn and show all three phases.
+
+    RankMe, centred, over all examples: a warm-up, a growth and a fall while the rarest classes are learned, in this
+    order, each of {threshold:g} or more. Rows: class sizes {sizes} in {least} dimensions, equal ones, and skewed ones
+    in {most}. Columns: after how many steps. Shares in per cent of all {seeds} seeds, with 95 % Wilson intervals;
+    gradient descent, a minibatch's gradient scaled to the sum over examples. Hatched where fewer than half of the seeds
+    have learned, that is, where some example's own class has a probability of one half or less at the end.
+    """
+    steps = sorted(trainings["steps"].unique())
+    draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
+    dimensions = trainings["dimension"]
+    figure, axes = plt.subplots(
+        len(CASES), len(steps), figsize=(WIDTH, 2.2 * len(CASES)), sharex=True, sharey=True, squeeze=False
+    )
+    for row, (case, name) in zip(axes, CASES.items(), strict=True):
+        for axis, end in zip(row, steps, strict=True):
+            image = _settings(axis, draws[case][draws[case]["steps"] == end])
+        row[0].set_ylabel(f"{name.format(least=dimensions.min(), most=dimensions.max())}\nbatch")
+    for axis, end in zip(axes[0], steps, strict=True):
+        axis.set_title(f"{end} steps", fontsize=10)
+    for axis in axes[-1]:
+        axis.set_xlabel("learning rate")
+    bar = figure.colorbar(image, ax=axes, aspect=40, pad=0.015)
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    bar.set_label("share of seeds that learn and show three phases")
+    settings = settings_of(trainings)
+    facts = {
+        "threshold": threshold,
+        "sizes": ", ".join(map(str, next(sizes for sizes in settings["counts"] if len(set(sizes)) > 1))),
+        "least": dimensions.min(),
+        "most": dimensions.max(),
+        "seeds": settings["seeds"],
+    }
+    alt = "Shares of seeds by learning rate, batch and number of steps, with and without skew and bottleneck."
+    return Drawn(figure, facts, alt)
+
+
+def _settings(axis: Axes, rows: pd.DataFrame) -> AxesImage:
+    """Draw shares with their intervals: batches by learning rates."""
+    # a batch of 0 is all examples, and so the largest
+    batches = sorted(rows["batch"].unique(), key=lambda batch: batch or np.inf)
+    rates = sorted(rows["learning_rate"].unique())
+    shares = np.empty((len(batches), len(rates)))
+    for (batch, rate), cell in rows.groupby(["batch", "learning_rate"]):
+        i, j = batches.index(batch), rates.index(rate)
+        found = share(int(cell["shows"].sum()), len(cell))
+        shares[i, j] = found.value
+        text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
+        colour = "black" if found.value > 0.6 else "white"
+        axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
+        if cell["learned"].mean() < 0.5:
+            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="//", edgecolor="0.55", lw=0))
+    axis.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
+    axis.set_yticks(range(len(batches)), [str(batch or "all") for batch in batches])
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    return axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto", origin="lower")
+
+
+def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
+    r"""More classes under optimisers combined: share of seeds whose rank falls while all classes but the first are
+    learned.
+
+    RankMe, centred, over the means of classes (top) and over examples (bottom). Falls of {threshold:g} or more count:
+    of one after a rise since the warm-up's trough the part in that time. Columns: numbers of classes $V$, and in them
+    sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$, in $d$ dimensions. Rows: descent
+    without and with momentum {momentum:g}, and AdamW with decays, on all examples or on batches. Shares in per cent of
+    {seeds} seeds; white: not tried. Hatched where fewer than half of the seeds have learned every example when training
+    ends. With all examples at once there is one row a class.
+    """
+    whole = pd.concat([_fallen(table, threshold) for table in trainings], ignore_index=True)
+    names = list(dict.fromkeys(whole.sort_values(["batch", "method", "decay"], key=_in_order)["name"]))
+    classes = sorted(whole["classes"].unique())
+    cells = {
+        V: sorted(
+            set(zip(part["law"], part["dimension"], strict=True)), key=lambda cell: (LAWS.index(cell[0]), cell[1])
+        )
+        for V, part in whole.groupby("classes")
+    }
+    figure, axes = plt.subplots(
+        2, len(classes), figsize=(WIDTH, 1.4 + 0.42 * len(names)), sharex="col", sharey=True, squeeze=False,
+        width_ratios=[len(cells[V]) for V in classes],
+    )  # fmt: skip
+    for row, population in zip(axes, ("classes", "examples"), strict=True):
+        for axis, V in zip(row, classes, strict=True):
+            part = whole[(whole["population"] == population) & (whole["classes"] == V)]
+            image = _combinations(axis, part, names, cells[V])
+        row[0].set_ylabel(f"over {population}")
+    for axis, V in zip(axes[0], classes, strict=True):
+        axis.set_title(f"$V = {V}$", fontsize=10)
+    for axis, V in zip(axes[1], classes, strict=True):
+        axis.set_xticks(range(len(cells[V])), [f"{d}" for _, d in cells[V]], fontsize=7)
+        axis.set_xlabel("$d$, by law of sizes")
+        for law in LAWS:
+            places = [place for place, (name, _) in enumerate(cells[V]) if name == law]
+            if places:
+                axis.annotate(law, (np.mean(places), 0), (0, -18), ("data", "axes fraction"), "offset points",
+                              ha="center", va="top", fontsize=8)  # fmt: skip
+        axis.xaxis.labelpad = 24
+    bar = figure.colorbar(image, ax=axes, aspect=40, pad=0.015)
+    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    bar.set_label("share of seeds that fall")
+    seeds = sorted({settings_of(table)["seeds"] for table in trainings})
+    facts = {
+        "threshold": threshold,
+        "momentum": max(settings_of(table)["momentum"] for table in trainings),
+        "seeds": " or ".join(map(str, seeds)),
+    }
+    alt = "Shares of seeds whose rank falls, by optimiser, number of classes, law of sizes and dimensions."
+    return Drawn(figure, facts, alt)
+
+
+def _in_order(column: pd.Series) -> pd.Series:
+    return column.map(["SGD", "momentum", "Adam", "AdamW"].index) if column.name == "method" else column
+
+
+def _fallen(table: Table, threshold: float) -> pd.DataFrame:
+    """Return the draws of a table, with whether their rank falls and whether they learned, their law and a name."""
+    rows = select(table, "fall_learning")
+    rows = rows[np.isclose(rows["threshold"], threshold)]
+    learned = select(table, "learned").set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
+    sizes = rows["counts"].map(sizes_of)
+    return rows.assign(
+        fallen=rows["value"] >= threshold,
+        learned=learned.to_numpy() == 1,
+        classes=sizes.map(len),
+        law=sizes.map(_law),
+        name=[_name(*key) for key in rows[["method", "decay", "batch"]].itertuples(index=False)],
+    )
+
+
+def _law(sizes: Sequence[int]) -> str:
+    """Return which power of its number a class's size falls with."""
+    return LAWS[round(np.log(sizes[0] / sizes[-1]) / np.log(len(sizes)))]
+
+
+def _name(method: str, decay: float, batch: int) -> str:
+    name = f"AdamW, decay {decay:g}" if method == "AdamW" else {"SGD": "descent"}.get(method, method)
+    return f"{name}, {f'batch {batch}' if batch else 'all'}"
+
+
+def _combinations(axis: Axes, rows: pd.DataFrame, names: list[str], cells: list[tuple[str, int]]) -> AxesImage:
+    """Draw shares, trainings by laws and dimensions; what was not tried stays empty."""
+    shares = np.full((len(names), len(cells)), np.nan)
+    for (name, law, dimension), cell in rows.groupby(["name", "law", "dimension"]):
+        i, j = names.index(name), cells.index((law, dimension))
+        shares[i, j] = cell["fallen"].mean()
+        colour = "black" if shares[i, j] > 0.6 else "white"
+        axis.text(j, i, f"{100 * shares[i, j]:.0f}", ha="center", va="center", fontsize=6.5, color=colour)
+        if cell["learned"].mean() < 0.5:
+            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///", edgecolor="0.55", lw=0))
+    axis.set_yticks(range(len(names)), names, fontsize=7.5)
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    return axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto")

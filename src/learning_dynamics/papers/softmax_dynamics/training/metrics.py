@@ -1,0 +1,95 @@
+"""Phases of the rank under combined optimisers, and which trainings have learned their examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.measures.spectra import effective_rank
+from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.settings import Count, Fraction, Positive
+from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.trajectory import Trajectory
+
+CELLS = (
+    Column("method", "str", "SGD, momentum, Adam (decay in the gradient) or AdamW (decay off the parameters)"),
+    Column("learning_rate", "float", "learning rate; under momentum the effective one"),
+    Column("decay", "float", "weight decay"),
+    Column("batch", "int", "examples in a minibatch; 0 for all"),
+    Column("steps", "int", "after how many steps the course ends of which this is measured"),
+    Column("counts", "str", "class sizes, largest first, joined by dashes"),
+    Column("skewed", "bool", "whether class sizes differ"),
+    Column("dimension", "int", "feature dimensions d"),
+    Column("scale", "float", "standard deviation of the initial parameters"),
+    Column("seed", "int", "ensemble member within its cell"),
+    Column("population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"),
+    Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
+    QUANTITY,
+    Column("value", "float", "measured; empty where training left the finite numbers", nullable=True),
+)
+
+
+@columns(*CELLS)
+def combinations(
+    trajectory: Trajectory, *, steps: list[Count], thresholds: list[Positive], lower: Fraction, upper: Fraction
+) -> pd.DataFrame:
+    """Measure RankMe, centred, over examples and over classes, along the course up to each number of `steps`.
+
+    ``learned``: whether at the end every example's own class has a probability above one half, that is, whether no
+    example's loss reaches log 2. ``diverged``: whether the mean loss at the end is above log V, that of uniform
+    predictions, from which small starts begin, or training left the finite numbers, then or later. A training that has
+    done neither is under way.
+
+    By population ``peak``, the highest rank since the warm-up's trough, and ``end``, that at the end. By threshold: the
+    part of a fall after a rise since that trough which comes while the rarest classes are learned (between `lower` and
+    `upper`), ``fall_rare``, or while all classes after the first are, ``fall_learning``, or at any time, ``fall``;
+    ``phases``, whether a warm-up, a growth and a fall while the rarest classes are learned follow one another.
+    """
+    constants = trajectory.constants
+    sizes = constants["counts"]
+    failed = np.asarray(trajectory.undecided, dtype=bool)
+    labels = {name: constants[name] for name in ("learning_rate", "decay", "batch", "dimension", "scale")} | {
+        "method": constants["method"].astype(str),
+        "counts": np.array(["-".join(map(str, row)) for row in sizes.tolist()]),
+        "skewed": sizes.max(axis=1) > sizes.min(axis=1),
+    }
+    members = np.arange(len(sizes))
+    axes = {"seed": members % trajectory.settings["seeds"]}
+    # failed members are held where everything is defined, and masked
+    ranks = {
+        name: effective_rank(np.where(failed[:, None, None], 1.0, trajectory.series[name]))
+        for name in ("examples", "classes")
+    }
+    tables = []
+    for end in steps:
+        kept = trajectory.time <= end
+        known = labels | {"steps": end}
+        tables.append(rows(outcomes(trajectory, kept), axes, **known, population="", threshold=0.0))
+        probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, kept]
+        windows = falls.windows(probabilities, sizes, lower, upper)
+        for population, whole in ranks.items():
+            series = whole[:, kept]
+            since = falls.troughs(series, windows.learning[0])
+            after = np.arange(series.shape[1]) >= since[:, None]
+            ends = {"end": series[:, -1], "peak": np.where(after, series, -np.inf).max(axis=1)}
+            tables.append(rows(_masked(ends, failed), axes, **known, population=population, threshold=0.0))
+            for threshold in thresholds:
+                found = falls.falls_by_window(series, threshold, windows)
+                found["phases"] = falls.three_phases(series, threshold, windows)
+                tables.append(rows(_masked(found, failed), axes, **known, population=population, threshold=threshold))
+    return joined(CELLS, *tables)
+
+
+def outcomes(trajectory: Trajectory, kept: np.ndarray) -> dict[str, np.ndarray]:
+    """Return who has learned and who has diverged at the last of the kept records, shape (members,) each."""
+    mean, largest = np.moveaxis(trajectory.series["loss"][:, kept][:, -1], -1, 0)
+    failed = np.asarray(trajectory.undecided, dtype=bool)
+    uniform = np.log(trajectory.constants["counts"].shape[1])
+    return {
+        "learned": (~failed & (largest < -np.log(falls.LEARNED))).astype(float),
+        "diverged": (failed | ~(mean <= uniform)).astype(float),
+    }
+
+
+def _masked(measured: dict[str, np.ndarray], failed: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: np.where(failed, np.nan, value) for name, value in measured.items()}

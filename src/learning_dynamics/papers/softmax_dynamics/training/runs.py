@@ -1,0 +1,159 @@
+"""The toy trained by every combination of optimiser, learning rate, weight decay and batch, over skews and scales."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Count, Fraction, Natural, NonNegative, Positive, Seed
+from learning_dynamics.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Course, Optimiser
+
+ADAPTIVE = ("Adam", "AdamW")
+
+
+def combinations(
+    *,
+    counts: list[list[Count]],
+    dimensions: list[Count],
+    scales: list[Positive],
+    seeds: Count,
+    methods: list[Literal["SGD", "momentum", "Adam", "AdamW"]],
+    learning_rates: list[Positive],
+    momentum: Fraction,
+    decays: list[NonNegative],
+    batches: list[Natural],
+    loss: Literal["sum", "mean"],
+    rows: Literal["examples", "classes"],
+    steps: Count,
+    points: Count,
+    seed: Seed,
+) -> Trajectory:
+    """Descent on the cross-entropy, its sum or mean over examples, orthonormal inputs, Gaussian starts, each with each.
+
+    Weight decay is added to the gradient, under AdamW taken off the parameters. `momentum` is heavy-ball momentum,
+    with the rate times one minus it, the same effective rate. A batch of 0 is all examples; a minibatch is drawn anew
+    at each step, its gradient scaled to that of all. A member starts where its siblings with other optimisers do.
+
+    With ``rows: classes`` a row of features stands for all examples of its class, as if these started together; only
+    full batches keep them together. Descent moves all examples of a class alike, and what is left of a small start is
+    their mean, with entries of scale / sqrt(class size); Adam moves each by as much however small its gradient, and
+    rows start at the scale.
+
+    Returns
+    -------
+    Trajectory
+        Time counts steps. Series examples and classes (members, records, d): eigenvalues of the features' covariance
+        about their mean, a class counting as often as it has examples or once, padded with zeros to the largest d;
+        probabilities (of its own class, mean over each class); loss (mean of the examples' and the largest). Constants
+        method, learning_rate, decay, batch, counts, dimension and scale of each member.
+
+    Raises
+    ------
+    ProjectError
+        If entries of `counts` have different numbers of classes, or a minibatch is to draw from rows of classes.
+    """
+    from learning_dynamics.papers.softmax_dynamics import optimisers
+
+    if len({len(sizes) for sizes in counts}) > 1:
+        raise ProjectError("combinations: all entries of `counts` must have as many classes")
+    if rows == "classes" and any(batches):
+        raise ProjectError("combinations: `rows: classes` takes full batches alone; give `batches: [0]`")
+    trainings = [Training(*values) for values in itertools.product(methods, learning_rates, decays, batches)]
+    cells = list(itertools.product(trainings, counts, dimensions, scales))
+    records = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
+    members, width, classes = len(cells) * seeds, max(dimensions), len(counts[0])
+    series = {
+        "examples": np.zeros((members, len(records), width)),
+        "classes": np.zeros((members, len(records), width)),
+        "probabilities": np.zeros((members, len(records), classes)),
+        "loss": np.zeros((members, len(records), 2)),
+    }
+    for cell, (training, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
+        n = np.array(sizes)
+        optimiser = training.optimiser(momentum, int(n.sum()) if loss == "mean" else 1)
+        reduced = rows == "classes"
+        # siblings under other optimisers start alike
+        label = f"softmax_dynamics.map.{'-'.join(map(str, sizes))}.{dimension}.{scale}" + ".classes" * reduced
+        for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
+            theta, W = toy.gaussian(rng, classes if reduced else int(n.sum()), dimension, classes, scale)
+            draws = int(rng.integers(2**31))
+            if reduced and training.method not in ADAPTIVE:
+                theta /= np.sqrt(n)[:, None]
+            course = optimisers.train(
+                None, np.ones_like(n) if reduced else n, theta, W, optimiser, records, draws, n if reduced else None
+            )
+            of_examples, of_classes = _spectra(course, n)
+            series["examples"][member, :, :dimension] = of_examples
+            series["classes"][member, :, :dimension] = of_classes
+            series["probabilities"][member] = course.probabilities
+            series["loss"][member] = np.stack([course.loss, course.largest_loss], axis=-1)
+    constants = {
+        name: np.repeat(np.array([getattr(training, name) for training, *_ in cells]), seeds)
+        for name in ("method", "learning_rate", "decay", "batch")
+    } | {
+        "counts": np.repeat(np.array([sizes for _, sizes, _, _ in cells]), seeds, axis=0),
+        "dimension": np.repeat(np.array([dimension for _, _, dimension, _ in cells]), seeds),
+        "scale": np.repeat(np.array([scale for _, _, _, scale in cells]), seeds),
+    }
+    finite = [np.isfinite(array).reshape(members, -1).all(axis=1) for array in series.values()]
+    return Trajectory(records.astype(float), series, constants, undecided=~np.logical_and.reduce(finite))
+
+
+@dataclass(frozen=True)
+class Training:
+    """One way to train."""
+
+    method: str
+    learning_rate: float
+    decay: float
+    batch: int
+
+    def optimiser(self, momentum: float, share: int) -> Optimiser:
+        """Return the optimiser of a loss that is the sum over examples divided by `share`.
+
+        `momentum` is that of the method of this name. Dividing a gradient and the decay in it by `share` divides steps
+        of descent, and leaves those of Adam.
+        """
+        from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
+
+        heavy = momentum if self.method == "momentum" else 0.0
+        adaptive, decoupled = self.method in ADAPTIVE, self.method == "AdamW"
+        return Optimiser(
+            self.learning_rate * (1 - heavy) / (1 if adaptive else share),
+            momentum=heavy,
+            weight_decay=self.decay * (1 if decoupled else share),
+            batch=self.batch,
+            adam=adaptive,
+            decoupled=decoupled,
+        )
+
+
+def _spectra(course: Course, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues of the features' covariance about their mean, over examples and over class means.
+
+    nan where anything is not finite; shape (records, d) each.
+    """
+    examples, classes = sizes.sum(), len(sizes)
+    found = []
+    with np.errstate(over="ignore", invalid="ignore"):  # of a training that diverges
+        means, total = course.sums / sizes[:, None], course.sums.sum(axis=1)
+        centre = means.mean(axis=1)
+        covariances = (
+            course.gram / examples - total[:, :, None] * total[:, None, :] / examples**2,
+            np.swapaxes(means, 1, 2) @ means / classes - centre[:, :, None] * centre[:, None, :],
+        )
+    for covariance in covariances:
+        finite = np.isfinite(covariance).all(axis=(1, 2), keepdims=True)
+        values = np.linalg.eigvalsh(np.where(finite, covariance, 0.0))
+        found.append(np.where(finite[..., 0], np.clip(values, 0.0, None), np.nan))
+    return found[0], found[1]

@@ -1,0 +1,101 @@
+"""What the maps of trainings draw, read off their artists."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.patches import Rectangle
+
+from learning_dynamics.papers.softmax_dynamics.training import figures
+
+SEEDS = 10
+SIZES = {"equal": "1-1-1-1", "$1/k$": "4-2-1-1", "$1/k^2$": "16-4-2-1"}
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def trainings(method: str, decay: float, batch: int, share: float, learned: float) -> pd.DataFrame:
+    """Falls over classes in so many of the draws at 1/k^2, none over examples; so many learn at d = 2, all at d = 3."""
+    rows = []
+    for (law, counts), d, seed in itertools.product(SIZES.items(), (2, 3), range(SEEDS)):
+        cell = {
+            "method": method, "learning_rate": 0.1, "decay": decay, "batch": batch, "steps": 100, "counts": counts,
+            "dimension": d, "scale": 0.01, "seed": seed,
+        }  # fmt: skip
+        known = float(seed < SEEDS * (learned if d == 2 else 1.0))
+        rows.append({**cell, "population": "", "threshold": 0.0, "quantity": "learned", "value": known})
+        for population in ("classes", "examples"):
+            fallen = seed < SEEDS * share and law == "$1/k^2$" and population == "classes"
+            rows.append(
+                {
+                    **cell,
+                    "population": population,
+                    "threshold": 0.05,
+                    "quantity": "fall_learning",
+                    "value": 0.1 * fallen,
+                }
+            )
+    table = pd.DataFrame(rows)
+    table.attrs["settings"] = {"seeds": SEEDS, "momentum": 0.9}
+    return table
+
+
+def hatched(axis) -> set[tuple[int, int]]:
+    return {
+        (round(patch.get_y() + 0.5), round(patch.get_x() + 0.5))
+        for patch in axis.patches
+        if isinstance(patch, Rectangle) and patch.get_hatch()
+    }
+
+
+def test_optimisers_have_a_row_each_and_laws_a_column():
+    tables = [trainings("AdamW", 0.6, 4, 0.8, 1.0), trainings("SGD", 0.0, 0, 0.3, 0.4)]
+    drawn = figures.optimisers(tables, threshold=0.05)
+    classes, examples = [axis for axis in drawn.figure.axes if axis.images]
+    # full batches first; laws in order, in each the dimensions
+    expected = [[0, 0, 0, 0, 0.3, 0.3], [0, 0, 0, 0, 0.8, 0.8]]
+    np.testing.assert_allclose(classes.images[0].get_array(), expected)
+    assert not examples.images[0].get_array().any()
+    assert [label.get_text() for label in classes.get_yticklabels()] == ["descent, all", "AdamW, decay 0.6, batch 4"]
+    # four of ten have learned under descent in two dimensions
+    assert hatched(classes) == hatched(examples) == {(0, 0), (0, 2), (0, 4)}
+
+
+def test_what_was_not_tried_stays_empty():
+    one = trainings("SGD", 0.0, 0, 0.3, 1.0)
+    other = trainings("AdamW", 0.0, 0, 0.8, 1.0)
+    kept = other[other["dimension"] == 2]
+    kept.attrs = other.attrs
+    drawn = figures.optimisers([one, kept], threshold=0.05)
+    shares = drawn.figure.axes[0].images[0].get_array()
+    assert np.ma.filled(np.isnan(shares), True).tolist() == [[False] * 6, [False, True] * 3]
+
+
+def test_a_search_is_hatched_where_few_learn_and_counts_all_draws():
+    rows = []
+    for rate, batch, skewed, d, seed in itertools.product((0.1, 1.0), (2, 0), (True, False), (2, 3), range(SEEDS)):
+        cell = {
+            "method": "SGD", "learning_rate": rate, "decay": 0.0, "batch": batch, "steps": 100,
+            "counts": "4-2-1-1" if skewed else "2-2-2-2", "skewed": skewed, "dimension": d, "scale": 0.01, "seed": seed,
+        }  # fmt: skip
+        learned, phases = float(seed < (4 if rate == 1.0 else 10)), float(skewed and batch == 0)
+        rows += [
+            {**cell, "population": "", "threshold": 0.0, "quantity": "learned", "value": learned},
+            {**cell, "population": "examples", "threshold": 0.05, "quantity": "phases", "value": phases},
+        ]
+    table = pd.DataFrame(rows)
+    table.attrs["settings"] = {"seeds": SEEDS, "counts": [[4, 2, 1, 1], [2, 2, 2, 2]]}
+    treated, equal, wide = figures.eight_examples(table, threshold=0.05).figure.axes[:3]
+    # batches upwards, all examples on top; rates to the right
+    assert treated.images[0].get_array().tolist() == wide.images[0].get_array().tolist() == [[0, 0], [1, 0.4]]
+    assert not equal.images[0].get_array().any()
+    assert [label.get_text() for label in treated.get_yticklabels()] == ["2", "all"]
+    assert hatched(treated) == {(0, 1), (1, 1)}
