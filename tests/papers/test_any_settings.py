@@ -6,6 +6,7 @@ import resource
 import signal
 import tempfile
 import time
+import tracemalloc  # noqa: F401  pytest's hook imports it otherwise, where an alarm may fall
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin

@@ -1,0 +1,48 @@
+"""Every figure that the reader moves, at smoke scale: it can be moved, it is small, its numbers fill what is said."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.stages.interactive import LARGEST, chart_of
+from learning_dynamics.pipeline.templates import fields, fill, typed_results
+from tests.support import PAPERS, smoke, tables_of
+
+
+def test_every_paper_has_one():
+    assert [paper for paper in PAPERS if len(smoke(paper).interactives(paper)) != 1] == []
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"),
+    [pytest.param(paper, name, id=f"{paper}.{name}") for paper in PAPERS for name in smoke(paper).interactives(paper)],
+)
+def test_it_can_be_moved_and_says_what_it_shows(paper, name):
+    whose = smoke(paper)
+    spec = whose.interactive(paper, name)
+    tables = tables_of(whose, paper, spec["runs"])
+    drawn = paper_function(paper, "interactive", spec["kind"])(**tables, **spec["settings"])
+    text = chart_of(drawn, "what it shows", name)
+    assert len(text.encode()) < LARGEST
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    chart = json.loads(text)
+    assert chart["description"] == "what it shows"
+    inputs = [parameter["bind"] for parameter in chart["params"]]
+    assert inputs[0]["input"] == "range"
+    assert {bind["input"] for bind in inputs} <= {"range", "radio"}
+    # what is chosen decides what is drawn, and the title says it
+    drawing = json.dumps(chart["layer"]) + json.dumps(chart["title"], ensure_ascii=False)
+    for parameter in chart["params"]:
+        assert parameter["name"] in drawing
+    assert chart["params"][0]["name"] in chart["title"]["text"]["expr"]
+    caption = whose.caption(paper, name, "interactive")
+    assert typed_results(caption) == []
+    assert drawn.alt
+    assert fields(caption) | fields(drawn.alt) == set(drawn.facts)
+    for words in (caption, drawn.alt):
+        assert "{" not in "".join(fill(words, plain_facts(drawn.facts)).split("$")[::2])
