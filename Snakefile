@@ -15,7 +15,7 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import hold_folder, take_lease
+from learning_dynamics.files import check_writable, hold_folder, take_lease
 from learning_dynamics.pipeline.cluster import check_nothing_left_behind
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.freshness import (
@@ -26,10 +26,12 @@ from learning_dynamics.pipeline.freshness import (
 )
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import REQUESTS
+from learning_dynamics.pipeline.room import check_room
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
 from learning_dynamics.pipeline.targets import check_targets
 
 try:
+    check_writable(Path.cwd()) if workflow.is_main_process else None
     CONFIGURATION = load([Path(file) for file in workflow.configfiles], config, ROOT)
     project = Project(CONFIGURATION)
     project.outputs if workflow.is_main_process else None  # reads all science: a mistake in it is one line, now
@@ -56,6 +58,7 @@ onstart:
             hold_folder(Path(".snakemake/learning_dynamics.lock"))
             check_nothing_left_behind(Path.cwd())
             take_lease(Path(".snakemake/learning_dynamics.lease"))
+            check_disk()
         except ProjectError as error:
             sys.exit(f"error: {error}")
 
@@ -137,6 +140,7 @@ include: "workflow/rules/metrics.smk"
 include: "workflow/rules/bundle.smk"
 include: "workflow/rules/figure.smk"
 include: "workflow/rules/motion.smk"
+include: "workflow/rules/interactive.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/replicate.smk"
 include: "workflow/rules/regions.smk"

@@ -17,6 +17,13 @@ class DivergenceError(ProjectError, ArithmeticError):
     """A simulation left the finite numbers, or could not be carried to its end."""
 
 
+class UnfinishedError(ProjectError):
+    """The time granted is over, and what has been reached is written down: the same command goes on from there."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} in the time that was granted; run the same command again to go on"
+
+
 def shortened(value: object) -> str:
     """Return a value as it would be written, on one line, cut where it grows long."""
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**40 else "a number of many digits"

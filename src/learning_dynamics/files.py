@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import TextIO
 
 from learning_dynamics.errors import ProjectError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 @contextmanager
@@ -27,8 +30,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """
     check_lease()
     path = Path(path)
-    if os.path.exists(path) and not os.path.isfile(path):  # false of names that no file can have
-        raise ProjectError(f"{path}: is no file that could be replaced; name another")
+    check_replaceable(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,14 +39,46 @@ def replacing(path: str | Path) -> Iterator[Path]:
             os.fsync(written.fileno())
         with _leased():
             os.replace(partial, path)
-    except OSError as error:
+    except ProjectError:
+        raise
+    except Exception as error:
+        # a library that fails while it cleans up after a full disk tells of that
+        refused = error if isinstance(error, OSError) else error.__context__
+        if not isinstance(refused, OSError) or (refused is not error and refused.errno not in FULL):
+            raise
         raise ProjectError(
-            f"{path}: cannot be written ({error.strerror or error}); free space or make the folder writable, "
+            f"{path}: cannot be written ({refused.strerror or refused}); free space or make the folder writable, "
             "then run the same command again"
         ) from error
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+def check_replaceable(path: str | Path) -> None:
+    """Raise `ProjectError` if a folder, device or pipe has that name."""
+    if os.path.exists(path) and not os.path.isfile(path):  # false of names that no file can have
+        raise ProjectError(f"{path}: is no file that could be replaced; name another")
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse to start where nothing can be kept: another user's folder, or a file system that is only read.
+
+    Raises
+    ------
+    ProjectError
+        It names the first folder, or record of Snakemake's, that cannot be written.
+    """
+    records = folder / ".snakemake"
+    needed = [folder]
+    if records.exists():
+        needed = [records, *(place for place in records.glob("*") if place.is_dir()), *records.glob("metadata/*")]
+    for place in sorted(needed):
+        if not os.access(place, os.W_OK):
+            raise ProjectError(
+                f"{place}: cannot be written by this user; make all of it writable, or work elsewhere: "
+                "snakemake --directory FOLDER"
+            )
 
 
 LEASE = "LEARNING_DYNAMICS_LEASE"  # of a job: the file that names the Snakemake at work here, and the one that sent it
@@ -60,7 +94,7 @@ def take_lease(file: Path) -> None:
     """
     file = file.resolve()
     ours = f"{os.getpid()}-{secrets.token_hex(8)}"
-    with open(file, "a+") as stream:
+    with _opened(file) as stream:
         _lock(stream, fcntl.LOCK_EX)
         stream.seek(0)
         stream.truncate()
@@ -100,6 +134,15 @@ def _leased() -> Iterator[None]:
         yield
 
 
+def _opened(file: Path) -> TextIO:
+    try:
+        return open(file, "a+")
+    except OSError as error:
+        raise ProjectError(
+            f"{file}: cannot be written ({error.strerror}); make it writable for all who work here, or delete it"
+        ) from None
+
+
 def _lock(stream: TextIO, how: int) -> None:
     with suppress(OSError):  # a file system without locks: the check stands, a moment less exact
         fcntl.flock(stream, how)
@@ -116,7 +159,7 @@ def hold_folder(lock: Path) -> None:
     ProjectError
         If another process holds it; the message names the process.
     """
-    stream = open(lock, "a+")  # noqa: SIM115 - held until the process ends
+    stream = _opened(lock)  # held until the process ends
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -1,7 +1,8 @@
-"""How far a long loop is: a bar on a terminal, a plain line now and then in a log."""
+"""How far a long loop is: a bar on a terminal, a plain line now and then in a log; and what time it has left."""
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -25,3 +26,17 @@ def progress(items: Sequence[Item], label: str) -> Iterator[Item]:
         if now - said >= LINE_INTERVAL or done == len(items):
             print(f"{label}: {done} of {len(items)} after {now - started:.0f} s", file=sys.stderr, flush=True)
             said = now
+
+
+_ends = math.inf
+
+
+def grant(seconds: float) -> None:
+    """Let `time_left` count down from some seconds; what can be taken up again stops when they are over."""
+    global _ends
+    _ends = time.monotonic() + seconds
+
+
+def time_left() -> float:
+    """Return the seconds that this process was granted and has not used; infinite where nobody set a limit."""
+    return _ends - time.monotonic()

@@ -15,5 +15,7 @@ Real = float  # any finite number
 Positive = float  # above 0, finite
 NonNegative = float  # 0 or more, finite
 Fraction = float  # from 0 to 1
+# squared size of weights at the start, 1e-24 or more: below it rounding of what is learnt shows in what is not yet
+Scale = float
 
-__all__ = ["Count", "Fraction", "Literal", "Natural", "NonNegative", "Positive", "Real", "Seed"]
+__all__ = ["Count", "Fraction", "Literal", "Natural", "NonNegative", "Positive", "Real", "Scale", "Seed"]

@@ -47,6 +47,7 @@ except ImportError as error:
 
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings", "controller_is_down"]
+REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # as `learning_dynamics.pipeline.cluster` has it
 PAUSE = 2.0  # seconds between questions to a controller that does not answer
 
 
@@ -58,6 +59,8 @@ class Executor(SlurmExecutor):
       exception is lost in a thread, and Snakemake waits for ever).
     - One Snakemake does all jobs of a submission, one after the other, on the processors that they asked for (each
       job gets a job step and another Snakemake: ten times what a short job takes). Job arrays are left as they are.
+
+    Besides, a submission of one job is told where Slurm may requeue it: it can go back into the queue by itself.
     """
 
     def __post_init__(self, *given: Any, **named: Any) -> None:
@@ -141,6 +144,12 @@ class Executor(SlurmExecutor):
         """Return how the Snakemake of a submission runs its jobs."""
         # `abreast` is declared by the rules whose jobs travel together
         return super().additional_general_args() if self.array_jobs else "--executor local --resources abreast=1"
+
+    def format_job_exec(self, job: Any) -> str:
+        """Return what a submission executes; one that Slurm may requeue by itself is told so."""
+        executed = super().format_job_exec(job)
+        alone = self.workflow.executor_settings.requeue and not job.is_group()
+        return f"export {REQUEUE}=1; {executed}" if alone else executed
 
     def get_job_args(self, job: Any, **given: Any) -> str:
         """Return the arguments of a submission's Snakemake, with the processors that it asked for."""

@@ -66,7 +66,9 @@ def resource(stage, key):
         configured = stage in ("data", "run", "metrics", "bundle")
         given = project.resources(stage, wildcards.paper, wildcards.name) if configured else {}
         asked = given.get(key, REQUESTS[stage].get(key, 0))
-        return asked * attempt if key in ("mem_mb", "runtime") else asked
+        # jobs that share a GPU take so much longer
+        shared = config.get("sharing", 1) if key == "runtime" and given.get("gpu") else 1
+        return asked * attempt * shared if key in ("mem_mb", "runtime") else asked
 
     return amount
 
@@ -87,9 +89,14 @@ def motions_of(paper):
     return [f"{FIGURES}/{paper}/{name}.webp" for name in project.motions(paper)]
 
 
+def interactives_of(paper):
+    return [f"{FIGURES}/{paper}/{name}.json" for name in project.interactives(paper)]
+
+
 def drawn_of(paper):
     """All that is drawn of a paper."""
-    return [f"{figure}.{kind}" for figure in figures_of(paper) for kind in ("pdf", "png")] + motions_of(paper)
+    drawn = [f"{figure}.{kind}" for figure in figures_of(paper) for kind in ("pdf", "png", "svg")]
+    return drawn + motions_of(paper) + interactives_of(paper)
 
 
 def every_run_of(paper):
@@ -102,8 +109,37 @@ def run_data(wildcards):
 
 
 def run_measured(wildcards):
-    of = project_of(wildcards.results).trajectory(wildcards.paper, wildcards.name)
-    return f"{wildcards.results}/{wildcards.paper}/runs/{of}.npz"
+    """What metrics read: the run's file, and its data set where they take one."""
+    home, whose = f"{wildcards.results}/{wildcards.paper}", project_of(wildcards.results)
+    data = whose.measured_data(wildcards.paper, wildcards.name)
+    read = {"run": f"{home}/runs/{whose.trajectory(wildcards.paper, wildcards.name)}.npz"}
+    return read | {"data": f"{home}/data/{data}.npz"} if data else read
+
+
+def measured_data(wildcards):
+    """An option of a metrics job's command: the data set that it reads."""
+    data = run_measured(wildcards).get("data")
+    return f" --data {data}" if data else ""
+
+
+def dropped(paper):
+    """A pattern of the paper's name before those of its runs whose files go once they are measured."""
+    names = [re.escape(name) for name in project.runs(paper) if not project.keeps(paper, name)]
+    return rf"{paper}(?=/runs/(?:{'|'.join(names)})\.npz$)" if names else "(?!)"
+
+
+DROPPED = "(?:" + "|".join(map(dropped, project.papers)) + ")"
+
+
+def check_disk():
+    """Refuse to start what the disk cannot hold."""
+    runs = [
+        (project_of(job.wildcards.results), job.wildcards.paper, job.wildcards.name)
+        for job in workflow.dag.needrun_jobs()
+        if job.rule.name in ("run", "run_dropped")
+    ]
+    limits = (workflow.global_resources.get(key) for key in ("_cores", "_nodes", "gpu"))
+    check_room(runs, [getattr(limit, "value", limit) for limit in limits], Path.cwd())
 
 
 def words():
@@ -121,7 +157,7 @@ def rate_sweeps():
 
 def networks():
     """Settings of the first run that trains each network, by the run's name."""
-    told_apart_by = ("network", "stages", "width", "bottleneck", "hidden", "precision", "compiled")
+    told_apart_by = ("network", "stages", "width", "bottleneck", "hidden", "precision", "execution")
     found = {}
     for name in project.runs("neural_collapse") if "neural_collapse" in project.papers else []:
         spec = project.run("neural_collapse", name)
@@ -150,7 +186,7 @@ GIVEN = {
     "given": {
         key: value
         for key, value in config.items()
-        if key not in ("wild", "replications", "captions", "papers", "replicated")
+        if key not in ("wild", "replications", "captions", "papers", "replicated", "sharing")
     },
 }
 

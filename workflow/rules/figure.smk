@@ -10,6 +10,7 @@ rule figure:
             category="{paper}",
             labels={"figure": "{name}"},
         ),
+        svg=f"{FIGURES}/{{paper}}/{{name}}.svg",
     log:
         f"{RESULTS}/{{paper}}/logs/figures/{{name}}.log",
     benchmark:
@@ -24,5 +25,5 @@ rule figure:
         metrics=lambda wc: f"{RESULTS}/{wc.paper}/metrics",
     shell:
         "python -m learning_dynamics figure {wildcards.paper} {wildcards.name}"
-        " --metrics {params.metrics} --pdf {output.pdf} --png {output.png}"
+        " --metrics {params.metrics} --pdf {output.pdf} --png {output.png} --svg {output.svg}"
         " {params.made} --spec {params.spec:q} > {log} 2>&1"

@@ -30,6 +30,8 @@ rule replication:
     params:
         folders=compact({project.seed: RESULTS} | {seed: folder for folder, seed in REPLICATES.items()}),
         papers=" ".join(CONFIGURATION.replicated),
+        config=compact(GIVEN),
     shell:
         "python -m learning_dynamics replication --folders {params.folders:q} --papers {params.papers}"
+        " --config {params.config:q}"
         " --out {output.table} --markdown {output.markdown} --pdf {output.pdf} --png {output.png} > {log} 2>&1"

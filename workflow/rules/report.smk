@@ -6,8 +6,11 @@ rule page:
     """The pages to read, and all papers' claims in one table."""
     input:
         claims=[f"{RESULTS}/{paper}/claims.parquet" for paper in project.papers],
-        figures=[f"{figure}.png" for paper in project.papers for figure in figures_of(paper)],
+        figures=[
+            f"{figure}.{kind}" for paper in project.papers for figure in figures_of(paper) for kind in ("png", "svg")
+        ],
         motions=[file for paper in project.papers for file in motions_of(paper)],
+        interactives=[file for paper in project.papers for file in interactives_of(paper)],
     output:
         page=f"{FIGURES}/index.html",
         pages=[f"{FIGURES}/{paper}.html" for paper in project.papers],

@@ -8,11 +8,14 @@ rule run:
         "{results}/{paper}/logs/runs/{name}.log",
     benchmark:
         "{results}/{paper}/benchmarks/runs/{name}.tsv"
+    wildcard_constraints:
+        paper=f"(?!{DROPPED})(?:{'|'.join(project.papers)})",
     threads: threads_of("run")
     resources:
         mem_mb=resource("run", "mem_mb"),
         runtime=resource("run", "runtime"),
         gpu=resource("run", "gpu"),
+        gpu_mb=resource("run", "gpu_mb"),
     params:
         spec=spec_of("run"),
         science=science_of("run"),
@@ -21,3 +24,11 @@ rule run:
     shell:
         "python -m learning_dynamics run {wildcards.paper} {wildcards.name} {params.data}"
         " --out {output} {params.made} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"
+
+
+# those whose files go once they are measured
+use rule run as run_dropped with:
+    output:
+        temp("{results}/{paper}/runs/{name}.npz"),
+    wildcard_constraints:
+        paper=DROPPED,

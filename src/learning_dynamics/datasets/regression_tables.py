@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_iris, load_linnerud, load_wine
 
 from learning_dynamics.errors import ProjectError
 
@@ -25,6 +26,23 @@ def diabetes() -> dict[str, np.ndarray]:
     """
     X, Y = load_diabetes(return_X_y=True)
     return {"X": _standardised(X), "Y": _standardised(Y[:, None])}
+
+
+LOADERS = {"iris": load_iris, "linnerud": load_linnerud, "wine": load_wine}
+
+
+def shipped(*, table: Literal["iris", "linnerud", "wine"]) -> dict[str, np.ndarray]:
+    """A small table that ships with scikit-learn; its label is the first that scikit-learn gives.
+
+    Of iris and wine that is the number of the class, of linnerud the weight.
+
+    Returns
+    -------
+    dict
+        X, shape (150, 4), (20, 3) or (178, 13); Y, with one column.
+    """
+    X, Y = LOADERS[table](return_X_y=True)
+    return {"X": _standardised(X), "Y": _standardised(Y.reshape(len(X), -1)[:, :1].astype(float))}
 
 
 def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]:

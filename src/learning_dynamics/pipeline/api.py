@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from learning_dynamics.claims import About, Check, Evaluation
 from learning_dynamics.errors import ProjectError, near, shortened
 from learning_dynamics.pipeline import in_process, maths, published
-from learning_dynamics.pipeline.arrays import load_trajectory
+from learning_dynamics.pipeline.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.config import PAPERS, ROOT, load
 from learning_dynamics.pipeline.freshness import outdated_verdicts
 from learning_dynamics.pipeline.pictures import drawn_alike
@@ -92,7 +92,12 @@ def trajectory(paper: str, run: str) -> Trajectory:
             f"{paper} {run}: bundles leave no trajectories; make it here: ld.simulate({paper!r}, {run!r})"
         )
     made = _results() / paper / "runs" / f"{project.trajectory(paper, run)}.npz"
-    return load_trajectory(made, project.fingerprint("run", paper, run))[0]
+    found = load_trajectory(made, project.fingerprint("run", paper, run))[0]
+    data = project.measured_data(paper, run)
+    if data is not None:  # which the file does not repeat
+        file = _results() / paper / "data" / f"{data}.npz"
+        found.constants = load_arrays(file, project.fingerprint("data", paper, data))[0] | found.constants
+    return found
 
 
 def claims(paper: str | None = None) -> pd.DataFrame:

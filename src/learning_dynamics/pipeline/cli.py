@@ -6,14 +6,18 @@ import argparse
 import importlib
 import itertools
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, near, shortened
+from learning_dynamics.pipeline import cluster
 from learning_dynamics.pipeline.guard import bound_memory, bound_time, guarded
+from learning_dynamics.pipeline.seals import refuse_foreign
 from learning_dynamics.pipeline.sources import papers
 from learning_dynamics.pipeline.sweeps import GRAMMAR
+from learning_dynamics.progress import grant
 
 # what a job must be told, and of which type
 NEEDED: dict[str, dict[str, type]] = {
@@ -23,6 +27,7 @@ NEEDED: dict[str, dict[str, type]] = {
     "bundle": {"kind": str, "settings": dict, "measure": dict, "sweep": str, "axes": list, "members": list},
     "figure": {"kind": str, "runs": dict, "settings": dict},
     "motion": {"kind": str, "runs": dict, "settings": dict},
+    "interactive": {"kind": str, "runs": dict, "settings": dict},
     "claims": {"claims": dict, "sensitivity": dict},
 }
 CLAIM = {"kind": str, "runs": dict, "settings": dict, "vary": dict, "expected": str}
@@ -30,6 +35,8 @@ CHECK = {"run": str, "setting": str, "claims": list, "members": list}
 RUN = {"name": str}
 NAMES: dict[type, str] = {str: "text", dict: "an object", list: "a list"}
 COPY = "copy the command from Snakemake's log"
+WRITTEN = {"out", "pdf", "png", "svg", "markdown", "csv"}  # options that name a file to write
+OWN = {"claims", "csv", "sweep"}  # stages that write folders, or know their files by other marks
 LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
 
 
@@ -57,6 +64,11 @@ def parser() -> argparse.ArgumentParser:
     def path(command: Any, flag: str, about: str, *, required: bool = True, ending: str = "") -> None:
         command.add_argument(flag, type=_written(ending), required=required, metavar="PATH", help=about)
 
+    def configured(command: Any) -> None:
+        command.add_argument(
+            "--config", type=_given, default={"files": [], "given": {}}, help="configuration files and values, as JSON"
+        )
+
     data = stage("data", "make a data set: settings in, .npz of named arrays out")
     path(data, "--out", "the .npz to write", ending=".npz")
     made(data, source=False)
@@ -68,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
 
     metrics = stage("metrics", "measure a run: .npz trajectory in, tidy parquet out")
     path(metrics, "--run", "the run's .npz")
+    path(metrics, "--data", "the .npz of the run's data set, for metrics that take it", required=False)
     path(metrics, "--out", "the .parquet to write", ending=".parquet")
     made(metrics)
 
@@ -76,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     path(bundle, "--out", "the .parquet to write", ending=".parquet")
     made(bundle, source=False)
 
-    figure = stage("figure", "draw a figure, also for a talk or a thesis: parquet in, PDF and PNG out", spec=False)
+    figure = stage("figure", "draw a figure, also for a talk or a thesis: parquet in, PDF, PNG and SVG out", spec=False)
     figure.add_argument("--spec", type=_spec, help="what to do, as JSON; by default what the configuration says")
     figure.add_argument("--style", choices=LOOKS, default="paper", dest="look", help="what it is drawn for")
     path(figure, "--metrics", "folder of the runs' .parquet", required=False)
@@ -88,13 +101,19 @@ def parser() -> argparse.ArgumentParser:
         ending=".pdf",
     )
     path(figure, "--png", "the .png to write", required=False, ending=".png")
+    path(figure, "--svg", "the .svg to write", required=False, ending=".svg")
     made(figure, source=False)
 
-    motion = stage("motion", "draw a figure that moves: parquet in, animated WebP out", spec=False)
-    motion.add_argument("--spec", type=_spec, help="what to do, as JSON; by default what the configuration says")
-    path(motion, "--metrics", "folder of the runs' .parquet", required=False)
-    path(motion, "--out", "the .webp to write; by default figures/<paper>/<name>.webp", required=False, ending=".webp")
-    made(motion, source=False)
+    for name, about, ending in (
+        ("motion", "draw a figure that moves: parquet in, animated WebP out", ".webp"),
+        ("interactive", "draw a figure whose reader moves it: parquet in, Vega-Lite's JSON out", ".json"),
+    ):
+        moving = stage(name, about, spec=False)
+        moving.add_argument("--spec", type=_spec, help="what to do, as JSON; by default what the configuration says")
+        path(moving, "--metrics", "folder of the runs' .parquet", required=False)
+        told = f"the {ending} to write; by default figures/<paper>/<name>{ending}"
+        path(moving, "--out", told, required=False, ending=ending)
+        made(moving, source=False)
 
     claims = stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
     path(claims, "--metrics", "folder of the runs' .parquet")
@@ -134,6 +153,7 @@ def parser() -> argparse.ArgumentParser:
     )
     replication.add_argument("--folders", type=_spec, required=True, help="results folder of each seed, as JSON")
     replication.add_argument("--papers", nargs="+", required=True, help="the papers to compare")
+    configured(replication)
     path(replication, "--out", "the .parquet to write", ending=".parquet")
     path(replication, "--markdown", "the .md to write", ending=".md")
     path(replication, "--pdf", "the .pdf to write", ending=".pdf")
@@ -141,9 +161,7 @@ def parser() -> argparse.ArgumentParser:
 
     def region(name: str, about: str, *, job: bool) -> Any:
         command = stage(name, about, job=job, spec=False)
-        command.add_argument(
-            "--config", type=_given, default={"files": [], "given": {}}, help="configuration files and values, as JSON"
-        )
+        configured(command)
         path(command, "--out", "the .parquet to write", ending=".parquet")
         command.add_argument("--made", default="", metavar="DIGEST", help="of all that it depends on")
         command.add_argument("--minutes", type=_minutes, help="how long it may take; without, as long as it takes")
@@ -249,18 +267,28 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one stage; a mistake that a person can mend is one line on standard error and exit status 1."""
-    options = vars(parser().parse_args(arguments))
+    command = parser()
+    given = sys.argv[1:] if arguments is None else arguments
+    for argument in given:
+        if not argument.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in argument):
+            command.error(f"{argument!a}: is no text in UTF-8; name another")
+    options = vars(command.parse_args(given))
     return guarded(lambda: _execute(options.pop("stage"), options))
 
 
 def _execute(stage: str, options: dict[str, Any]) -> int | None:
     if "paper" in options and stage != "new":
         _check_paper(options["paper"])
+    for flag in WRITTEN & set(options) if stage not in OWN else ():
+        if options[flag] is not None:
+            refuse_foreign(options[flag])  # before anything is computed
     if "minutes" in options:
         bound_memory()
         minutes = options.pop("minutes")
         if minutes is not None:
             bound_time(minutes)
+            if cluster.may_requeue():
+                grant(cluster.granted(60.0 * minutes))
     if stage in NEEDED and options["spec"] is not None:
         _check_spec(stage, options["spec"])
     return importlib.import_module(f"learning_dynamics.pipeline.stages.{stage}").execute(**options)
@@ -277,7 +305,7 @@ def _check_spec(stage: str, spec: Any) -> None:
     for block in [*spec.get("claims", {}).values(), *spec.get("sensitivity", {}).values()] if stage == "claims" else []:
         _check_keys(block, CHECK if isinstance(block, dict) and "members" in block else CLAIM)
     for block in spec["claims"].values() if stage == "claims" else [spec]:
-        runs = block.get("runs", {}).values() if stage in ("figure", "motion", "claims") else []
+        runs = block.get("runs", {}).values() if stage in ("figure", "motion", "interactive", "claims") else []
         for run in itertools.chain.from_iterable(given if isinstance(given, list) else [given] for given in runs):
             _check_keys(run, RUN)
             if run.get("sweep") is not None and not isinstance(run["sweep"], dict):
@@ -296,6 +324,8 @@ def _written(ending: str) -> Callable[[str], Path]:
     def path(text: str) -> Path:
         if not text.endswith(ending):
             raise argparse.ArgumentTypeError(f"must end in {ending} (is {text})")
+        if not text:
+            raise argparse.ArgumentTypeError("must name a file or folder")
         return Path(text)
 
     return path

@@ -1,13 +1,22 @@
-"""Slurm jobs that outlived their Snakemake."""
+"""Slurm jobs: those that outlived their Snakemake, and those that go back into the queue before their time is over."""
 
 from __future__ import annotations
 
 import getpass
+import os
 import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import NoReturn
 
 from learning_dynamics.errors import ProjectError
+
+REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # set in submissions that may be put back into the queue
+# seconds of a job's time that are left when it goes back: Slurm's clock runs while Snakemake starts
+MARGIN = 60.0
+LEAVING = 120.0  # seconds within which Slurm ends a job that it has taken back
 
 
 def check_nothing_left_behind(folder: Path) -> None:
@@ -43,3 +52,29 @@ def jobs_of(folder: Path) -> list[str]:
     # the executor's comment begins with the rule; it tells its jobs from a shell or a Snakemake run under Slurm
     found = {job for job, comment, where in rows if comment.startswith("rule_") and Path(where) == folder}
     return sorted(found, key=int)
+
+
+def may_requeue() -> bool:
+    """Whether this process is a job by itself that Slurm would start again from the beginning."""
+    return REQUEUE in os.environ and "SLURM_JOB_ID" in os.environ
+
+
+def granted(limit: float) -> float:
+    """Return after how many seconds of its limit a job goes back: a minute before the end, of short limits halfway."""
+    return max(limit - MARGIN, limit / 2)
+
+
+def requeue(why: str) -> NoReturn:
+    """Put this process' job back into Slurm's queue, which ends the process.
+
+    Raises
+    ------
+    ProjectError
+        If Slurm refuses, or takes it back and leaves it alive.
+    """
+    job = os.environ["SLURM_JOB_ID"]
+    print(f"{why}: job {job} goes back into Slurm's queue", file=sys.stderr, flush=True)
+    asked = subprocess.run(["scontrol", "requeue", job], capture_output=True, text=True, check=False)
+    if asked.returncode == 0:
+        time.sleep(LEAVING)
+    raise ProjectError(f"{why}; Slurm did not put job {job} back ({asked.stderr.strip() or 'no reason given'})")

@@ -141,9 +141,8 @@ def folders(configuration: Configuration) -> tuple[Path, Path]:
 def _load_paper(found: Configuration, paper: str, top: Block, where: dict[Key, str], root: Path) -> None:
     file = PAPERS / f"{paper}.yaml"
     if not (root / file).is_file():
-        known = sorted(
-            path.stem for path in (root / PAPERS).glob("*.yaml") if (path.parent / f"{path.stem}.yaml").exists()
-        )
+        # what lies beside a folder of its name is an overlay
+        known = [path.stem for path in (root / PAPERS).glob("*.yaml") if not path.with_suffix("").is_dir()]
         raise ProjectError(f"{where.get(('papers',), 'config.yaml')}: papers: no {file}{near(paper, known)}")
     block: Block = {}
     layers = [(read_yaml(root / file), str(file))]
@@ -166,7 +165,7 @@ def _load_paper(found: Configuration, paper: str, top: Block, where: dict[Key, s
 
 
 def _refuse_replacing(below: Block, above: Mapping[str, Any], file: str) -> None:
-    for section in ("data", "runs", "figures", "claims"):
+    for section in ("data", "runs", "figures", "interactive", "claims"):
         for name, block in above.get(section, {}).items():
             if name in below.get(section, {}) and below[section][name] != {**below[section][name], **block}:
                 raise ProjectError(

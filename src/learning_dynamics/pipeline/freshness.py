@@ -21,7 +21,7 @@ from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.arrays import read_record
 from learning_dynamics.pipeline.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.regions import is_wild, region_fingerprint, wild_layer
+from learning_dynamics.pipeline.regions import is_wild, region_fingerprint, regions_of_other_versions, wild_layer
 from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.tables import read_provenance
 
@@ -37,10 +37,12 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
         drawn = ((paper, name) for paper in project.papers for name in project.figures(paper))
         for paper, name in drawn:
             made = project.fingerprint("figure", paper, name)
-            found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in ("pdf", "png")}
+            found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in ("pdf", "png", "svg")}
         for paper in project.papers:
             for name in project.motions(paper):
                 found[f"{figures}/{paper}/{name}.webp"] = project.fingerprint("motion", paper, name)
+            for name in project.interactives(paper):
+                found[f"{figures}/{paper}/{name}.json"] = project.fingerprint("interactive", paper, name)
         found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
         found |= dict.fromkeys(_pages(project, figures), project.page)
     return found
@@ -78,7 +80,10 @@ def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None
         return f"{paper}: verdicts of other settings or other code; run: snakemake {paper}" if other else wrong
     made = file.stat().st_mtime
     for run in project.claims_runs(paper):
-        simulated = [] if run in project.bundles(paper) else [f"runs/{project.trajectory(paper, run)}.npz"]
+        bundled = run in project.bundles(paper)
+        of = None if bundled else project.trajectory(paper, run)
+        # of what goes once it is measured, the metrics tell
+        simulated = [f"runs/{of}.npz"] if of is not None and project.keeps(paper, of) else []
         for below in (*simulated, f"metrics/{run}.parquet"):
             behind = results / paper / below
             since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
@@ -91,7 +96,7 @@ def fault(path: str | Path, expected: str) -> str | None:
     """Return what is wrong with an output; None if it is whole and carries the expected fingerprint."""
     path = Path(path)
     try:
-        if path.suffix in (".pdf", ".html", ".txt"):
+        if path.suffix in (".pdf", ".svg", ".html", ".txt"):
             carried = expected.encode() in verified(path)
         else:
             record = _record(path)
@@ -104,10 +109,29 @@ def fault(path: str | Path, expected: str) -> str | None:
     return None
 
 
+def joined_of_other_versions(project: Project, table: Path) -> str | None:
+    """Return what in the verdicts under seeds, on wild draws or over ranges, is of other settings or code, if any."""
+    made = read_provenance(table)["settings"].get("made")
+    if table.stem != "replication":
+        wrong = regions_of_other_versions(project, table.stem, made or {})
+    else:
+        wrong = [label for label, carried in (made or {}).items() if _claims_under(project, label) != carried]
+    if made is not None and not wrong:
+        return None
+    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+    return f"{table}: {', '.join(wrong[:3]) or 'all of it'}{more}: of other settings or other code; make it again"
+
+
+def _claims_under(project: Project, label: str) -> str | None:
+    seed, _, paper = label.partition("/")
+    other = Project(project.configuration.with_seed(int(seed)))
+    return other.fingerprint("claims", paper, "claims") if paper in other.papers else None
+
+
 def _record(path: Path) -> Mapping[str, Any]:
     if path.suffix == ".parquet":
         return read_provenance(path)
-    if path.suffix in (".png", ".webp"):
+    if path.suffix in (".png", ".webp", ".json"):
         return read_drawn(path)
     return read_record(path)
 
@@ -157,12 +181,16 @@ def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple
             continue
         for name in project.figures(paper):
             read = [f"{home}/metrics/{run}.parquet" for run in project.figure_runs(paper, name)]
-            yield [f"{figures}/{paper}/{name}.{kind}" for kind in ("pdf", "png")], read
-            drawn.append(f"{figures}/{paper}/{name}.png")
+            yield [f"{figures}/{paper}/{name}.{kind}" for kind in ("pdf", "png", "svg")], read
+            drawn += [f"{figures}/{paper}/{name}.{kind}" for kind in ("png", "svg")]
         for name in project.motions(paper):
             read = [f"{home}/metrics/{run}.parquet" for run in project.motion_runs(paper, name)]
             yield [f"{figures}/{paper}/{name}.webp"], read
             drawn.append(f"{figures}/{paper}/{name}.webp")
+        for name in project.interactives(paper):
+            read = [f"{home}/metrics/{run}.parquet" for run in project.interactive_runs(paper, name)]
+            yield [f"{figures}/{paper}/{name}.json"], read
+            drawn.append(f"{figures}/{paper}/{name}.json")
     if figures is not None:
         page = [*_pages(project, figures), f"{results}/claims.parquet"]
         yield page, judged + drawn

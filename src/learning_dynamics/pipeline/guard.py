@@ -44,8 +44,8 @@ def guarded(command: Callable[[], int | None]) -> int:
             raise
         _tell(f"{error.filename or 'a file'}: {error.strerror or error}; mend that, and run the same command again")
     except Exception as error:
-        if os.environ.get(TRACEBACK):
-            raise
+        if os.environ.get(TRACEBACK) or (isinstance(error, EOFError) and "marshal" in str(error)):
+            raise  # of a compiled file: `__main__` tells of it
         frame = traceback.extract_tb(error.__traceback__)[-1]
         text = " ".join(str(error).split())
         _tell(f"{type(error).__name__}: {text} ({Path(frame.filename).name}:{frame.lineno}); {TRACEBACK}=1 shows more")

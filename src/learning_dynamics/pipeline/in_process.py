@@ -54,6 +54,8 @@ def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
 def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.DataFrame:
     """Return the metrics of a trajectory, with the settings of run and metrics in ``attrs``.
 
+    What its constants hold is the data set of a trajectory that was simulated here.
+
     Raises
     ------
     ProjectError
@@ -63,8 +65,11 @@ def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.Dat
     if kind != spec["kind"]:
         raise ProjectError(f"{paper} {name}: measures {spec['kind']}; this trajectory is of {kind or 'nothing known'}")
     settings = Settings({**trajectory.settings, **spec["settings"]})
+    function = paper_function(paper, "metrics", spec["kind"])
+    takes_data = "data" in inspect.signature(function).parameters
+    arguments = {"data": trajectory.constants} if takes_data else {}
     with told(f"metrics of {name}", settings):
-        table = paper_function(paper, "metrics", spec["kind"])(trajectory, **spec["settings"])
+        table = function(trajectory, **arguments, **spec["settings"])
     table.attrs = {"settings": settings, "run": name}
     return table
 

@@ -27,7 +27,7 @@ def drawn_alike() -> Iterator[None]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Return the record in a figure's PNG or a film's WebP.
+    """Return the record in a figure's PNG, a film's WebP or an interactive figure's JSON.
 
     Raises
     ------
@@ -36,6 +36,8 @@ def read_record(path: Path) -> dict[str, Any]:
     """
     content = io.BytesIO(verified(path))
     try:
+        if path.suffix == ".json":
+            return dict(json.load(content)[0])
         with Image.open(content) as image:
             return _of_film(image) if path.suffix == ".webp" else _of_figure(image)
     except (

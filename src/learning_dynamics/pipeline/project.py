@@ -21,10 +21,11 @@ from learning_dynamics.pipeline.sweeps import BUNDLE, sweep_members, sweep_table
 Spec = dict[str, Any]
 RUN_KEYS = {
     *("kind", "data", "like", "sweep", "bundle", "wild", "provenance"),
-    *("resources", "measure", "measure_resources"),
+    *("resources", "measure", "measure_resources", "keep"),
 }
 DATA_KEYS = {"source", "wild", "provenance", "resources"}
 FIGURE_KEYS = {"kind", "runs"}
+INTERACTIVE_KEYS = FIGURE_KEYS | {"figure"}
 CLAIM_KEYS = {"kind", "runs", "figure", "expected", "vary", "wild"}
 MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
 MOST_MEMBERS = 100_000
@@ -34,9 +35,9 @@ LONGEST_BUNDLE = 100_000  # characters of all its members' names: an argument of
 NOT_SWEPT = RUN_KEYS - {"data", "kind"}  # of a run's block, what is no setting
 # names of rules, which no paper's own target may have
 RULES = (
-    "all", "data", "run", "metrics", "bundle", "figure", "motion", "claims", "page", "verdicts", "replicate",
-    "replication", "learning_rates", "accuracies", "throughput", "wild", "wild_draws", "turning", "turning_check",
-    "turning_points",
+    "all", "data", "run", "run_dropped", "metrics", "bundle", "figure", "motion", "interactive", "claims", "page",
+    "verdicts", "replicate", "replication", "learning_rates", "accuracies", "throughput", "wild", "wild_draws",
+    "turning", "turning_check", "turning_points",
 )  # fmt: skip
 MOST_VARIANTS = 500
 
@@ -65,6 +66,8 @@ class Project:
                 self._take_in_bundles(paper, name)
             for name in self._blocks(paper, "figures"):
                 self._check_figure(paper, name)
+            for name in self._blocks(paper, "interactive"):
+                self._check_interactive(paper, name)
             if "telling" in self.about(paper):
                 self._find(paper, "figures", self.about(paper)["telling"], "figure", self._where(paper, "telling"))
             for name in self._blocks(paper, "claims"):
@@ -93,6 +96,10 @@ class Project:
     def motions(self, paper: str) -> list[str]:
         """The figures of a paper that also move: their topic's ``motion.py`` has a function of their kind's name."""
         return [name for name in self.figures(paper) if self._moving(paper, name)]
+
+    def interactives(self, paper: str) -> list[str]:
+        """The figures of a paper whose reader moves a parameter, in the order of the configuration."""
+        return list(self._blocks(paper, "interactive"))
 
     def runs(self, paper: str) -> list[str]:
         """Every run of a paper, sweeps and sensitivity checks expanded."""
@@ -180,6 +187,15 @@ class Project:
         """The data set of a run."""
         return self._block_of(paper, name).get("data")
 
+    def measured_data(self, paper: str, name: str) -> str | None:
+        """The data set of a run whose metrics are measured on it as well; its trajectory's file does not repeat it."""
+        arguments = self._signature(paper, "metrics", self._block_of(paper, name)["kind"], name).arguments
+        return self.run_data(paper, name) if "data" in arguments else None
+
+    def keeps(self, paper: str, name: str) -> bool:
+        """Whether a run's file stays once all its metrics are there."""
+        return self._block_of(paper, name).get("keep", True)
+
     def measure(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a metrics job is to do: kind, and the settings of measuring, with any of them changed."""
         block = self._block_of(paper, name)
@@ -240,12 +256,7 @@ class Project:
 
     def figure(self, paper: str, name: str) -> Spec:
         """What a figure job is to do: kind, runs by role with the fingerprints of their metrics, settings."""
-        block = self._find(paper, "figures", name, "figure")
-        return {
-            "kind": block["kind"],
-            "runs": self._roles(paper, block["runs"]),
-            "settings": _settings(block, FIGURE_KEYS),
-        }
+        return self._drawing(paper, self._find(paper, "figures", name, "figure"), FIGURE_KEYS)
 
     def motion(self, paper: str, name: str) -> Spec:
         """What a motion job is to do: as for the figure, with those of its runs and settings that the motion takes."""
@@ -259,6 +270,21 @@ class Project:
             "runs": self._roles(paper, _taken(block["runs"], function.arguments)),
             "settings": _taken(_settings(block, FIGURE_KEYS), function.settings),
         }
+
+    def interactive(self, paper: str, name: str) -> Spec:
+        """What an interactive figure's job is to do: as for a figure."""
+        return self._drawing(paper, self._find(paper, "interactive", name, "interactive figure"), INTERACTIVE_KEYS)
+
+    def _drawing(self, paper: str, block: Mapping[str, Any], keys: set[str]) -> Spec:
+        return {
+            "kind": block["kind"],
+            "runs": self._roles(paper, block["runs"]),
+            "settings": _settings(block, keys),
+        }
+
+    def still(self, paper: str, name: str) -> str:
+        """The figure below which an interactive one stands, and which stands for it on paper."""
+        return self._find(paper, "interactive", name, "interactive figure")["figure"]
 
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs, what is varied, and the sensitivity checks."""
@@ -304,6 +330,10 @@ class Project:
         runs = self._find(paper, "figures", name, "figure")["runs"]
         return self._tables_of(paper, {role: runs[role] for role in self.motion(paper, name)["runs"]})
 
+    def interactive_runs(self, paper: str, name: str) -> list[str]:
+        """The tables of metrics that an interactive figure needs, sweeps expanded."""
+        return self._tables_of(paper, self._find(paper, "interactive", name, "interactive figure")["runs"])
+
     def claims_runs(self, paper: str) -> list[str]:
         """The tables of metrics that the claims need, sweeps and sensitivity checks expanded."""
         runs = [
@@ -325,7 +355,7 @@ class Project:
         if stage == "bundle":
             member = self._bundles[paper][name][0]
             return {**self.science("run", paper, member), **self.science("metrics", paper, member)}
-        section = "figures" if stage in ("figure", "motion") else None
+        section = {"figure": "figures", "motion": "figures", "interactive": "interactive"}.get(stage)
         kind = self._find(paper, section, name, stage)["kind"] if section else self._block_of(paper, name)["kind"]
         return science(part_module(paper, PARTS[stage], kind))
 
@@ -352,6 +382,7 @@ class Project:
                     "metrics": self.measure,
                     "figure": self.figure,
                     "motion": self.motion,
+                    "interactive": self.interactive,
                 }[stage]
                 spec = get(paper, name)
             made_from = self.made_from(stage, paper, name)
@@ -361,8 +392,9 @@ class Project:
     # -- words --------------------------------------------------------------------------------------
 
     def caption(self, paper: str, name: str, stage: str = "figure") -> str:
-        """A figure's or motion's caption: its function's docstring, up to parameters; a template of its facts."""
-        kind = self._find(paper, "figures", name, "figure")["kind"]
+        """A figure's caption: its function's docstring, up to parameters; a template of its facts."""
+        section = "interactive" if stage == "interactive" else "figures"
+        kind = self._find(paper, section, name, "figure")["kind"]
         return _prose(self._signature(paper, stage, kind, name).docstring)
 
     def statement(self, paper: str, name: str) -> str:
@@ -579,6 +611,8 @@ class Project:
         metrics = self._signature(paper, "metrics", block["kind"], name, f"{where}.kind")
         if "columns" not in metrics.decorators:
             raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
+        if "data" in metrics.arguments and "data" not in block:
+            raise ProjectError(f"{where}.data: `{metrics.name}` of {metrics.where} takes a data set; add `data:`")
         self._check_settings(paper, name, metrics, block.get("measure", {}), differing, "measure")
 
     def _check_settings(
@@ -676,6 +710,17 @@ class Project:
         where = self._where(paper, "figures", name)
         function.check(_settings(self._blocks(paper, "figures")[name], FIGURE_KEYS), where)
         self._check_motion(paper, name, function, where)
+
+    def _check_interactive(self, paper: str, name: str) -> None:
+        block, where = self._blocks(paper, "interactive")[name], self._where(paper, "interactive", name)
+        function = self._check_roles(paper, "interactive", name, "interactive")
+        if "figure" not in block:
+            raise ProjectError(f"{where}.figure: missing; add it")
+        self._find(paper, "figures", block["figure"], "figure", f"{where}.figure")
+        first = next(one for one in self.interactives(paper) if self.still(paper, one) == block["figure"])
+        if first != name:
+            raise ProjectError(f"{where}.figure: `{first}` stands below `{block['figure']}` already; name another")
+        function.check(_settings(block, INTERACTIVE_KEYS), where)
 
     def _check_motion(self, paper: str, name: str, still: Signature, where: str) -> None:
         block = self._blocks(paper, "figures")[name]
@@ -800,11 +845,12 @@ class Project:
     @cached_property
     def page(self) -> str:
         """The fingerprint of the page: of all verdicts, and of all that is drawn."""
+        drawings = {"figure": self.figures, "motion": self.motions, "interactive": self.interactives}
         drawn = {
             stage: {
                 f"{paper}/{name}": self.fingerprint(stage, paper, name) for paper in self.papers for name in of(paper)
             }
-            for stage, of in (("figure", self.figures), ("motion", self.motions))
+            for stage, of in drawings.items()
         }
         return digest([self.verdicts, drawn])
 

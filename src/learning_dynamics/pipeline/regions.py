@@ -44,7 +44,7 @@ POINTS = 9  # of a range without decades
 def changed(configuration: Configuration, paper: str, layer: Mapping[str, Any], name: str, seed: int) -> Configuration:
     """Return the configuration of one paper, with a layer over it, without figures, sensitivity and turning checks."""
     block: Block = copy.deepcopy(configuration.papers[paper])
-    block["figures"], block["sensitivity"], block["turning"] = {}, {}, {}
+    block["figures"], block["interactive"], block["sensitivity"], block["turning"] = {}, {}, {}, {}
     block.pop("telling", None)
     for claim in block["claims"].values():
         claim.pop("figure", None)
@@ -264,7 +264,7 @@ def turning_grid(check: Mapping[str, Any]) -> list[Any]:
         return list(check["values"])
     low, high = check["range"]
     by_decades = _by_decades(low, high)
-    count = check.get("points") or (max(5, round(math.log10(high / low)) + 1) if by_decades else POINTS)
+    count = check.get("points") or (max(5, round(math.log10(high) - math.log10(low)) + 1) if by_decades else POINTS)
     grid = np.geomspace(low, high, count) if by_decades else np.linspace(low, high, count)
     if all(isinstance(end, int) for end in (low, high)):
         return sorted({round(value) for value in grid})
@@ -279,7 +279,7 @@ def between(low: Any, high: Any) -> Any:
     if all(isinstance(end, int) for end in (low, high)):
         return (low + high) // 2 if high - low > 1 else None
     if low > 0:
-        return float(f"{math.sqrt(low * high):.4g}") if high / low > CLOSE else None
+        return float(f"{math.sqrt(low) * math.sqrt(high):.4g}") if high / low > CLOSE else None
     middle = (low + high) / 2
     return float(f"{middle:.4g}") if high - low > (CLOSE - 1) * max(abs(low), abs(high)) else None
 
@@ -312,6 +312,8 @@ def check_turning(project: Project, paper: str) -> None:
             raise ProjectError(f"{where}: name the `run` or the `data` whose setting it is{near(str(owner), known)}")
         if ("range" in check) == ("values" in check):
             raise ProjectError(f"{where}: give `range` or `values`")
+        if "points" in check and "values" in check:
+            raise ProjectError(f"{where}.points: is for a `range`; remove it")
         for claim in check["claims"]:
             if claim not in project.about(paper)["claims"]:
                 raise ProjectError(f"{where}.claims: no claim `{claim}`{near(claim, project.about(paper)['claims'])}")

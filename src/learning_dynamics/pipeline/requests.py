@@ -10,6 +10,7 @@ REQUESTS = {
     "bundle": {"mem_mb": 2000, "runtime": 60},
     "figure": {"mem_mb": 800, "runtime": 5},
     "motion": {"mem_mb": 1000, "runtime": 5},
+    "interactive": {"mem_mb": 1000, "runtime": 5},
     "claims": {"mem_mb": 1500, "runtime": 10},
     "wild": {"mem_mb": 3000, "runtime": 120},
     "turning": {"mem_mb": 3000, "runtime": 240},
@@ -22,5 +23,6 @@ FOLDERS = {
     "bundle": "bundles",
     "figure": "figures",
     "motion": "motion",
+    "interactive": "interactive",
     "claims": "",
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import check_replaceable, replacing
 
 BLOCK = 1 << 20
 WORD = b"learning_dynamics blake2b "
@@ -45,10 +45,13 @@ FRAMES: dict[str, Callable[[bytes], bytes]] = {
     ".webp": _plain,
     ".png": _chunk,
     ".pdf": _comment(b"%"),
+    ".svg": _comment(b"<!-- ", b" -->\n"),
     ".html": _comment(b"<!-- ", b" -->\n"),
     ".md": _comment(b"\n<!-- ", b" -->\n"),
     ".yaml": _comment(b"# "),
+    ".tex": _comment(b"% "),
     ".txt": _comment(b""),
+    ".json": _comment(b'"', b'"]\n'),  # the last value of a list that the writer leaves open
 }
 
 
@@ -87,10 +90,13 @@ def seal(path: Path, suffix: str) -> None:
 
 
 def refuse_foreign(path: str | Path) -> None:
-    """Raise `ProjectError` if a file lies there that carries no digest: it is not ours to replace."""
+    """Raise `ProjectError` if a file lies there that carries no digest, or no file: it is not ours to replace."""
+    check_replaceable(path)
     if os.path.isfile(path):
-        with open(path, "rb") as stream:
-            carried, *_ = _carried(stream, Path(path).suffix)
+        carried = b""
+        if Path(path).suffix in FRAMES:
+            with open(path, "rb") as stream:
+                carried, *_ = _carried(stream, Path(path).suffix)
         if not carried:
             raise ProjectError(f"{path}: is there, and was not written by this command; delete it, or name another")
 

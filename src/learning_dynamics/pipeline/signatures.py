@@ -29,6 +29,7 @@ VOCABULARY: dict[str, Any] = {
     "Positive": Annotated[float, Field(gt=0, allow_inf_nan=False)],
     "NonNegative": Annotated[float, Field(ge=0, allow_inf_nan=False)],
     "Fraction": Annotated[float, Field(ge=0, le=1)],
+    "Scale": Annotated[float, Field(ge=1e-24, allow_inf_nan=False)],
     "Literal": Literal,
 }
 BUILTIN = {"int", "float", "str", "bool", "list", "dict", "None"}

@@ -18,7 +18,14 @@ from learning_dynamics.errors import ProjectError, near
 
 PACKAGE = "learning_dynamics"
 SOURCE_ROOT = Path(__file__).resolve().parent.parent.parent
-PARTS = {"run": "runs", "metrics": "metrics", "figure": "figures", "motion": "motion", "claims": "claims"}
+PARTS = {
+    "run": "runs",
+    "metrics": "metrics",
+    "figure": "figures",
+    "motion": "motion",
+    "interactive": "interactive",
+    "claims": "claims",
+}
 # what carries jobs out, and words: no result depends on them
 NOT_SCIENCE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
 # drawn with, but imported by nobody: they come with the package that they lie in

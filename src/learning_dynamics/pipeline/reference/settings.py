@@ -28,6 +28,7 @@ TYPES = {
     "Positive": "a finite number above 0",
     "NonNegative": "a finite number, 0 or more",
     "Fraction": "a number from 0 to 1",
+    "Scale": "a finite number, 1e-24 or more",
     "int": "a whole number",
     "float": "a number",
     "str": "text",

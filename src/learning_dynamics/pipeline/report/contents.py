@@ -34,6 +34,14 @@ class Film:
 
 
 @dataclass
+class Interactive:
+    """A figure whose reader moves it: its file, its caption."""
+
+    json: Path
+    caption: str
+
+
+@dataclass
 class Exhibit:
     """A figure: its words filled in, where its files lie, the claims that it shows."""
 
@@ -49,6 +57,12 @@ class Exhibit:
     claims: list[Row] = field(default_factory=list)
     observations: list[Row] = field(default_factory=list)
     film: Film | None = None
+    interactive: Interactive | None = None
+
+    @property
+    def svg(self) -> Path:
+        """The figure as SVG, beside its PNG."""
+        return self.png.with_suffix(".svg")
 
     @property
     def anchor(self) -> str:
@@ -268,6 +282,7 @@ def _exhibit(project: Project, paper: str, name: str, figures: Path, options: st
         code_of(paper, "figure", project.figure(paper, name)["kind"]),
         f"snakemake --cores all {made}{options}",
         film=_film(project, paper, name, figures) if name in project.motions(paper) else None,
+        interactive=_interactive(project, paper, name, figures),
     )
 
 
@@ -276,6 +291,15 @@ def _film(project: Project, paper: str, name: str, figures: Path) -> Film:
     moving = read_record(webp)
     caption = fill(project.caption(paper, name, "motion"), moving["facts"])
     return Film(webp, caption, fill(moving["alt"], moving["facts"]))
+
+
+def _interactive(project: Project, paper: str, name: str, figures: Path) -> Interactive | None:
+    """Return what stands below a figure and can be moved, if something does."""
+    moved = next((one for one in project.interactives(paper) if project.still(paper, one) == name), None)
+    if moved is None:
+        return None
+    file = figures / paper / f"{moved}.json"
+    return Interactive(file, fill(project.caption(paper, moved, "interactive"), read_record(file)["facts"]))
 
 
 def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -34,6 +35,7 @@ BESIDE = {
 }
 ERRATA = ROOT / "docs/errata"
 PICTURES = 3  # on the first screen of the README
+MOST_OTHERS = 4  # variants of a claim with another verdict that are named
 
 
 def of_all(papers: Sequence[Paper], folder: Path, beside: Sequence[str]) -> str:
@@ -127,7 +129,7 @@ def _claim(claim: Row, folder: Path) -> str:
         predicted = "" if pd.isna(held["predicted"]) else f", predicted {_number(held['predicted'])}"
         lines.append(f"{prose(held['quantity'])}: **{_measured(held)}**{predicted}; {prose(held['criterion'])}.")
         draws = ", ".join(f"{held[f'draws_{kind}']} {kind}" for kind in ("for", "against", "undecided"))
-        lines += [f"{prose(line)}." for line in claim["turning"]]
+        lines += [f"{prose(line)}." for line in (*claim["turning"], *_varied(claim))]
         left_out = f"; {prose(held['left_out'])}" if held["left_out"] else ""
         lines.append(f"Scope: {prose(claim['scope'])}. Draws: {draws}{left_out}.")
     if held and claim["rivals"]:
@@ -138,6 +140,25 @@ def _claim(claim: Row, folder: Path) -> str:
         word = "Would have refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
         lines.append(f"{word}: {rivals}{refuses}.")
     return "\n  ".join(f"{line}  " for line in lines).rstrip()
+
+
+def _varied(claim: Row) -> list[str]:
+    """Return how many agree of the variants of our own choices and of the sensitivity checks, and which do not."""
+    ours: Mapping[str, Any] = next((one["choices"] for one in claim["variants"] if one["ours"]), {})
+    variants = [
+        (one["verdict"], [f"`{key}` = {value}" for key, value in one["choices"].items() if value != ours[key]])
+        for one in claim["variants"]
+    ]
+    checks = [
+        (one["verdict"], [f"`{one['setting']}` = {one['value']} in {one['run']}"]) for one in claim["sensitivity"]
+    ]
+    lines = []
+    for what, tried in (("Our own choices varied", variants), ("Again with a chosen setting varied", checks)):
+        others = [f"{verdict} with {', '.join(named)}" for verdict, named in tried if verdict != claim["verdict"]]
+        shown = others[:MOST_OTHERS] + ([f"{len(others) - MOST_OTHERS} more"] if len(others) > MOST_OTHERS else [])
+        if tried:
+            lines.append("; ".join([f"{what}: {len(tried) - len(others)} of {len(tried)} agree", *shown]))
+    return lines
 
 
 def _speaks_of(claim: Row) -> str:

@@ -17,11 +17,12 @@ from markupsafe import Markup
 from learning_dynamics.claims import VERDICTS
 from learning_dynamics.pipeline import maths
 from learning_dynamics.pipeline.config import ROOT
+from learning_dynamics.pipeline.report.charts import library, specification
 from learning_dynamics.pipeline.report.contents import Paper, Row, counted
 from learning_dynamics.pipeline.report.looks import LOOKS
-from learning_dynamics.pipeline.report.pictures import compressed, film, fitted, specification_curve
+from learning_dynamics.pipeline.report.pictures import compressed, film, fitted, specification_curve, vector
 
-MOST_BYTES = 1_500_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
+MOST_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
 MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
 MOST_DIGITS = 5  # of a measurement with an interval
 
@@ -59,13 +60,22 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
     }
     for paper in papers:
         films = {figure.film.webp: film(figure.film.webp) for figure in paper.exhibits if figure.film}
+        charts = {
+            figure.interactive.json: specification(figure.interactive.json)
+            for figure in paper.exhibits
+            if figure.interactive
+        }
+        vectors = {figure.png: shown for figure in paper.exhibits if (shown := vector(figure.svg))}
         moving = sum(len(picture.data) for pair in films.values() for picture in pair)
         pages[_file(paper.name)] = _template("paper", paper.name, folder).render(
             shared,
             paper=paper,
             unexpected=_unexpected(paper.every),
-            pictures=fitted([figure.png for figure in paper.exhibits], MOST_BYTES - moving, "webp"),
+            pictures=fitted([figure.png for figure in paper.exhibits], MOST_BYTES - moving, "webp", vectors),
+            vectors=vectors,
             films=films,
+            charts=charts,
+            library=library() if charts else "",
         )
     return pages
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 import base64
 import io
 import math
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 from PIL import Image
 
+from learning_dynamics.pipeline.report.vectors import lean, with_dark
 from learning_dynamics.pipeline.seals import verified
 
 PIXELS_PER_INCH = 96  # CSS's
+POINTS_PER_INCH = 72
 ENLARGED = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
+LARGEST_VECTOR = 150_000  # bytes of a figure that is shown as SVG
 SIDES = (340, 64)  # of a specification curve, in CSS pixels
 
 
@@ -35,9 +40,11 @@ class Picture:
     height: int
 
     @property
-    def uri(self) -> str:
-        """The image as a data URI."""
-        return f"data:image/{self.kind};base64,{base64.b64encode(self.data).decode()}"
+    def uri(self) -> Markup:
+        """The image as a data URI, to stand between double quotes."""
+        if self.kind == "svg+xml":  # text stays text: a quarter shorter than base64
+            return Markup("data:image/svg+xml," + quote(self.data.decode().replace('"', "'"), safe=" /:;,=()'"))
+        return Markup(f"data:image/{self.kind};base64,{base64.b64encode(self.data).decode()}")
 
 
 def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | None = None) -> Picture:
@@ -69,6 +76,17 @@ def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | N
     return Picture(buffer.getvalue(), kind, width, height)
 
 
+def vector(svg: Path) -> Picture | None:
+    """Return a figure as SVG, with colours for a dark screen too; None if that is too large."""
+    text = verified(svg).decode()
+    if len(text) > 3 * LARGEST_VECTOR:  # no cleaning makes it so much smaller
+        return None
+    size = [float(side) for side in re.findall(r'(?:width|height)="([\d.]+)pt"', text)[:2]]
+    data = with_dark(lean(text)).encode()
+    width, height = (round(side / POINTS_PER_INCH * PIXELS_PER_INCH * ENLARGED) for side in size)
+    return Picture(data, "svg+xml", width, height) if len(data) < LARGEST_VECTOR else None
+
+
 def film(webp: Path) -> tuple[Picture, Picture]:
     """Return a figure in motion as it is, two of its pixels for one of the page, and its last frame alone."""
     content = verified(webp)
@@ -80,16 +98,23 @@ def film(webp: Path) -> tuple[Picture, Picture]:
     return Picture(content, "webp", *size), Picture(buffer.getvalue(), "webp", *size)
 
 
-def fitted(pngs: Sequence[Path], most: int, kind: str = "png") -> dict[Path, Picture]:
-    """Return figures compressed so that together they have at most so many bytes; the largest lose colours first."""
+def fitted(
+    pngs: Sequence[Path], most: int, kind: str = "png", vectors: Mapping[Path, Picture] | None = None
+) -> dict[Path, Picture]:
+    """Return figures that together have at most so many bytes, those in `vectors` as they are there.
+
+    The largest of the latter are compressed first like the others; then the largest of all lose colours.
+    """
+    vectors = vectors or {}
+    grades = {png: -1 if png in vectors else 0 for png in pngs}
     with ThreadPoolExecutor() as threads:
-        pictures = dict(zip(pngs, threads.map(lambda png: compressed(png, kind, *GRADES[0]), pngs), strict=True))
-    grades = dict.fromkeys(pngs, 0)
+        shown = threads.map(lambda png: vectors.get(png) or compressed(png, kind, *GRADES[0]), pngs)
+        pictures = dict(zip(pngs, shown, strict=True))
     while sum(len(picture.data) for picture in pictures.values()) > most:
         open_ = [png for png in pngs if grades[png] + 1 < len(GRADES)]
         if not open_:
             break
-        largest = max(open_, key=lambda png: len(pictures[png].data))
+        largest = max(open_, key=lambda png: (grades[png] < 0, len(pictures[png].data)))
         grades[largest] += 1
         pictures[largest] = compressed(largest, kind, *GRADES[grades[largest]])
     return pictures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,20 @@ def in_words(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return where a claim's verdict turns with one setting, in a line."""
     stretches = []
     for row in rows:
-        at = f"at {row['from']}" if row["from"] == row["to"] else f"from {row['from']} to {row['to']}"
+        first, last = (written(row[end]) for end in ("from", "to"))
+        at = f"at {first}" if first == last else f"from {first} to {last}"
         failing = row["verdict"] not in ("reproduced", "corrected") and not pd.isna(row["share"])
         stretches.append(f"{row['verdict']} {at}" + (f" ({row['share']:.0%} of draws for it)" if failing else ""))
     return f"`{rows[0]['setting']}` of {rows[0]['run']}: {', '.join(stretches)}"
+
+
+def written(value: str) -> str:
+    """Return a value tried as one writes it by hand: 1e-6 for 1e-06, and sizes of classes by colons.
+
+    >>> written("1e+06"), written("[[64, 16, 4, 1]]"), written("[0.1, 0.5]")
+    ('1e6', '64:16:4:1', '[0.1, 0.5]')
+    """
+    one_list = re.fullmatch(r"\[\[([\d, ]+)\]\]", value)
+    if one_list:
+        return one_list[1].replace(", ", ":")
+    return re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", value)

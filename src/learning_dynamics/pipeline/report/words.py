@@ -15,6 +15,7 @@ def digest_of_words(project: Project) -> str:
     for paper in project.papers:
         words += [project.caption(paper, name) for name in project.figures(paper)]
         words += [project.caption(paper, name, "motion") for name in project.motions(paper)]
+        words += [project.caption(paper, name, "interactive") for name in project.interactives(paper)]
         words += [project.explanation(paper, name) for name in project.claims(paper)["claims"]]
         kinds = [project.figure(paper, name)["kind"] for name in project.figures(paper)]
         for topic in sorted({kind.partition(".")[0] for kind in kinds}):

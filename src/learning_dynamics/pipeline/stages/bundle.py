@@ -14,7 +14,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import in_process
 from learning_dynamics.pipeline.arrays import load_arrays
 from learning_dynamics.pipeline.provenance import digest, fingerprint, provenance
-from learning_dynamics.pipeline.stages.functions import agreed, paper_function, science_of
+from learning_dynamics.pipeline.stages.functions import agreed, check_by_hand, paper_function, science_of
 from learning_dynamics.pipeline.sweeps import sweep_members
 from learning_dynamics.pipeline.tables import as_declared, read_arrow, write_arrow
 from learning_dynamics.trajectory import Trajectory
@@ -51,6 +51,9 @@ def execute(
     columns = paper_function(paper, "metrics", spec["kind"]).columns
     paper_function(paper, "runs", spec["kind"])  # read before its digest is
     members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in sets.items()}))
+    for member in members if fingerprint is None else ():
+        for stage, told_of in (("run", member.run), ("metrics", member.metrics)):
+            check_by_hand(stage, paper, spec["kind"], told_of["settings"], f"--spec: {member.name}")
     made = agreed(digest([member.measured for member in members]), fingerprint, f"{paper} {name}")
     first = members[0]
     settings = {"kind": spec["kind"], **first.run["settings"], **first.metrics["settings"]}

@@ -6,12 +6,13 @@ import os
 import re
 import sys
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.config import folders, load
-from learning_dynamics.pipeline.freshness import expected_outputs, fault
+from learning_dynamics.pipeline.freshness import expected_outputs, fault, joined_of_other_versions
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.seals import FRAMES, opened
 
@@ -35,6 +36,9 @@ def execute(files: Sequence[Path]) -> int:
             known |= set(expected_outputs(other, str(folder)))
     others, damaged = beside(known, results, figures)
     wrong += damaged + published.damaged()
+    for name in ("replication", "wild", "turning"):
+        with suppress(ProjectError):  # missing, or damaged: that is said already
+            wrong += filter(None, [joined_of_other_versions(project, results / f"{name}.parquet")])
     for text in wrong:
         print(f"error: {text}", file=sys.stderr)
     apart = f"; {others} more are whole, of other configurations or commands" if others else ""

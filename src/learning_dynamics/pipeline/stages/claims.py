@@ -20,7 +20,7 @@ from learning_dynamics.pipeline.provenance import fingerprint as fingerprint_of
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.signatures import signatures
 from learning_dynamics.pipeline.sources import module_path, part_module
-from learning_dynamics.pipeline.stages.functions import agreed, paper_function, science_of, told
+from learning_dynamics.pipeline.stages.functions import agreed, check_by_hand, paper_function, science_of, told
 from learning_dynamics.pipeline.stages.tables import load_table, load_tables
 from learning_dynamics.pipeline.tables import write_table
 
@@ -70,6 +70,8 @@ def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, finge
 
 
 def _fingerprint_here(paper: str, spec: Mapping[str, Any], expected: str | None) -> str:
+    for name, block in spec["claims"].items() if expected is None else ():
+        check_by_hand("claims", paper, block["kind"], block["settings"], f"--spec: claims.{name}")
     found: dict[str, str] = {}
     for kind in sorted({block["kind"] for block in spec["claims"].values()}):
         found |= science_of("claims", paper, kind)

@@ -39,6 +39,7 @@ def used(project: Project, results: Path) -> pd.DataFrame:
                 "data": project.about(paper).get("data", {}),
                 "figure": project.figures(paper),
                 "motion": project.motions(paper),
+                "interactive": project.interactives(paper),
                 "bundle": project.bundles(paper),
                 "claims": ["claims"],
             }

@@ -1,4 +1,4 @@
-"""Draw a figure from parquet alone: the same picture as PDF and PNG, provenance and facts in both files' metadata."""
+"""Draw a figure from parquet alone: one picture as PDF, PNG and SVG, provenance in the metadata, facts in the PNG's."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+
 from learning_dynamics.pipeline.pictures import drawn_alike
-from learning_dynamics.pipeline.provenance import KEY, provenance
+from learning_dynamics.pipeline.provenance import KEY
 from learning_dynamics.pipeline.records import plain_facts
+from learning_dynamics.pipeline.report.vectors import KEPT
 from learning_dynamics.pipeline.seals import sealing
-from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
-from learning_dynamics.pipeline.stages.tables import load_tables
+from learning_dynamics.pipeline.stages.drawing import prepared
+from learning_dynamics.pipeline.stages.functions import told
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # what it says is of the fonts' own dates
@@ -30,6 +34,7 @@ def execute(
     metrics: Path | None = None,
     pdf: Path | None = None,
     png: Path | None = None,
+    svg: Path | None = None,
     fingerprint: str | None = None,
     look: str = "paper",
 ) -> None:
@@ -37,27 +42,37 @@ def execute(
 
     What is not given is the configuration's: a person names paper, figure and look, and finds ``figures/<look>/``.
     """
-    if spec is None:
-        # a job is told its spec, and waits for no configuration
-        from learning_dynamics.pipeline.config import load
-        from learning_dynamics.pipeline.project import Project
-
-        spec = Project(load()).figure(paper, name)
-    metrics = metrics or Path("results", paper, "metrics")
     pdf = pdf or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
     png = png or pdf.with_suffix(".png")
-    draw = paper_function(paper, "figures", spec["kind"])
-    made = fingerprint_here("figure", paper, spec["kind"], spec, None, fingerprint)
-    tables = load_tables(metrics, spec["runs"])
-    record = provenance("figure", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
+    svg = svg or pdf.with_suffix(".svg")
+    drawing = prepared("figure", paper, name, spec, metrics, fingerprint)
     with drawn_alike(), style(look):
-        with told(f"figure {name}", spec["settings"]):
-            drawn = Drawn.of(draw(**tables, **spec["settings"]))
+        with told(f"figure {name}", drawing.settings):
+            drawn = Drawn.of(drawing())
         legible_ticks(sized(drawn.figure, look))
-        described = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
+        described = json.dumps(drawing.record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
         with sealing(pdf) as partial:
             # no creation date: the same data give the same bytes
-            metadata = {"Title": f"{paper} {name}", "Subject": f"{KEY}: {json.dumps(record)}", "CreationDate": None}
+            metadata = {
+                "Title": f"{paper} {name}",
+                "Subject": f"{KEY}: {json.dumps(drawing.record)}",
+                "CreationDate": None,
+            }
             drawn.figure.savefig(partial, format="pdf", metadata=metadata)
         with sealing(png) as partial:
             drawn.figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
+        ready_for_svg(drawn.figure)
+        with sealing(svg) as partial:
+            metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
+            drawn.figure.savefig(partial, format="svg", metadata=metadata)
+
+
+def ready_for_svg(figure: Figure) -> None:
+    """Let nothing but maps be pixels; give ids to what lies on maps: its colours stay on a dark screen as theirs do."""
+    for one in figure.findobj(lambda one: one.get_rasterized() and not isinstance(one, QuadMesh)):
+        one.set_rasterized(False)
+    for panel, axis in enumerate(figure.axes):
+        if axis.images or any(isinstance(one, QuadMesh) for one in axis.collections):
+            for place, one in enumerate((*axis.texts, *axis.lines, *axis.patches)):
+                if one.get_transform().contains_branch(axis.transData):
+                    one.set_gid(f"{KEPT}_{panel}_{place}")

@@ -13,7 +13,7 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.guard import TRACEBACK
 from learning_dynamics.pipeline.provenance import fingerprint
-from learning_dynamics.pipeline.sources import PARTS, SOURCE_ROOT, data_module, part_module, science
+from learning_dynamics.pipeline.sources import PARTS, SOURCE_ROOT, data_module, module_path, part_module, science
 
 
 def paper_function(paper: str, part: str, kind: str) -> Any:
@@ -48,9 +48,28 @@ def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: An
     Raises
     ------
     ProjectError
-        If it is not the expected one.
+        If it is not the expected one; where none is expected, if the settings are none that the function takes.
     """
+    if expected is None:
+        check_by_hand(stage, paper, kind, spec["settings"])
     return agreed(fingerprint(stage, spec, science_of(stage, paper, kind), made_from), expected, f"{paper} {kind}")
+
+
+def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any], where: str = "--spec") -> None:
+    """Hold settings to their function as a configuration's are; those that Snakemake gives have been.
+
+    Raises
+    ------
+    ProjectError
+        It names the setting and the mend.
+    """
+    from learning_dynamics.pipeline.signatures import signatures  # which Snakemake's jobs need not wait for
+
+    path = module_path(data_module(paper, kind) if stage == "data" else part_module(paper, PARTS[stage], kind))
+    functions, name = signatures(path) if path else {}, kind.rpartition(".")[2]
+    if name not in functions:
+        raise ProjectError(f"{where}: no function `{name}` in {path}{near(name, functions)}")
+    functions[name].check(settings, f"{where}: settings")
 
 
 def agreed(found: str, expected: str | None, what: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.config import folders, load
 from learning_dynamics.pipeline.pictures import drawn_alike
 from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.seals import sealing
+from learning_dynamics.pipeline.seals import refuse_foreign, sealing
 from learning_dynamics.pipeline.stages.tables import load_table
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
 from learning_dynamics.tidy import select
@@ -34,6 +34,7 @@ DRAWS = ("seed", "draw")  # columns that say of which draw
 NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *MOMENTS, *DRAWS}
 MOST_CONTOURS = 4
 MOST_TICKS = 8
+MOST_VALUES = 8  # named in an error
 GRAMMAR = "write COLUMN=VALUE, for example phase=limit"
 
 
@@ -58,7 +59,7 @@ def execute(
     """
     configuration = load(files, {"papers": [paper]})
     project = Project(configuration)
-    known = [*project.sweeps(paper), *project.runs(paper)]
+    known = project.about(paper)["runs"]
     if name not in known:
         raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}; give its file with --configfile")
     results, figures = folders(configuration)
@@ -74,16 +75,21 @@ def execute(
         raise ProjectError(f"--y {y}: is what --x is; name another, or leave it out to draw lines")
     if out is not None and out.suffix != ".pdf":
         raise ProjectError(f"--out {out}: must end in .pdf; a .png comes beside it")
-    if quantity is None:
-        raise ProjectError(f"--quantity: name one of {', '.join(sorted(table['quantity'].unique()))}")
+    if above is not None and not np.isfinite(above):
+        raise ProjectError(f"--above {above}: must be a finite number")
+    quantities = sorted(table["quantity"].unique())
+    if quantity is None or quantity not in quantities:
+        raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
     chosen = conditions(where, table) | ({} if index is None else {"index": index})
-    rows = select(table, quantity, **chosen)
+    pdf = out or figures / paper / f"{name}--{quantity}.pdf"
+    for file in (pdf, pdf.with_suffix(".png")):
+        refuse_foreign(file)
+    rows = met(select(table, quantity), chosen)
     others = [setting for setting in swept if setting not in (*axes, *chosen, *DRAWS)]
     if others:
         raise ProjectError(f"{name} sweeps {', '.join(others)} too; take one value with --where {others[0]}=...")
     found = reduced(rows, axes, at, above)
     label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
-    pdf = out or figures / paper / f"{name}--{quantity}.pdf"
     with drawn_alike(), style():
         figure = heat_map(found, x, y, label, None if above is None else (0.0, 1.0)) if y else lines(found, x, label)
         legible_ticks(figure)
@@ -124,6 +130,23 @@ def conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
         except ValueError:
             raise ProjectError(f"--where {text}: `{column}` is a number") from None
     return found
+
+
+def met(rows: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows that meet all conditions.
+
+    Raises
+    ------
+    ProjectError
+        It names the first condition that no row meets, and some of the values that there are.
+    """
+    for column, value in chosen.items():
+        there = rows[column].unique()
+        rows = rows[rows[column] == value]
+        if rows.empty:
+            few = ", ".join(map(str, there[:MOST_VALUES])) + (", ..." if len(there) > MOST_VALUES else "")
+            raise ProjectError(f"--where {column}={value}: there are {few}")
+    return rows
 
 
 def reduced(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | None = None) -> pd.DataFrame:

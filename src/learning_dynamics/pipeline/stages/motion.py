@@ -18,11 +18,11 @@ from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.pictures import drawn_alike
-from learning_dynamics.pipeline.provenance import KEY, provenance
+from learning_dynamics.pipeline.provenance import KEY
 from learning_dynamics.pipeline.records import plain_facts
 from learning_dynamics.pipeline.seals import sealing
-from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
-from learning_dynamics.pipeline.stages.tables import load_tables
+from learning_dynamics.pipeline.stages.drawing import prepared
+from learning_dynamics.pipeline.stages.functions import told
 from learning_dynamics.plotting import legible_ticks, style
 from learning_dynamics.plotting.motion import Motion
 
@@ -43,23 +43,13 @@ def execute(
 
     What is not given is the configuration's.
     """
-    if spec is None:
-        # a job is told its spec, and waits for no configuration
-        from learning_dynamics.pipeline.config import load
-        from learning_dynamics.pipeline.project import Project
-
-        spec = Project(load()).motion(paper, name)
-    metrics = metrics or Path("results", paper, "metrics")
     out = out or Path("figures", paper, f"{name}.webp")
-    move = paper_function(paper, "motion", spec["kind"])
-    made = fingerprint_here("motion", paper, spec["kind"], spec, None, fingerprint)
-    tables = load_tables(metrics, spec["runs"])
-    record = provenance("motion", paper, name, {"runs": spec["runs"], **spec["settings"]}, made)
+    drawing = prepared("motion", paper, name, spec, metrics, fingerprint)
     with drawn_alike(), style():
-        with told(f"motion {name}", spec["settings"]):
-            motion: Motion = move(**tables, **spec["settings"])
+        with told(f"motion {name}", drawing.settings):
+            motion: Motion = drawing()
             frames = rendered(motion)
-        described = json.dumps({KEY: record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
+        described = json.dumps({KEY: drawing.record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
         with sealing(out) as partial:
             partial.write_bytes(animated(frames, motion.seconds, described, f"motion {name}"))
 

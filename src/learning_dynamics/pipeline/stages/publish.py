@@ -14,10 +14,10 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline import published
 from learning_dynamics.pipeline.config import ROOT, load
+from learning_dynamics.pipeline.freshness import joined_of_other_versions
 from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.regions import regions_of_other_versions
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compressed, fitted
@@ -25,7 +25,7 @@ from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.stages import turning, wild
 from learning_dynamics.pipeline.stages.check import stale
 from learning_dynamics.pipeline.stages.report import found_in, seeds_in, turning_in
-from learning_dynamics.pipeline.tables import read_provenance, read_table
+from learning_dynamics.pipeline.tables import read_table
 
 LARGEST = 5_000_000  # bytes of all figures together
 BESIDE = ("replication", "wild", "turning")  # what is judged only when it is asked for
@@ -117,21 +117,19 @@ def repeat(project: Project, name: str, results: Path, figures: Path, folder: Pa
     Raises
     ------
     ProjectError
-        If a draw or a check is of other settings or other code.
+        If a seed's claims, a draw or a check are of other settings or other code.
     """
     text, matrix, table = results / f"{name}.md", figures / f"{name}.png", results / f"{name}.parquet"
     if not (text.is_file() and matrix.is_file()):
         return False
     (folder / text.name).write_bytes(verified(text))
+    wrong = joined_of_other_versions(project, table)
+    if wrong:
+        raise ProjectError(
+            f"{wrong} (`make replicate`, `make replicate SEEDS=0 WILD=20`, `make turning`), or delete {text}"
+        )
     if name in REGIONS:
-        found, made = read_table(table), read_provenance(table)["settings"].get("made", {})
-        wrong = regions_of_other_versions(project, name, made)
-        if wrong or not made:
-            raise ProjectError(
-                f"{table}: {', '.join(wrong[:3]) or 'all of it'}: of other settings or other code; make it again "
-                f"(`make replicate SEEDS=0 WILD=20`, `make turning`), or delete {text}"
-            )
-        _write(folder / f"{name}.csv", REGIONS[name].as_csv(found))
+        _write(folder / f"{name}.csv", REGIONS[name].as_csv(read_table(table)))
     (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
     return True
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -15,7 +17,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from learning_dynamics.claims import VERDICTS
+from learning_dynamics.errors import ProjectError, shortened
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.freshness import fault
 from learning_dynamics.pipeline.pictures import drawn_alike
+from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
 from learning_dynamics.pipeline.records import COLUMNS as CLAIMS
@@ -35,8 +41,17 @@ COLUMNS = (
 )
 
 
-def execute(folders: Mapping[str, str], papers: Sequence[str], out: Path, markdown: Path, pdf: Path, png: Path) -> None:
+def execute(
+    folders: Mapping[str, str],
+    papers: Sequence[str],
+    config: Mapping[str, Any],
+    out: Path,
+    markdown: Path,
+    pdf: Path,
+    png: Path,
+) -> None:
     """Read the claims of every seed; write table, Markdown and figure."""
+    made = judged_under(folders, papers, config)
     found = pd.concat(
         [
             read_table(Path(folder, paper, "claims.parquet"), declared=CLAIMS).assign(seed=int(seed))
@@ -45,10 +60,35 @@ def execute(folders: Mapping[str, str], papers: Sequence[str], out: Path, markdo
         ],
         ignore_index=True,
     )[[column.name for column in COLUMNS]]
-    write_table(out, found, COLUMNS, provenance("replication", "all", "replication", {"seeds": list(folders)}))
+    write_table(out, found, COLUMNS, provenance("replication", "all", "replication", {"made": made}))
     with sealing(markdown) as partial:
         partial.write_text(describe(found), encoding="utf-8")
     save(lambda: matrix(found), pdf, png)
+
+
+def judged_under(folders: Mapping[str, str], papers: Sequence[str], config: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fingerprint of every paper's claims under every seed, as ``seed/paper``.
+
+    Raises
+    ------
+    ProjectError
+        If claims are not those of the seed under which they are given, there is no such paper, or a seed is none.
+    """
+    if not folders or len(set(papers)) < len(papers):
+        raise ProjectError("--folders, --papers: name at least one seed, and each paper once")
+    given = {**config["given"], "papers": list(papers)}
+    known = load([Path(file) for file in config["files"]], given)
+    made = {}
+    for seed, folder in folders.items():
+        if not (re.fullmatch("0|[1-9][0-9]*", seed) and isinstance(folder, str)):
+            raise ProjectError(f"--folders: seed {shortened(seed)}: write a whole number and its folder of results")
+        project = Project(known.with_seed(int(seed)))
+        for paper in papers:
+            made[f"{seed}/{paper}"] = project.fingerprint("claims", paper, "claims")
+            wrong = fault(Path(folder, paper, "claims.parquet"), made[f"{seed}/{paper}"])
+            if wrong is not None:
+                raise ProjectError(f"--folders: claims of seed {seed}: {wrong}")
+    return made
 
 
 def save(draw: Callable[[], Figure], pdf: Path, png: Path) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.freshness import joined_of_other_versions
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import COLUMNS
@@ -32,6 +33,8 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
     found = found_in(project, results)
     record = provenance("report", "all", claims.stem, {"papers": project.papers, **config}, project.verdicts)
     checked, wrong = stale(project, results)
+    beside = (results / f"{name}.parquet" for name in ("replication", "turning"))
+    wrong += filter(None, (joined_of_other_versions(project, table) for table in beside if table.is_file()))
     papers = gather(project, found, figures, config, seeds_in(results), turning_in(results))
     pages = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong, "page": project.page})
     joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,7 +56,7 @@ def execute(
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
     file = str(out or "FILE")
-    overlays = " ".join(["--configfile", *map(str, files), file])
+    overlays = shlex.join(["--configfile", *map(str, files), file])
     axes = " ".join(f"--{letter} {setting}" for letter, setting in zip("xy", sweep, strict=False))
     jobs = f", {bundle} to a job" if bundle else ""
     how = (
@@ -83,7 +84,7 @@ def kinds_of_settings(project: Project, paper: str, name: str) -> Mapping[str, A
     ProjectError
         If the paper has no such run.
     """
-    known = project.runs(paper)
+    known = project.about(paper)["runs"]
     if name not in known:
         raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}")
     kind = project.run(paper, name)["kind"]

@@ -28,7 +28,7 @@ from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.records import CLAIM, PAPER, VERDICT
 from learning_dynamics.pipeline.report.looks import LOOKS
-from learning_dynamics.pipeline.report.turning import in_words
+from learning_dynamics.pipeline.report.turning import in_words, written
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages.replication import save
 from learning_dynamics.pipeline.stages.wild import carried
@@ -173,7 +173,7 @@ def _text(value: Any) -> str:
 
 def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Path, png: Path) -> None:
     """Join the checks of all papers: a table, as CSV too, a page of Markdown, a picture of the intervals."""
-    tables = [read_table(file) for file in files]
+    tables = [read_table(file, declared=COLUMNS) for file in files]
     empty = pd.DataFrame(columns=[column.name for column in COLUMNS])
     found = pd.concat(tables, ignore_index=True) if tables else empty
     write_table(out, found, COLUMNS, provenance("turning", "all", out.stem, {"made": carried(files)}))
@@ -205,7 +205,8 @@ def strips(found: pd.DataFrame) -> Figure:
         for part, row in enumerate(rows.to_dict("records")):
             width = 1 / len(rows)
             axis.barh(place, width, left=part * width, height=0.86, color=LOOKS[row["verdict"]].fill, lw=0)
-            ends = row["from"] if row["from"] == row["to"] else f"{row['from']} … {row['to']}"
+            first, last = (written(row[end]) for end in ("from", "to"))
+            ends = first if first == last else f"{first} … {last}"
             weight = "bold" if row["own"] else "normal"
             axis.text((part + 0.5) * width, place, ends, ha="center", va="center", fontsize=6, fontweight=weight)
     names = [f"{claim}: {setting}" for (claim, _, setting), _ in groups]

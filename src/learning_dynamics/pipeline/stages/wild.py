@@ -113,7 +113,7 @@ def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Pa
         raise ProjectError(
             "wild: no paper of `replicated` in config.yaml has a `wild:` block; add one to its runs or data"
         )
-    found = pd.concat([read_table(file) for file in files], ignore_index=True)
+    found = pd.concat([read_table(file, declared=COLUMNS) for file in files], ignore_index=True)
     if found.duplicated(["claim", "draw"]).any():
         raise ProjectError("regions wild: a draw is given twice; name each file once")
     write_table(out, found, COLUMNS, provenance("wild", "all", out.stem, {"made": carried(files)}))
