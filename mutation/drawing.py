@@ -17,7 +17,7 @@ from mutation.operators import operators
 
 PACKAGE = Path("src/learning_dynamics")
 # what only draws; no number depends on it
-DRAWN = ("__init__.py", "figures.py", "motion.py", "panels.py", "drawing.py")
+DRAWN = ("__init__.py", "figures.py", "motion.py", "interactive.py", "panels.py", "drawing.py")
 LIBRARY = ("dynamics", "measures", "datasets")
 JUDGES = ("claims.py", "evidence.py")
 # keyword arguments, and calls with their first argument, that are words

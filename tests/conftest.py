@@ -63,16 +63,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
 # not in the quick loop: what goes over every paper or tries the project as a whole, judges but for one claim a topic,
 # and every example of a test but its first
 THOROUGH = (
-    *("test_any_settings.py", "test_every_figure.py", "test_every_motion.py", "test_docs_commands.py", "test_bench.py"),
+    *("test_any_settings.py", "test_every_figure.py", "test_every_motion.py", "test_every_interactive.py"),
+    *("test_docs_commands.py", "test_bench.py"),
     *("test_mutation.py", "test_mnist.py", "test_a_process_killed_twice_ends_as_if_left_in_peace"),
     *("test_every_quantity.py", "test_unrelated_features_have_the_level_of_chance"),
     *("test_judges.py", "test_limits.py", "test_claims.py", "test_against_plain.py", "test_against_layers.py"),
-    *("test_against_flows.py", "test_memory.py", "test_bounds.py", "test_training.py"),
+    *("test_against_flows.py", "test_memory.py", "test_bounds.py", "test_training.py", "test_local_optima.py"),
+    "test_where_nothing_can_be_kept_it_compiles_all_the_same",
+    "test_what_the_documentation_says_of_each_cell_is_counted",
+    "test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm",
 )
 # nor claims on what takes more than some seconds to simulate
 SLOW_RUNS = (
     *("training.", "acceleration.two_samples", "completion", "compression.", "classification.", "regression."),
-    *("convergence.", "phases.", "relu."),
+    *("convergence.", "phases.", "relu.", "local_optima.from_scaled"),
 )
 
 
@@ -91,7 +95,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 chosen = callspec is not None and callspec.id in claims
             else:
                 test = item.nodeid.partition("[")[0]
-                slow = "pipeline" in file.parts or {file.name, item.name} & set(THOROUGH)
+                slow = "pipeline" in file.parts or {file.name, test.rpartition("::")[2]} & set(THOROUGH)
                 chosen = not slow and ("papers" not in file.parts or test not in tests)
                 tests.add(test)
             if chosen:

@@ -70,7 +70,8 @@ def made(whose: Project, paper: str, member: str) -> Path:
             with _alone(trajectory):
                 if not trajectory.exists():
                     run.execute(paper, member, whose.run(paper, member), source, trajectory)
-            metrics.execute(paper, member, trajectory, out, whose.measure(paper, member))
+            read = source if whose.measured_data(paper, member) else None
+            metrics.execute(paper, member, trajectory, out, whose.measure(paper, member), data=read)
     return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import textwrap
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import check_replaceable, check_writable, hold_folder, replacing, take_lease
 
 
 def test_a_file_appears_whole(tmp_path):
@@ -82,3 +83,52 @@ def test_the_lock_is_refused_while_held_and_free_after_a_kill(tmp_path):
     holder.kill()
     holder.communicate()
     assert subprocess.run([sys.executable, "-c", HOLD, str(lock)]).returncode == 0
+
+
+# -- folders of others -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [".snakemake", ".snakemake/log", ".snakemake/metadata/bWlu"])
+def test_a_folder_that_is_only_read_is_told_before_anything_is_planned(tmp_path, monkeypatch, name):
+    for record in ("log/old.log", "metadata/bWlu"):
+        (tmp_path / ".snakemake" / record).parent.mkdir(parents=True)
+        (tmp_path / ".snakemake" / record).touch()
+    check_writable(tmp_path)
+    # whoever runs the tests may write everywhere
+    monkeypatch.setattr(os, "access", lambda path, _: path not in (tmp_path, tmp_path / name))
+    with pytest.raises(ProjectError, match=f"{name}: cannot be written by this user; make all of it writable"):
+        check_writable(tmp_path)
+
+
+@pytest.mark.parametrize("take", [hold_folder, take_lease])
+def test_a_lock_of_another_user_is_told(tmp_path, take):
+    with pytest.raises(ProjectError, match=r"cannot be written .*; make it writable for all who work here"):
+        take(tmp_path)
+
+
+def test_what_is_no_file_is_told_before_anything_is_computed(tmp_path):
+    os.mkfifo(tmp_path / "pipe.npz")
+    for path in (tmp_path, tmp_path / "pipe.npz"):
+        with pytest.raises(ProjectError, match="is no file that could be replaced"):
+            check_replaceable(path)
+    check_replaceable(tmp_path / "new.npz")
+
+
+def test_a_full_disk_is_told_whatever_a_library_makes_of_it(tmp_path):
+    def clean_up_badly():
+        try:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        finally:
+            raise AttributeError("pos")
+
+    with pytest.raises(ProjectError, match=r"cannot be written .No space left"), replacing(tmp_path / "x"):
+        clean_up_badly()
+
+    def look_elsewhere():
+        try:
+            (tmp_path / "nothing").read_text()
+        except FileNotFoundError:
+            raise ValueError("no number")  # noqa: B904 - as libraries do
+
+    with pytest.raises(ValueError, match="no number"), replacing(tmp_path / "x"):
+        look_elsewhere()

@@ -16,6 +16,7 @@ FORBIDDEN = {
     "metrics": ("runs", "figures", "claims", "plotting"),
     "figures": ("runs", "metrics", "claims"),
     "motion": ("runs", "metrics", "claims"),
+    "interactive": ("runs", "metrics", "claims"),
     "claims": ("runs", "metrics", "figures", "plotting"),
     "theory": (*PARTS.values(), "plotting"),
     "models": (*PARTS.values(), "plotting"),

@@ -63,6 +63,20 @@ def test_diabetes_is_standardised():
     np.testing.assert_allclose(data["Y"].std(axis=0), 1, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("table", "shape", "values"), [("iris", (150, 4), 3), ("wine", (178, 13), 3), ("linnerud", (20, 3), 16)]
+)
+def test_shipped_tables_are_standardised_with_their_first_label(table, shape, values):
+    data = regression_tables.shipped(table=table)
+    assert data["X"].shape == shape
+    assert data["Y"].shape == (shape[0], 1)
+    # classes, or weights of whole pounds
+    assert len(np.unique(data["Y"])) == values
+    for columns in data.values():
+        np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(columns.std(axis=0), 1, rtol=1e-12)
+
+
 def _archive(path, rows, gas=1, third="{:.4f}"):
     rng = np.random.default_rng(0)
     line = "{};{:.2f} " + " ".join(f"{i}:{third if i == 3 else '{:.4f}'}" for i in range(1, 129))

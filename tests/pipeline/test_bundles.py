@@ -157,8 +157,8 @@ SPEC = {
         ({"members": [[0.1, 2]]}, "`members` must be lists of values"),
         ({"axes": [1]}, "`members` must be lists of values"),
         ({"axes": ["data"], "members": [["other"]]}, "--data: the data set `other` is not among the files"),
-        ({"axes": ["rtae"]}, "2 of 2 members failed"),
-        ({"members": [["fast"]]}, "scan--rate-fast: run scan--rate-fast: "),
+        ({"axes": ["rtae"]}, "unknown setting of `growth`; did you mean `rate`?"),
+        ({"members": [["fast"]]}, "--spec: scan--rate-fast: settings.rate: must be a number"),
     ],
 )
 def test_orders_written_by_hand_are_refused_in_one_line(workspace, changes, message):

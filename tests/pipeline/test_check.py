@@ -15,7 +15,7 @@ SLOW, FAST = "results/toy/metrics/slow.parquet", "results/toy/metrics/fast.parqu
 def test_what_was_built_is_of_this_configuration(built):
     checked = built.stage("check")
     assert checked.returncode == 0, checked.stderr
-    assert checked.stdout == "21 outputs in results and figures checked, 0 stale or foreign\n"
+    assert checked.stdout == "23 outputs in results and figures checked, 0 stale or foreign\n"
 
 
 def test_nothing_built_is_nothing_stale(clean):
@@ -49,7 +49,7 @@ def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
         *(f"results/toy/metrics/{name}.parquet" for name in ("slow", "fast", "slow--steps-20", "descent")),
         "results/toy/runs/descent.npz",
         *(f"results/toy/{name}.parquet" for name in ("claims", "parts", "variants", "sensitivity")),
-        *(f"figures/toy/{name}.{kind}" for name in ("decay", "growth") for kind in ("pdf", "png")),
+        *(f"figures/toy/{name}.{kind}" for name in ("decay", "growth") for kind in ("pdf", "png", "svg")),
         *("results/claims.parquet", "results/verdicts.txt", "figures/index.html", "figures/toy.html"),
     }
 

@@ -1,10 +1,11 @@
-"""What outlived a killed Snakemake is found in `squeue`'s answer; a stand-in gives the answers here."""
+"""What outlived a killed Snakemake is found in `squeue`'s answer; a job goes back into the queue. Stand-ins answer."""
 
 from pathlib import Path
 
 import pytest
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline import cluster
 from learning_dynamics.pipeline.cluster import check_nothing_left_behind, jobs_of
 
 HERE = Path("/home/someone/project with | in its name")
@@ -52,3 +53,33 @@ def test_a_controller_that_does_not_answer_stops_nothing(squeue):
 def test_without_slurm_there_are_none(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert jobs_of(HERE) == []
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_job_is_put_back_or_says_why_not(taken, tmp_path, monkeypatch, capsys):
+    program = tmp_path / "scontrol"
+    asked = tmp_path / "asked"
+    program.write_text(f'#!/bin/sh\necho "$@" > {asked}\n{"exit 0" if taken else "echo held >&2; exit 1"}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    monkeypatch.setattr(cluster, "LEAVING", 0.0)
+    with pytest.raises(ProjectError, match=r"^3 of 9 epochs.*job 4711 back \((no reason given|held)\)$"):
+        cluster.requeue("3 of 9 epochs are trained")
+    assert asked.read_text() == "requeue 4711\n"
+    assert "3 of 9 epochs are trained: job 4711 goes back into Slurm's queue" in capsys.readouterr().err
+
+
+def test_only_a_submission_that_was_told_so_goes_back(monkeypatch):
+    monkeypatch.delenv(cluster.REQUEUE, raising=False)
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    assert not cluster.may_requeue()  # inside somebody's allocation
+    monkeypatch.setenv(cluster.REQUEUE, "1")
+    assert cluster.may_requeue()
+    monkeypatch.delenv("SLURM_JOB_ID")
+    assert not cluster.may_requeue()
+
+
+@pytest.mark.parametrize(("limit", "seconds"), [(60.0, 30.0), (120.0, 60.0), (86_400.0, 86_340.0)])
+def test_a_job_goes_back_a_minute_before_its_end_but_not_at_once(limit, seconds):
+    assert cluster.granted(limit) == seconds

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
+from learning_dynamics.pipeline import cluster
 from tests.support import ROOT
 
 FOREIGN = r"^\s+[A-Z][A-Za-z]*\.[a-z_]+ = |^\s*(slurm|snakemake|executor|scheduler)\.\w+ = "
@@ -53,6 +54,9 @@ class StandIn:
 
     def additional_general_args(self):
         return "--executor slurm-jobstep"
+
+    def format_job_exec(self, job):
+        return f"python -m snakemake {job.name}"
 
     def get_job_args(self, job):
         return f"--target-jobs {job.name} --cores all"
@@ -134,6 +138,16 @@ def test_one_snakemake_does_the_jobs_of_a_submission(executor, arrays, general, 
     executor.array_jobs = arrays
     assert executor.additional_general_args() == general
     assert executor.get_job_args(SimpleNamespace(name="run", threads=3)) == asked
+
+
+@pytest.mark.parametrize(
+    ("requeue", "group", "told"), [(True, False, True), (True, True, False), (False, False, False)]
+)
+def test_a_single_job_that_slurm_may_requeue_is_told_so(executor, requeue, group, told):
+    executor.workflow = SimpleNamespace(executor_settings=SimpleNamespace(requeue=requeue))
+    executed = executor.format_job_exec(SimpleNamespace(name="run", is_group=lambda: group))
+    assert executed == ("export LEARNING_DYNAMICS_REQUEUE=1; " if told else "") + "python -m snakemake run"
+    assert plugin.REQUEUE == cluster.REQUEUE
 
 
 @pytest.mark.parametrize("missing", ["Executor", "ExecutorSettings", "common_settings", "the package"])

@@ -251,12 +251,17 @@ SPOILT = {
     "claims": ("results/toy/claims.parquet", "results/toy/parts.parquet"),
     "picture": ("figures/toy/growth.png", "figures/toy/decay.png"),
     "drawing": ("figures/toy/growth.pdf", "figures/toy/decay.pdf"),
+    "vector": ("figures/toy/growth.svg", "figures/toy/decay.svg"),
     "joined": ("results/claims.parquet", "results/toy/claims.parquet"),
     "page": ("figures/index.html", "figures/toy/decay.pdf"),
     "table": ("results/verdicts.txt", "figures/index.html"),
 }
 # the first output of the job that makes it, where it is not itself
-MADE_WITH = {"figures/toy/growth.png": "figures/toy/growth.pdf", "results/claims.parquet": "figures/index.html"}
+MADE_WITH = {
+    "figures/toy/growth.png": "figures/toy/growth.pdf",
+    "figures/toy/growth.svg": "figures/toy/growth.pdf",
+    "results/claims.parquet": "figures/index.html",
+}
 
 
 @fault("an output is cut short, emptied, replaced by another or a foreign one of the same time", SAME)

@@ -163,7 +163,8 @@ def test_a_configuration_is_refused_in_one_line_or_planned(world, steps, top):
 NAMES = st.one_of(st.sampled_from(["toy", "slow", "fast", "descent", "growth", "decay", "starts"]), WORDS)
 FILES = st.sampled_from(
     [
-        *("a.npz", "a.parquet", "a.pdf", "a.png", "a.yaml", "a.txt", "a.html", "a.webp", ".", "none/a.npz"),
+        *("a.npz", "a.parquet", "a.pdf", "a.png", "a.svg", "a.yaml", "a.txt", "a.html", "a.webp", "a.tex"),
+        *(".", "none/a.npz"),
         *("results/toy/metrics/slow.parquet", "results/toy/runs/slow.npz", "results/toy/data/starts.npz"),
         *(
             "results/toy/metrics",
@@ -195,6 +196,11 @@ SPECS = st.one_of(
             '{"2023": "results", "x": 3}',
             '{"kind": 3, "settings": 4, "runs": 5, "claims": 6, "source": 7, "sensitivity": 8}',
             '{"kind": "growth.growth", "settings": {}, "runs": {}}',
+            '{"kind": "growth.growth", "data": null, "settings": {}, "measure": {}, "sweep": "s", "axes": ["rate"],'
+            ' "members": [[0.1], [0.2]]}',
+            '{"kind": "growth.growth", "data": "starts", "settings": {"steps": 3}, "measure": {"every": 1},'
+            ' "sweep": "s", "axes": ["rate"], "members": [[0.1]]}',
+            '{"files": ["config.yaml"], "given": {"papers": ["toy"], "seed": "x"}}',
             *("{}", "[]", "3", "{", "null", '"x"', "[" * 100_000, "NaN"),
         ]
     ),
@@ -227,6 +233,10 @@ OPTIONS: dict[str, Any] = {
     **{"--vary": AXES, "--papers": NAMES, "--every": None},
     "--index": st.sampled_from(["0", "1", "-1", "x"]),
     "--above": st.sampled_from(["0", "nan", "x"]),
+    "--bundle": st.sampled_from(["0", "2", "-1", "1e3", "1000", "x"]),
+    "--draw": st.sampled_from(["0", "1", "-1", "x", "99999999999999999999"]),
+    "--csv": st.sampled_from(["a.csv", "results/a.csv", "config.yaml", ""]),
+    "--made": WORDS,
     "--minutes": st.sampled_from(["1", "0", "-1", "nan", "1e5", "x"]),
     "--since": st.sampled_from(["0", "nan", "x"]),
 }
@@ -237,18 +247,35 @@ STAGES = {
     "metrics": (2, "--spec --run --out --made-from"),
     "figure": (2, "--spec --metrics --pdf --png --style"),
     "motion": (2, "--spec --metrics --out"),
+    "interactive": (2, "--spec --metrics --out"),
     "claims": (1, "--spec --metrics --out"),
     "report": (0, "--config --results --figures --out --claims"),
     "verdicts": (1, "--page --out"),
     "replication": (0, "--folders --papers --out --markdown --pdf --png"),
     "compare": (1, ""),
     "check": (0, "--configfile"),
-    "sweep": (2, "--vary --called --out --configfile"),
+    "sweep": (2, "--vary --called --bundle --out --configfile"),
     "costs": (0, "--every --configfile"),
     "map": (2, "--x --y --quantity --at --where --index --above --out --configfile"),
     "summary": (0, "--papers --since --configfile"),
+    "bundle": (2, "--spec --data --out --fingerprint"),
+    "wild": (1, "--draw --config --out --made"),
+    "turning": (2, "--config --out --made"),
+    "regions": (2, "--out --csv --markdown --pdf --png"),
+    "csv": (1, "--out --configfile"),
+    "tex": (1, "--out --configfile"),
     "unknown": (0, ""),
 }
+
+
+def options_of(draw: Any, options: str) -> list[str]:
+    """Return some of a stage's options with values."""
+    arguments = []
+    for option in options.split():
+        if draw(st.integers(0, 9)):
+            kind = OPTIONS[option]
+            arguments += [option] if kind is None else [option, draw(kind)]
+    return arguments
 
 
 @st.composite
@@ -256,15 +283,13 @@ def command_lines(draw: Any) -> list[str]:
     stage = draw(st.sampled_from(sorted(STAGES)))
     count, options = STAGES[stage]
     arguments = [stage]
+    if stage == "regions":
+        return [*arguments, draw(st.sampled_from(["wild", "turning", "x"])), draw(FILES), *options_of(draw, options)]
     if count:
         arguments.append("toy" if stage not in ("verdicts", "compare") and draw(st.booleans()) else draw(FILES))
     if count == 2:
         arguments.append(draw(NAMES))
-    for option in options.split():
-        if draw(st.integers(0, 9)):
-            kind = OPTIONS[option]
-            arguments += [option] if kind is None else [option, draw(kind)]
-    return arguments
+    return arguments + options_of(draw, options)
 
 
 @examples(250)

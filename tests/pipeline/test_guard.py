@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import py_compile
+import shutil
 import subprocess
 import sys
 import textwrap
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,6 +122,21 @@ def test_the_configuration_is_utf8_in_any_locale():
         print(load(given={"papers": ["spectral_bias"]}).papers["spectral_bias"]["title"].isascii())
     """
     assert python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0").returncode == 0
+
+
+@pytest.mark.parametrize("module", ["pipeline/cli", "pipeline/stages/new"])
+def test_a_compiled_file_that_a_full_disk_cut_short_is_told(tmp_path, module):
+    shutil.copytree(ROOT / "src/learning_dynamics", tmp_path / "learning_dynamics")
+    source = tmp_path / f"learning_dynamics/{module}.py"
+    compiled = Path(py_compile.compile(str(source), doraise=True))
+    compiled.write_bytes(compiled.read_bytes()[:100])
+    ended = subprocess.run(
+        [sys.executable, "-m", "learning_dynamics", "new", "x y"],
+        cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: a compiled file is cut short")
+    assert ended.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("loop", ["while True: pass", "import time; time.sleep(60)", "sum(iter(int, 1))"])

@@ -147,6 +147,11 @@ def test_values_of_the_command_line_that_cannot_be_are_one_line(configured, give
 
 # -- commands --------------------------------------------------------------------------------------------------------
 
+DATA = ("data", "spectral_bias", "x", "--spec", '{"source": "x.y", "settings": {}}', "--out")
+REGIONS = (
+    *("regions", "turning", "table.parquet", "--out", "a.parquet", "--markdown", "a.md", "--pdf", "a.pdf"),
+    *("--png", "a.png", "--csv"),
+)
 SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
 
 
@@ -166,6 +171,11 @@ SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
         (["new", "f\n"], "a paper's name"),
         (["new", LONG], "a paper's name"),
         (["check", "--configfile", "pipe.yaml"], "not a regular file"),
+        # before anything is computed
+        ([*DATA, "mine.npz"], "mine.npz: is there, and was not written by this command"),
+        ([*DATA, "folder.npz"], "folder.npz: is no file that could be replaced"),
+        ([*REGIONS, "mine.csv"], "mine.csv: is there, and was not written by this command"),
+        ([*REGIONS, "new.csv"], "table.parquet: has other columns than are looked for here"),
     ],
     ids=lambda arguments: " ".join(arguments)[-24:],
 )
@@ -178,6 +188,9 @@ def test_a_command_is_refused_in_one_line_and_overwrites_nothing(tmp_path, monke
     write_table("table.parquet", table(), COLUMNS, RECORD)
     for name in ("pipe.yaml", "pipe.parquet"):
         os.mkfifo(name)
+    (tmp_path / "folder.npz").mkdir()
+    for name in ("mine.npz", "mine.csv"):
+        (tmp_path / name).write_text("mine\n")
     assert cli.main(arguments) == 1
     said = capsys.readouterr().err
     assert said.startswith("error: ")
@@ -201,6 +214,19 @@ def test_another_ending_is_refused_by_the_command_line(capsys, flag):
     with pytest.raises(SystemExit):
         cli.main([*command, "spectral_bias", "fig1a", flag, "/dev/null"])
     assert "must end in ." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mend"),
+    [
+        (["tex", "spectral_bias", "--out", "\udcff.tex"], r"'\udcff.tex': is no text in UTF-8; name another"),
+        (["csv", "--out", ""], "must name a file or folder"),
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused_by_the_command_line(capsys, arguments, mend):
+    with pytest.raises(SystemExit):
+        cli.main(arguments)
+    assert mend in capsys.readouterr().err
 
 
 # -- notebooks -------------------------------------------------------------------------------------------------------

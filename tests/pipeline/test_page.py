@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
+import re
 import shutil
 from pathlib import Path
 
+import altair as alt
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -17,16 +20,22 @@ from playwright.sync_api import sync_playwright
 from learning_dynamics.claims import VERDICTS, Check
 from learning_dynamics.pipeline.records import check_row
 from learning_dynamics.pipeline.report import page, places
-from learning_dynamics.pipeline.report.contents import Exhibit, Film, Paper, Topic
-from learning_dynamics.pipeline.report.pictures import compressed, fitted
+from learning_dynamics.pipeline.report.contents import Exhibit, Film, Interactive, Paper, Topic
+from learning_dynamics.pipeline.report.pictures import compressed, fitted, vector
+from learning_dynamics.pipeline.report.vectors import GROUND, INK
 from learning_dynamics.pipeline.seals import seal
+from learning_dynamics.pipeline.stages.figure import ready_for_svg
+from learning_dynamics.pipeline.stages.interactive import chart_of
 from learning_dynamics.plotting import COLOURS, WIDTH, style
+from learning_dynamics.plotting import interactive as drawing
 from tests.support import PAPERS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine to open the page in")
+CSS = Path(page.__file__).with_name("page.css").read_text()
 WIDTHS = (1400, 820, 390)
 SCHEMES = ("light", "dark")
+SHEETS = 30  # of paper, with how every claim was judged
 LARGEST = 12_000_000  # bytes of all pages together, for who reads them over a slow line
 WORDS = "A statement of some length about $\\sigma_1(W) \\ge \\dots \\ge \\sigma_d(W) \\ge 0$, with <= and 1e-05."
 
@@ -84,6 +93,20 @@ def made_up_claim(name, verdict, shown, origin="paper"):
     }
 
 
+def made_up_chart(path):
+    """Write a line whose slope a slider sets."""
+    values = [{"place": place, "slope": slope, "value": place * slope} for place in (0, 1) for slope in (1, 2, 3)]
+    line = alt.Chart(alt.InlineData(values=values)).transform_filter("datum.slope == slope").mark_line()
+    fixed = alt.Y("value:Q", scale=alt.Scale(domain=[0, 3]))
+    chart = alt.layer(line.encode(x="place:Q", y=fixed)).add_params(
+        drawing.slider("slope", "slope", [1, 2, 3], 2), drawing.choice("way", "way", ["a", "b"], ["up", "down"], "a")
+    )
+    title = drawing.reading("slope", [1, 2, 3], ["gentle", "even", "steep"])
+    text = chart_of(drawing.Interactive(chart.properties(title=title)), "A line that turns.", "test")
+    path.write_text(f"[{json.dumps({})},\n{text},\n", encoding="utf-8")
+    seal(path, ".json")
+
+
 def made_up_pages(folder):
     (folder / "figures").mkdir()
     png = folder / "figures/wide.png"
@@ -93,6 +116,8 @@ def made_up_pages(folder):
         figure.savefig(png)
         seal(png, ".png")
         figure.savefig(png.with_suffix(".pdf"))
+        figure.savefig(png.with_suffix(".svg"))
+        seal(png.with_suffix(".svg"), ".svg")
         plt.close(figure)
     frames = [Image.new("RGB", (960, 480), (shade, 0, 0)) for shade in range(0, 240, 20)]
     webp = png.with_suffix(".webp")
@@ -103,6 +128,8 @@ def made_up_pages(folder):
         "src/learning_dynamics/claims.py#L1", "snakemake --cores all figures/made_up/wide.pdf",
     )  # fmt: skip
     shown.film = Film(webp, WORDS, "A line that grows.")
+    made_up_chart(png.with_suffix(".json"))
+    shown.interactive = Interactive(png.with_suffix(".json"), f"Move it.\n\n{WORDS}")
     claims = [made_up_claim(verdict.replace(" ", "_"), verdict, shown) for verdict in VERDICTS]
     loose = made_up_claim("loose", "reproduced", None)
     ours = made_up_claim("ours", "reproduced", shown, "ours")
@@ -276,10 +303,11 @@ def test_text_does_not_lie_on_text(unfolded):
 
 def test_images_are_sharp(wide, html):
     sizes = wide.evaluate("""async () => Promise.all([...document.images].map(async (image) => {
-        await image.decode(); return [image.naturalWidth, image.getBoundingClientRect().width]; }))""")
+        await image.decode();
+        return [image.src.slice(0, 19), image.naturalWidth, image.getBoundingClientRect().width]; }))""")
     assert sizes or html.stem == "second"
-    for natural, shown in sizes:
-        assert natural >= 1.9 * shown
+    for kind, natural, shown in sizes:
+        assert kind == "data:image/svg+xml," or natural >= 1.9 * shown
 
 
 @pytest.mark.parametrize(("kind", "colours"), [("webp", 256), ("png", 256), ("png", 64), ("png", 32)])
@@ -314,6 +342,78 @@ def test_figures_are_made_to_fit(tmp_path):
     assert [(picture.width, picture.height) for picture in pictures.values()] == [(151, 100), (251, 100)]
 
 
+def drawn_as_svg(path):
+    """Draw lines of an ink, a grey, a colour for any ground and one for a light one only, and text on a heat map."""
+    with style():
+        figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3))
+        for height, colour in enumerate(("#222222", "#8c8c8c", COLOURS["vermilion"], "#440154")):
+            left.axhline(height, color=colour)
+        right.pcolormesh(np.eye(3), cmap="cividis")
+        right.text(0.5, 0.5, "0", color="white")
+        right.text(1.5, 1.5, "1")
+        ready_for_svg(figure)
+        figure.savefig(path, metadata={"Date": None})
+        plt.close(figure)
+    seal(path, ".svg")
+    return path
+
+
+def test_the_same_figure_gives_the_same_svg(tmp_path):
+    first, second = (drawn_as_svg(tmp_path / f"{name}.svg") for name in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    assert vector(first).data == vector(second).data
+
+
+def shown_in(chromium, picture, scheme, **media):
+    """Return the pixels of a picture in a page."""
+    context = chromium.new_context(color_scheme=scheme, offline=True)
+    page = context.new_page()
+    page.emulate_media(color_scheme=scheme, **media)
+    page.set_content(
+        "<style>:root { color-scheme: light dark; } @media print { :root { color-scheme: light; } }</style>"
+        f'<img width="{picture.width}" height="{picture.height}" src="{picture.uri}">'
+    )
+    with Image.open(io.BytesIO(page.locator("img").screenshot())) as image:
+        pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
+    context.close()
+    return {"#" + bytes(pixel).hex() for pixel in np.unique(pixels, axis=0)}
+
+
+def test_a_vector_is_light_by_day_and_dark_by_night(tmp_path, chromium):
+    svg = drawn_as_svg(tmp_path / "figure.svg")
+    light, dark = (shown_in(chromium, vector(svg), scheme) for scheme in ("light", "dark"))
+    for pixels in (light, shown_in(chromium, vector(svg), "dark", media="print")):
+        assert {"#ffffff", "#000000", "#222222", "#440154"} <= pixels
+        assert not {GROUND, INK} & pixels
+    assert {GROUND, INK, COLOURS["vermilion"].lower(), "#ffffff", "#000000"} <= dark
+    assert not {"#222222", "#440154"} & dark
+    assert "@media screen and (prefers-color-scheme:dark)" in vector(svg).data.decode()
+    assert f"--ink: {INK}" in CSS
+    assert f"--ground: {GROUND}" in CSS
+
+
+def test_small_figures_are_vectors_as_far_as_there_is_room(tmp_path):
+    pngs = [tmp_path / f"{name}.png" for name in ("small", "larger", "large")]
+    for png, points in zip(pngs, (2, 1000, 5000), strict=True):
+        with style():
+            figure, axis = plt.subplots(figsize=(WIDTH, 3))
+            axis.plot(np.random.default_rng(1).normal(size=points), ".")
+            for path in (png, png.with_suffix(".svg")):
+                figure.savefig(path)
+                seal(path, path.suffix)
+            plt.close(figure)
+    vectors = {png: found for png in pngs if (found := vector(png.with_suffix(".svg")))}
+    assert list(vectors) == pngs[:2]
+
+    def kinds(most):
+        return [picture.kind for picture in fitted(pngs, most, "webp", vectors).values()]
+
+    everything = sum(len(picture.data) for picture in fitted(pngs, 10**9, "webp", vectors).values())
+    assert kinds(everything) == ["svg+xml", "svg+xml", "webp"]
+    assert kinds(everything - 1) == ["svg+xml", "webp", "webp"]
+    assert kinds(0) == ["webp", "webp", "webp"]
+
+
 def test_formulas_are_set(wide):
     assert "$" not in wide.locator("main").inner_text()
     commands = wide.eval_on_selector_all(
@@ -331,6 +431,14 @@ def test_paper_shows_how_claims_were_judged(chromium, busy):
     assert page.locator("details.judged:not([open])").count() == 0
     assert not page.locator("nav").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.context.close()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_paper_takes_few_sheets(request, chromium, paper):
+    page, _ = opened(chromium, page_of(request, "whole", paper))
+    printed = page.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) < SHEETS
     page.context.close()
 
 
@@ -533,7 +641,7 @@ def test_everything_has_a_name(wide):
         ...[...document.querySelectorAll("a, button, summary, h1, h2, h3, h4, h5")]
             .filter((one) => !one.textContent.trim() && !one.querySelector("img[alt]")),
         ...[...document.querySelectorAll("input, select")].filter((one) => !one.labels.length),
-        ...document.querySelectorAll("svg:not([aria-label]), nav:not([aria-label])"),
+        ...document.querySelectorAll("svg:not([aria-label], [aria-label] svg), nav:not([aria-label])"),
         ...document.querySelectorAll("th:not([scope])"),
       ].map((one) => one.outerHTML.slice(0, 120))""")
     assert nameless == []
@@ -585,3 +693,69 @@ CONTRAST = """() => {
 
 def test_contrast_is_enough(unfolded):
     assert unfolded[0].evaluate(CONTRAST) == []
+
+
+# -- what the reader moves --------------------------------------------------------------------------------------------
+
+MOVABLE = of(("made_up", "made_up"), *(("whole", paper) for paper in PAPERS))
+
+
+@pytest.fixture(scope="module", params=MOVABLE)
+def movable(request) -> Path:
+    return page_of(request, *request.param)
+
+
+def drawn(chart):
+    """Return what a chart shows: its title, and the shapes of its lines and dots."""
+    return chart.locator("svg").evaluate("""(svg) => [svg.querySelector(".role-title-text text").textContent,
+        ...[...svg.querySelectorAll(".mark-line path, .mark-symbol path")].map(
+          (path) => path.getAttribute("d") + path.getAttribute("transform"))]""")
+
+
+def within(page, holds, milliseconds: int = 10_000) -> None:
+    """Wait until a page is as asked: a slow machine draws later, not otherwise."""
+    for _ in range(milliseconds // 50):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    assert holds()
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_arrow_keys_move_the_curves_and_its_title_says_so(chromium, movable, motion):
+    page, complaints = opened(chromium, movable, reduced_motion=motion)
+    chart = page.locator(".chart")
+    assert chart.count() == 1
+    slider = chart.locator("input[type=range]")
+    before = drawn(chart)
+    slider.press("ArrowLeft")
+    within(page, lambda: drawn(chart)[0] != before[0] and drawn(chart)[1:] != before[1:])
+    after = drawn(chart)
+    within(page, lambda: slider.get_attribute("aria-valuetext") == after[0])
+    page.wait_for_timeout(300)
+    assert drawn(chart) == after  # nothing moves by itself
+    slider.press("ArrowRight")
+    within(page, lambda: drawn(chart) == before)
+    assert chart.locator("svg").get_attribute("aria-label") or chart.locator("[aria-label]").count()
+    assert complaints == []
+    page.context.close()
+
+
+def test_without_scripts_and_on_paper_its_figure_stands_alone(chromium, movable):
+    page, _ = opened(chromium, movable, java_script_enabled=False)
+    assert not page.locator(".interactive").is_visible()
+    page.context.close()
+    page, _ = opened(chromium, movable)
+    page.locator(".interactive").wait_for(state="visible")
+    page.emulate_media(media="print")
+    assert not page.locator(".interactive").is_visible()
+    page.context.close()
+
+
+def test_a_chart_follows_the_window(chromium, movable):
+    page, _ = opened(chromium, movable)
+    wide = page.locator(".chart svg").bounding_box()["width"]
+    page.set_viewport_size({"width": 390, "height": 900})
+    within(page, lambda: page.locator(".chart svg").bounding_box()["width"] < min(wide, 390))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.context.close()

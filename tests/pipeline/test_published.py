@@ -185,7 +185,7 @@ def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path, m
     folders = (tmp_path / "made", tmp_path / "drawn", tmp_path / "out")
     with pytest.raises(ProjectError, match="toy/draw1: of other settings or other code"):
         repeat(project(), "wild", *folders)
-    monkeypatch.setattr(publish, "regions_of_other_versions", lambda *_: [])
+    monkeypatch.setattr(publish, "joined_of_other_versions", lambda *_: None)
     there = [name for name in BESIDE if repeat(project(), name, *folders)]
     assert there == ["wild"]
     assert "toy.a,1,reproduced" in (tmp_path / "out/wild.csv").read_text()

@@ -134,6 +134,7 @@ def test_where_the_printed_formula_happens_to_hold_the_correction_counts(
         ({"range": [1, 4]}, [1, 2, 3, 4]),
         ({"values": ["a", "b"]}, ["a", "b"]),
         ({"range": [0.1, 0.1000001]}, [0.1, 0.1000001]),
+        ({"range": [5e-324, 1.0], "points": 2}, [5e-324, 1.0]),
     ],
 )
 def test_the_grid_has_a_value_a_decade(check, grid):
@@ -149,6 +150,12 @@ def test_halving_ends_within_a_tenth(low, high, turns):
         low, high = (middle, high) if middle <= turns else (low, middle)
     assert low <= turns <= high
     assert high - low <= max(0.1 * abs(high) + 1e-9, 1)
+
+
+def test_a_range_of_all_numbers_has_a_grid_and_a_middle():
+    assert len(regions.turning_grid({"range": [1e-300, 1e99]})) == 400
+    assert regions.between(1e-300, 1e-200) == 1e-250
+    assert regions.between(5e-324, 1.0) > 5e-324
 
 
 def test_words_are_not_halved():
@@ -168,13 +175,14 @@ CHECK = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geomet
         ({"range": [5, float("inf")]}, "of numbers below 1e+100"),
         ({"data": "starts"}, "give `run` or `data`"),
         ({"values": [5, 6]}, "give `range` or `values`"),
+        ({"range": ..., "values": [5, 6], "points": 5}, "points: is for a `range`"),
         ({"setting": "rate", "range": [1, 2]}, "rate is a real number; write its ends with a point"),
         ({"claims": ["decay"]}, "claim `decay` does not use runs `slow`"),
     ],
 )
 def test_a_turning_check_that_means_nothing_is_refused(configured, change, message):
     with pytest.raises(ProjectError) as refused:
-        configured("turning.steps", CHECK | change)
+        configured("turning.steps", {key: value for key, value in (CHECK | change).items() if value is not ...})
     assert message in str(refused.value)
 
 
@@ -196,10 +204,10 @@ def test_a_turning_check_stands_beside_others_of_other_claims(configured):
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([("1e-06", "0.01", "reproduced", 1.0)], "reproduced from 1e-06 to 0.01"),
+        ([("1e-06", "0.01", "reproduced", 1.0)], "reproduced from 1e-6 to 0.01"),
         (
             [("1e-06", "1e-05", "reproduced", 1.0), ("0.0001", "0.0001", "undecided", 0.4)],
-            "reproduced from 1e-06 to 1e-05, undecided at 0.0001 (40% of draws for it)",
+            "reproduced from 1e-6 to 1e-5, undecided at 0.0001 (40% of draws for it)",
         ),
     ],
 )

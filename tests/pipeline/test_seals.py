@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import matplotlib.pyplot as plt
@@ -57,12 +58,25 @@ def write_text(path):
         partial.write_text("What was found.\n" * 20, encoding="utf-8")
 
 
-WRITERS = {".parquet": write_parquet, ".npz": write_npz, ".png": write_png, ".pdf": write_png, ".webp": write_webp}
+def write_json(path):
+    with sealing(path) as partial:
+        partial.write_text('[{"alt": "a curve"},\n{"mark": "line"},\n', encoding="utf-8")
+
+
+WRITERS = {
+    ".parquet": write_parquet,
+    ".npz": write_npz,
+    ".png": write_png,
+    ".pdf": write_png,
+    ".webp": write_webp,
+    ".json": write_json,
+}
 READERS = {
     ".parquet": [lambda path: read_table(path).assign(made=str(read_provenance(path))), read_provenance],
     ".npz": [load_arrays],
     ".png": [read_record, verified],
     ".webp": [read_record, verified],
+    ".json": [read_record, verified],
 }
 
 
@@ -112,6 +126,8 @@ def test_what_is_sealed_stays_what_it_is(tmp_path, kind):
     elif kind == ".npz":
         with np.load(path) as archive:
             assert np.array_equal(archive["time"], np.arange(9.0))
+    elif kind == ".json":
+        assert json.loads(path.read_text(encoding="utf-8"))[0] == {"alt": "a curve"}
     elif kind in (".png", ".webp"):
         with Image.open(path) as image:
             image.load()

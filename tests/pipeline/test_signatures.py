@@ -76,6 +76,27 @@ def test_bad_settings_name_the_key_and_the_mend(found, settings, message):
 
 
 @pytest.mark.parametrize(
+    ("kind", "least", "below", "message"),
+    [
+        ("Count", 1, 0, "must be 1 or more"),
+        ("Natural", 0, -1, "must be 0 or more"),
+        ("Seed", 0, -1, "must be 0 or more"),
+        ("Real", -1e300, float("-inf"), "must be a finite number"),
+        ("Positive", 5e-324, 0.0, "must be above 0"),
+        ("NonNegative", 0.0, -5e-324, "must be 0.0 or more"),
+        ("Fraction", 0.0, -5e-324, "must be 0.0 or more"),
+        ("Fraction", 1.0, 1.0000000000000002, "must be 1.0 or less"),
+        ("Scale", 1e-24, 1e-25, "must be 1e-24 or more"),
+    ],
+)
+def test_every_kind_of_number_ends_where_it_says(tmp_path, kind, least, below, message):
+    model = read(tmp_path, f'"""A module."""\n\n\ndef flow(data, *, gamma: {kind}) -> None: ...\n')["flow"]
+    model.check({"gamma": least}, "here")
+    with pytest.raises(ProjectError, match=f"here.gamma: {message}"):
+        model.check({"gamma": below}, "here")
+
+
+@pytest.mark.parametrize(
     ("annotation", "message"),
     [
         ("Cuont", "unknown type `Cuont`; did you mean `Count`"),

@@ -66,7 +66,7 @@ class Checkout:
         self.folder, self.cluster = folder, cluster
         self.started: list[subprocess.Popen] = []
 
-    def snakemake(self, *arguments: str) -> subprocess.Popen:
+    def snakemake(self, *arguments: str, **variables: str) -> subprocess.Popen:
         """Start Snakemake; what it prints goes to the file `screen<n>`."""
         with open(self.folder / f"screen{len(self.started)}", "wb") as screen:
             self.started.append(
@@ -74,7 +74,7 @@ class Checkout:
                     # a test runner in the background may ignore the interrupts that Snakemake is to hear
                     ["env", "--default-signal=INT", sys.executable, "-m", "snakemake", *arguments],
                     cwd=self.folder,
-                    env=self.cluster.environment | {"OMP_NUM_THREADS": "1"},
+                    env=self.cluster.environment | {"OMP_NUM_THREADS": "1"} | variables,
                     stdin=subprocess.DEVNULL,
                     stdout=screen,
                     stderr=subprocess.STDOUT,
@@ -92,8 +92,8 @@ class Checkout:
     def succeed(self, started: subprocess.Popen) -> None:
         assert self.finish(started) == 0, self.screen(started)
 
-    def submit(self, *arguments: str) -> subprocess.Popen:
-        return self.snakemake(*PROFILE, *arguments)
+    def submit(self, *arguments: str, **variables: str) -> subprocess.Popen:
+        return self.snakemake(*PROFILE, *arguments, **variables)
 
     def hold(self) -> None:
         (self.folder / "hold").touch()
@@ -284,6 +284,25 @@ def past_its_time(checkout: Checkout) -> None:
     assert [job["TimeLimit"] for job in checkout.jobs()] == ["00:01:00", "00:02:00"]
 
 
+def requeued_at_a_resume_point(checkout: Checkout) -> None:
+    # forty steps of 2.5 s in jobs of two minutes, the last of which is kept back: one job, twice in the queue
+    checkout.configure(RUN, resources={"runtime": 2})
+    steps = checkout.folder / "steps"
+    started = checkout.submit(TRAINED, "--retries", "0", GROWTH_PAUSE="2.5", GROWTH_LOG=str(steps))
+    until(lambda: any(job["Restarts"] == "1" for job in checkout.jobs()), "the job's return to the queue")
+    until(lambda: not checkout.stage_processes(), "the end of the job's processes")
+    before = len(steps.read_text().splitlines())
+    assert 1 < before < 40
+    (job,) = checkout.jobs()
+    # Slurm holds a requeued job back for two minutes
+    checkout.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
+    checkout.succeed(started)
+    assert checkout.states() == ["COMPLETED"]
+    # the second part goes on where the first one stopped
+    assert [int(line.split()[1]) for line in steps.read_text().splitlines()] == list(range(1, 41))
+    assert not list((checkout.folder / f"results/{PAPER}/resume").iterdir())
+
+
 def out_of_memory(checkout: Checkout) -> None:
     # the job's processes need some 200 MB without the appetite
     checkout.configure(RUN, resources={"mem_mb": 1000})
@@ -405,6 +424,7 @@ def restarted_controller(checkout: Checkout) -> None:
 SCENARIOS = (
     crashed_controller,
     past_its_time,
+    requeued_at_a_resume_point,
     whole_pipeline,
     killed_snakemake,
     failed_node,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import yaml
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import cli
-from learning_dynamics.pipeline.stages.map import heat_map, reduced
+from learning_dynamics.pipeline.stages.map import heat_map, met, reduced
 from learning_dynamics.pipeline.stages.sweep import axis
 
 KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
@@ -103,6 +104,16 @@ def test_what_cannot_run_is_not_written(built, arguments, mend):
     assert ended.stdout == ""
 
 
+def test_commands_that_are_printed_are_a_shells_words(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    varied = ["sweep", "spectral_bias", "small_scale", "--vary", "gamma=1,2"]
+    assert cli.main([*varied, "--called", "first", "--out", "a $(id).yaml"]) == 0
+    assert cli.main([*varied, "--configfile", "a $(id).yaml", "--out", "it's.yaml"]) == 0
+    for line in capsys.readouterr().out.splitlines()[-3::2]:
+        words = shlex.split(line)
+        assert words[words.index("--configfile") + 1 :][:2] == ["a $(id).yaml", "it's.yaml"]
+
+
 def test_ten_thousand_runs_from_one_line(built):
     ended = built.stage("sweep", "toy", "slow", "--vary", "rate=1e-6:1:100:log", "steps=100:199:100")
     assert ended.stdout.startswith("# 10000 runs like slow of toy")
@@ -117,6 +128,13 @@ def test_entries_of_a_quantity_are_not_mixed():
             reduced(table, ["rate"], at)
     one = table[table["index"] == 1]
     assert [reduced(one, ["rate"], at)["value"].item() for at in ("first", "largest")] == [1.0, 2.0]
+
+
+def test_a_condition_that_no_row_meets_is_told_with_what_there_is():
+    table = pd.DataFrame({"rate": [float(rate) for rate in range(9)], "value": 1.0})
+    assert len(met(table, {"rate": 3.0})) == 1
+    with pytest.raises(ProjectError, match=r"--where rate=9.0: there are 0.0, 1.0, .*, 7.0, \.\.\.$"):
+        met(table, {"rate": 9.0})
 
 
 def test_a_draw_without_a_value_stays_a_draw():
@@ -148,6 +166,8 @@ def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
         ("--x", "index", "--y", "index"): "--y index: is what --x is",
         ("--x", "index", "--out", "map.jpg"): "--out map.jpg: must end in .pdf",
         ("--x", "index", "--where", "quantity=x"): "write --quantity x",
+        ("--x", "index", "--above", "nan"): "--above nan: must be a finite number",
+        ("--x", "index", "--index", "99"): "--where index=99: there are 0",
     }.items():
         wrong = clean.stage("map", "toy", "slow", *arguments, "--quantity", "x")
         assert wrong.returncode == 1

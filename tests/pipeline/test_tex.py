@@ -41,3 +41,14 @@ def test_latex_sets_it(tmp_path):
     )
     ended = subprocess.run([PDFLATEX, "-halt-on-error", "paper.tex"], cwd=tmp_path, capture_output=True, check=False)
     assert ended.returncode == 0, ended.stdout[-2000:]
+
+
+def test_it_replaces_no_article(workspace):
+    article = workspace.folder / "article.tex"
+    article.write_text("\\documentclass{article}\n")
+    ended = workspace.stage("tex", "toy", "--out", "article.tex")
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert "article.tex: is there, and was not written by this command" in ended.stderr
+    assert article.read_text() == "\\documentclass{article}\n"
+    for _ in range(2):
+        assert workspace.stage("tex", "toy", "--out", "claims.tex").returncode == 0

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from learning_dynamics.errors import DivergenceError
+from learning_dynamics.errors import DivergenceError, UnfinishedError
 from learning_dynamics.files import replacing
+from learning_dynamics.progress import time_left
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectory import Trajectory
 
@@ -35,4 +36,6 @@ def growth(data: dict[str, np.ndarray], resume: Path | None = None, *, rate: Pos
         if log:
             with open(log, "a", encoding="utf-8") as stream_of_steps:
                 stream_of_steps.write(f"{rate} {len(states) - 1}\n")
+        if len(states) <= steps and time_left() < pause:
+            raise UnfinishedError(f"{len(states) - 1} of {steps} steps are taken")
     return Trajectory(np.arange(steps + 1.0), {"x": np.array(states).T})

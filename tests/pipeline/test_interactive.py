@@ -1,0 +1,135 @@
+"""Figures that the reader moves: what the stage writes, and what Snakemake, `check` and configurations make of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.pictures import read_record
+from learning_dynamics.pipeline.seals import verified
+from learning_dynamics.pipeline.stages import interactive
+from tests.pipeline.conftest import PAPER
+
+MOVED_GROWTH = '''"""Growth, by the draw."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from learning_dynamics.plotting.interactive import Interactive, reading, slider
+from learning_dynamics.tidy import Table, select
+
+
+def growth(slow: Table) -> Interactive:
+    """Move the draw: slow growth of {draws} draws."""
+    rows = select(slow, "x")
+    draws = sorted(int(draw) for draw in rows["seed"].unique())
+    line = alt.Chart(rows[["seed", "time", "value"]]).transform_filter("datum.seed == draw").mark_line()
+    chart = alt.layer(line.encode(x="time:Q", y="value:Q")).add_params(slider("draw", "draw", draws, 0))
+    chart = chart.properties(title=reading("draw", draws, [f"draw {draw} </script>" for draw in draws]))
+    return Interactive(chart, facts={"draws": len(draws)}, alt="A curve, one of {draws}.")
+'''
+BLOCK = {"kind": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}
+MOVED = "figures/toy/moved.json"
+PAGE = {"figures/index.html", "results/verdicts.txt"}
+
+
+def declare(workspace, **changes):
+    workspace.write(f"{PAPER}/growth/interactive.py", MOVED_GROWTH)
+    block = {key: value for key, value in (BLOCK | changes).items() if value is not None}
+    workspace.configure("interactive", "moved", value=block)
+
+
+@pytest.fixture(scope="module")
+def moved_once(built, tmp_path_factory):
+    """The made-up paper, one figure of which is also there to be moved."""
+    workspace = built.copy(tmp_path_factory.mktemp("moved") / "project")
+    declare(workspace)
+    assert workspace.would_run() == {MOVED} | PAGE
+    workspace.snakemake()
+    return workspace
+
+
+@pytest.fixture
+def moved(moved_once, tmp_path):
+    return moved_once.copy(tmp_path / "project")
+
+
+def test_a_block_makes_a_chart_that_the_page_carries(moved_once):
+    record = read_record(moved_once.folder / MOVED)
+    assert (record["stage"], record["name"], record["facts"]) == ("interactive", "moved", {"draws": 3})
+    chart = json.loads(verified(moved_once.folder / MOVED))[1]
+    assert chart["description"] == "A curve, one of 3."
+    page = moved_once.read("figures/toy.html")
+    assert "Move the draw: slow growth of 3 draws." in page
+    assert "draw 0 \\u003c/script>" in page
+    assert page.count('<script type="module">') == 1
+    assert '<script type="module">' not in moved_once.read("figures/index.html")
+    assert "Nothing to be done" in moved_once.snakemake("--dry-run").stdout
+    assert moved_once.stage("check").stdout.startswith("24 outputs in results and figures checked, 0 stale")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "again"),
+    [
+        ("x=", "color=alt.value('red'), x=", {MOVED} | PAGE),
+        ("Move the draw", "Do move the draw", PAGE),
+    ],
+    ids=["chart", "caption"],
+)
+def test_it_is_drawn_again_for_itself(moved, old, new, again):
+    moved.edit(f"{PAPER}/growth/interactive.py", old, new)
+    assert moved.would_run() - PAGE == again - PAGE
+
+
+def test_a_run_that_it_does_not_take_leaves_it_alone(moved):
+    moved.configure("runs", "fast", "rate", value=0.03)
+    assert MOVED not in moved.would_run()
+
+
+def test_a_spoilt_chart_is_named_and_made_again(moved):
+    path = moved.folder / MOVED
+    path.write_bytes(path.read_bytes().replace(b"draw 1", b"draw 7"))
+    checked = moved.stage("check")
+    assert checked.returncode == 1
+    assert checked.stderr.startswith(f"error: {MOVED}: its contents are not those that were written")
+    assert MOVED in moved.would_run()
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"runs": {}}, "interactive.moved.runs.slow: missing"),
+        ({"runs": {"slow": "slwo"}}, "interactive.moved.runs.slow: no run `slwo`; did you mean `slow`?"),
+        ({"runs": None}, "interactive.moved: `runs` is missing; add it"),
+        ({"figure": None}, "interactive.moved: `figure` is missing; add it"),
+        ({"figure": "grwoth"}, "interactive.moved.figure: no figure `grwoth`; did you mean `growth`?"),
+        ({"kind": "growth.shrinkage"}, "interactive.moved.kind: no function `shrinkage`"),
+        ({"pace": 1}, "interactive.moved.pace: unknown setting of `growth`"),
+    ],
+    ids=["no data", "no such run", "no runs", "no still", "no such still", "no function", "no setting"],
+)
+def test_a_block_that_cannot_be_drawn_is_refused_before_anything_runs(clean, changes, told):
+    declare(clean, **changes)
+    ended = clean.snakemake("--dry-run", check=False)
+    assert ended.returncode != 0
+    assert told in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_figure_has_one_below_it(clean):
+    declare(clean)
+    clean.configure("interactive", "again", value=BLOCK)
+    ended = clean.snakemake("--dry-run", check=False)
+    assert "interactive.again.figure: `moved` stands below `growth` already; name another" in ended.stderr
+
+
+def test_one_that_is_too_large_is_refused(moved_once, monkeypatch):
+    from learning_dynamics.plotting.interactive import Interactive
+
+    monkeypatch.setattr(interactive, "LARGEST", 100)
+    monkeypatch.setattr(interactive, "complete", lambda drawn, said: {"values": [0.25] * 100})
+    with pytest.raises(ProjectError, match=r"growth: takes 1 kB, at most 0 are shown; give it fewer points"):
+        interactive.chart_of(Interactive(None), "", "growth")
