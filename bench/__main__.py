@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr
 from typing import Any
 
-SECTIONS = ("comparisons", "growth", "memory", "limits", "pipeline", "stages")
+SECTIONS = ("clock", "comparisons", "growth", "memory", "limits", "pipeline", "stages")
 
 
 def main() -> None:
@@ -53,10 +53,25 @@ def measured(section: str, only: str, repeats: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of a section whose names hold a text."""
     import torch
 
-    from bench import collapse, descent, flow, growth, harness, limits, log_time, memory, noise, pipeline, training
+    from bench import (
+        clock,
+        collapse,
+        descent,
+        flow,
+        growth,
+        harness,
+        limits,
+        log_time,
+        memory,
+        noise,
+        pipeline,
+        training,
+    )
 
     torch.set_num_threads(1)
-    if section == "comparisons":
+    if section == "clock":
+        yield from (row for row in clock.rows(repeats) if only in row["piece"])
+    elif section == "comparisons":
         for family in (descent, flow, log_time, noise, training, collapse):
             for row in family.rows():
                 if only in row.work:

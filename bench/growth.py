@@ -10,9 +10,7 @@ import numpy as np
 
 from bench import collapse, flow, log_time, noise
 from bench.harness import seconds
-from learning_dynamics.dynamics import ensemble, matrix_factorisation, multilinear_descent
-from learning_dynamics.dynamics.gradient_flow import integrate
-from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.dynamics import matrix_factorisation, multilinear_descent
 
 
 @dataclass(frozen=True)
@@ -60,9 +58,7 @@ def curves() -> Iterator[Curve]:
     yield Curve(
         "flow of one network", "1 / rtol", (1e7, 1e9, 1e11, 1e13), _accuracy, 1 / 8, "DOP853's error is of order 8"
     )
-    yield Curve(
-        "flows of small networks", "networks", (500, 1000, 2000, 4000), _ensemble, 1, "numpy's calls are shared"
-    )
+    yield Curve("flows of small networks", "networks", (500, 1000, 2000, 4000), _ensemble, 1, "one after another")
     yield Curve(
         "classification", "log log t", (3.0, 4.5, 6.5, 9.0), _log_time, 1, "the flow's own time is the double logarithm"
     )
@@ -88,16 +84,13 @@ def _completion(size: float) -> Callable[[], Any]:
 
 
 def _accuracy(accuracy: float) -> Callable[[], Any]:
-    X, Y, initial = flow.problem()
-    field = two_layer.flow_field(X, Y, flow.WIDTH)
     # while singular values grow: later the steps are as long as stability lets them be, whatever the tolerance
     ends = np.array([0.0, 0.5])
-    return lambda: integrate(field, initial, ends, rtol=1 / accuracy, atol=1e-3 / accuracy)
+    return lambda: flow.followed(1 / accuracy, ends)
 
 
 def _ensemble(members: float) -> Callable[[], Any]:
-    *_, initial, times, field = flow.diagonal_networks(int(members))
-    return lambda: ensemble.flow(field, initial, times, rtol=1e-6, atol=1e-9)
+    return lambda: flow.each_alone(int(members), 1e-6, 1e-9)
 
 
 def _log_time(twice: float) -> Callable[[], Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numba
 import numpy as np
 
 from bench import collapse, flow, noise, training
 from bench.harness import seconds
-from learning_dynamics.dynamics import matrix_factorisation
-from learning_dynamics.dynamics.gradient_flow import integrate
-from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.dynamics import compiled_flow, matrix_factorisation
+from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 
 SECONDS = 1.0
 
@@ -103,14 +103,21 @@ def normal_numbers(repeats: int) -> dict[str, Any]:
 def evaluations(repeats: int) -> dict[str, Any]:
     """The flow of one network, against its vector field alone."""
     X, Y, initial = flow.problem()
-    field = two_layer.flow_field(X, Y, flow.WIDTH)
+    W1, W2 = two_layer.unpack(initial, flow.INPUTS, flow.WIDTH, flow.OUTPUTS)
+    Q = two_layer.hidden_basis(W1, W2)
+    state = two_layer.pack(W1 @ Q, Q.T @ W2)
+    data, shape = np.r_[X.ravel(), Y.ravel()], np.array([len(X), flow.INPUTS, Q.shape[1], flow.OUTPUTS])
+    alone = _least(lambda: _evaluated(1000, state, data, shape, np.empty_like(state)), repeats) / 1000
+    count = compiled_flow.flow(
+        two_layer_flow.field, data, shape, state, flow.TIMES, rtol=flow.RTOL, atol=flow.ATOL, land=True
+    ).evaluations
+    return _row(flow.WORK, "evaluations/s", count / _least(flow.followed, repeats), 1 / alone, "the vector field alone")
 
-    def work() -> int:
-        return integrate(field, initial, flow.TIMES, rtol=flow.RTOL, atol=flow.ATOL, land=True).evaluations
 
-    count, many = work(), range(1000)
-    alone = _least(lambda: [field(0.0, initial) for _ in many], repeats) / len(many)
-    return _row(flow.WORK, "evaluations/s", count / _least(work, repeats), 1 / alone, "the vector field alone")
+@numba.njit
+def _evaluated(many: int, state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
+    for _ in range(many):
+        two_layer_flow.field(state, data, shape, slope)
 
 
 def _product_peak(size: int = 1024) -> float:

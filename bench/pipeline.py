@@ -14,6 +14,8 @@ from typing import Any
 
 import pandas as pd
 
+from bench import clock
+
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / ".snakemake/log"
 RUNS = ("rate=1e-6:1:100:log", "steps=100:199:100")  # 100 times 100
@@ -87,7 +89,7 @@ def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
 
 
 def stages() -> pd.DataFrame:
-    """Return, for each stage, its jobs, what they took in all, and the largest that one needed."""
+    """Return, for each stage, its jobs, what they took here and at speed one, and the most memory that one needed."""
     from learning_dynamics.pipeline.config import load
     from learning_dynamics.pipeline.project import Project
     from learning_dynamics.pipeline.stages.costs import used
@@ -101,7 +103,7 @@ def stages() -> pd.DataFrame:
     if jobs.empty:
         return jobs
     jobs["which"] = (jobs["paper"] + " " + jobs["name"]).str.strip()
-    found = []
+    found, fast = [], clock.speed()
     for stage, of_stage in jobs.groupby("stage", sort=False):
         weighed = of_stage.dropna(subset="MB")
         if weighed.empty:
@@ -112,6 +114,7 @@ def stages() -> pd.DataFrame:
                 "stage": stage,
                 "jobs": len(of_stage),
                 "seconds in all": of_stage["seconds"].sum(),
+                "at speed one": fast * of_stage["seconds"].sum(),
                 "largest, MB": largest["MB"],
                 "of": largest["which"],
                 "goal": 1000,
