@@ -93,7 +93,9 @@ site: figures docs  ## all that there is to read, in one folder to be put on a s
 	rm -rf site/figures site/results
 	mkdir -p site/results
 	cp -R figures site/figures
-	tar -cf - results/*/metrics/*.parquet | tar -xf - -C site
+	tar -cf site/tables.tar results/*/metrics/*.parquet
+	tar -xf site/tables.tar -C site
+	rm site/tables.tar
 	cp docs/site.html site/index.html
 
 publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
