@@ -123,6 +123,22 @@ def test_where_the_printed_formula_happens_to_hold_the_correction_counts(
     assert wild.on_a_draw(found, expected)[0] == on_draw
 
 
+@pytest.mark.parametrize(
+    ("printed", "rivals", "on_draw"),
+    [
+        (HOLDS, {"the same by chance": "reproduced", "another": "contradicted"}, "reproduced"),
+        (HOLDS, {"another": "contradicted"}, "undecided"),  # open for a reason of its own
+        (HOLDS, {}, "undecided"),
+        (OPEN, {"the same by chance": "undecided"}, "undecided"),
+    ],
+)
+def test_a_rival_that_says_the_same_does_not_leave_a_draw_open(printed, rivals, on_draw):
+    found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
+    verdict, why = wild.on_a_draw(found, "reproduced")
+    assert verdict == on_draw
+    assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
+
+
 # -- where it is sought ------------------------------------------------------------------------------------------------
 
 

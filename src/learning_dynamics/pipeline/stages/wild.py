@@ -92,7 +92,8 @@ def on_a_draw(found: Evaluation, expected: str) -> tuple[str, str]:
     """Return what a draw says of a statement, and why.
 
     A statement that is corrected elsewhere may hold as printed on a draw (of one layer, of one sample): its
-    correction counts, if it holds there too. Where the correction cannot be judged nothing is contradicted.
+    correction counts, if it holds there too. Where the correction cannot be judged nothing is contradicted. A rival
+    that says the same on a draw leaves the statement open where it was settled, but not on that draw.
     """
     if expected == "corrected" and found.judgement is not None and found.corrected is not None:
         if found.verdict in ("reproduced", "undecided") and found.corrected.state == "holds":
@@ -101,6 +102,10 @@ def on_a_draw(found: Evaluation, expected: str) -> tuple[str, str]:
             open_ = next(c for c in (found.corrected.headline, *found.corrected.parts) if c.state == "undecided")
             return "undecided", f"fails as printed; of the correction {open_.name}: {open_.open_because}"
     why = found.reason
+    if found.verdict == "undecided" and found.judgement is not None and found.judgement.state == "holds":
+        same = " and ".join(rival for rival, verdict in found.rivals.items() if verdict == "reproduced")
+        if same:
+            return "reproduced", f"{same} would get the same verdict on this draw"
     if found.verdict == "contradicted" and found.judgement is not None:
         worst = next(c for c in (found.judgement.headline, *found.judgement.parts) if c.state == "fails")
         why = "; ".join(filter(None, [why, str(worst)]))
@@ -164,6 +169,9 @@ def describe(found: pd.DataFrame) -> str:
     lines += [
         f"- `{row.claim}`, draw {row.draw}: {row.verdict}: {prose(row.reason)}" for row in open_.itertuples(index=False)
     ]
+    alike = found[(found["verdict"] == "reproduced") & (found["reason"] != "")]
+    lines += ["", "What holds on a draw that does not tell it from a rival:", ""] if len(alike) else []
+    lines += [f"- `{row.claim}`, draw {row.draw}: {prose(row.reason)}" for row in alike.itertuples(index=False)]
     lines += ["", "What each draw changed:", ""]
     for (paper, draw), rows in found.groupby(["paper", "draw"], sort=False):
         layer = json.loads(rows["settings"].iloc[0])

@@ -145,34 +145,43 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     names = ["network", "seed"]
     scales = np.sort(limits["scale"].unique())
     simple = by_draw(limits, "second", draw=names, scale=scales[0])[:, 0] < 1 - 1e-9
-    left = {scale: by_draw(limits, "remainder", draw=names, scale=scale).max(axis=1) for scale in scales}
+    left = 4 * by_draw(limits, "remainder", draw=names, scale=scales[0]).max(axis=1)
 
     def judge(predicted: tuple[str, bool, float]) -> Judgement:
         kind, signed, scale = predicted
         alone = {"all": np.ones_like(simple), "simple": simple, "none": np.zeros_like(simple)}[kind]
         layers = _spread(limits, "parameter", scale, signed=signed)
-        open_ = 4 * left[scale] > share
-        because = f"chosen; undecided where four times what Theorem 5 leaves of other coordinates is above {share:g}"
+        agree = {
+            "at_most": share + left,
+            "because": f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
+            "scale; undecided where that is above one half",
+            "undecided": left > 0.5,
+        }
         checks = [
             every_draw(
                 "largest distance of coefficients from two directions, relative",
-                _spread(limits, "coefficient", scale, signed=True), at_most=share, because=because, undecided=open_,
+                _spread(limits, "coefficient", scale, signed=True),
+                **agree,
             )
-        ]  # fmt: skip
+        ]
         if alone.any():
             checks.append(
                 every_draw(
                     "the same of all parameters, where they are predicted to agree",
-                    layers[alone], at_most=share, because=because, undecided=open_[alone],
+                    layers[alone],
+                    **{key: given if key == "because" else given[alone] for key, given in agree.items()},
                 )
-            )  # fmt: skip
+            )
         if not alone.all():
             checks.append(
                 every_draw(
                     "the same, where they are predicted to differ",
-                    layers[~alone], at_least=10 * share, because="chosen: ten times as far", undecided=open_[~alone],
+                    layers[~alone],
+                    at_least=10 * share + left[~alone],
+                    because="chosen: ten times as far",
+                    undecided=(left > share)[~alone],
                 )
-            )  # fmt: skip
+            )
         return Judgement(*checks)
 
     tiny = float(scales[0])
