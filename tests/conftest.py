@@ -72,7 +72,8 @@ THOROUGH = (
     "test_where_nothing_can_be_kept_it_compiles_all_the_same",
     "test_what_the_documentation_says_of_each_cell_is_counted",
     "test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm",
-    "test_a_power_of_which_no_other_matrix_has_less_is_left", "test_flows_that_are_lost_leave_a_power_open",
+    "test_a_power_of_which_no_other_matrix_has_less_is_left",
+    "test_flows_that_are_lost_leave_a_power_open",
 )
 # nor claims on what takes more than some seconds to simulate
 SLOW_RUNS = (

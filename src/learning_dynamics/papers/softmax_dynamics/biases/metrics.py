@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 ESCAPES = (
-    Column("counts", "str", "class sizes, largest first, joined by dashes"),
-    Column("dimension", "int", "feature dimensions d"),
-    Column("scale", "float", "standard deviation of the initial parameters"),
+    cells.COUNTS,
+    cells.DIMENSION,
+    cells.SCALE,
     Column("seed", "int", "ensemble member within its cell, the same start at each scale"),
     QUANTITY,
     Column("index", "int", "1, 2, ...: classes by size, largest first"),

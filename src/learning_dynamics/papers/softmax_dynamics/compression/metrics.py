@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -14,14 +14,14 @@ from learning_dynamics.trajectory import Trajectory
 MAP = (
     Column("variant", "str", "what is changed: gradient descent (nothing), learning rate, momentum, ..."),
     Column("amount", "float", "to what"),
-    Column("counts", "str", "class sizes, largest first, joined by dashes"),
-    Column("classes", "int", "number of classes V"),
-    Column("skewed", "bool", "whether class sizes differ"),
-    Column("dimension", "int", "feature dimensions d"),
-    Column("scale", "float", "standard deviation of the initial parameters"),
-    Column("seed", "int", "ensemble member within its cell"),
+    cells.COUNTS,
+    cells.CLASSES,
+    cells.SKEWED,
+    cells.DIMENSION,
+    cells.SCALE,
+    cells.MEMBER,
     Column("measure", "str", "rankme_centred or rankme, over examples, and with class_ before, over means of classes"),
-    Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
+    cells.THRESHOLD,
     QUANTITY,
     Column("value", "float", "measured; empty where training diverged", nullable=True),
 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.softmax_dynamics import cells, starts, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
 from learning_dynamics.tidy import Column, columns
 from learning_dynamics.trajectory import Trajectory
 
 
 @columns(
-    Column("classes", "int", "number of classes V"),
+    cells.CLASSES,
     Column("largest", "int", "size of the largest class; the others have one example"),
     Column("scale", "float", "standard deviation of the initial features"),
-    Column("seed", "int", "ensemble member within its cell"),
+    cells.MEMBER,
     Column("index", "int", "1, 2, ... singular values, descending"),
     Column("sigma", "float", "singular value of the features"),
     Column("rate", "float", "its derivative, u^T (df/dt) v"),
@@ -30,8 +30,8 @@ def initial_states(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     seeds = trajectory.settings["seeds"]
     tables = []
-    cells = zip(constants["classes"][::seeds], constants["largest"][::seeds], constants["scale"][::seeds], strict=True)
-    for cell, (classes, largest, scale) in enumerate(cells):
+    firsts = zip(constants["classes"][::seeds], constants["largest"][::seeds], constants["scale"][::seeds], strict=True)
+    for cell, (classes, largest, scale) in enumerate(firsts):
         counts = [int(largest)] + [1] * (int(classes) - 1)
         labels = model.one_hot(counts)
         members = slice(cell * seeds, (cell + 1) * seeds)
@@ -62,9 +62,9 @@ def initial_states(trajectory: Trajectory) -> pd.DataFrame:
 
 
 EARLY = (
-    Column("classes", "int", "number of classes V"),
+    cells.CLASSES,
     Column("largest", "int", "size of the largest class; the others have one example"),
-    Column("seed", "int", "ensemble member within its cell"),
+    cells.MEMBER,
     Column("time", "float", "flow time in units of 1 / sqrt(largest), of repeated contexts in units of 1 / largest"),
     Column("sigma", "float", "largest singular value of the features", nullable=True),
     Column("growth", "float", "its relative growth rate, d log(sigma) / dt", nullable=True),

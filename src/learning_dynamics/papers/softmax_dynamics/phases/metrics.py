@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.softmax_dynamics import falls, theory
+from learning_dynamics.papers.softmax_dynamics import cells, falls, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics.spectra import (
     POPULATIONS,
@@ -26,13 +26,13 @@ TOY = (SEED, TIME, QUANTITY, INDEX, VALUE)
 # places along a member's flow at which grids are measured, numbered from 1
 MOMENTS = ("start", "first class learned", "rare classes begin", "rare classes learned", "end")
 GRID = (
-    Column("counts", "str", "class sizes, largest first, joined by dashes"),
-    Column("skewed", "bool", "whether class sizes differ"),
+    cells.COUNTS,
+    cells.SKEWED,
     Column("init", "str", "balanced or gaussian"),
     Column("scale", "float", "standard deviation of the initial features"),
-    Column("seed", "int", "ensemble member within its cell"),
+    cells.MEMBER,
     Column("measure", "str", "rankme_centred, rankme or effective_rank, of classes with class_; empty for none"),
-    Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
+    cells.THRESHOLD,
     QUANTITY,
     Column("index", "int", "1, 2, ...: swings in their order, classes by size, or moments; 0 for scalars"),
     Column("value", "float", "measured; empty for a class never learned, and for a failed flow", nullable=True),

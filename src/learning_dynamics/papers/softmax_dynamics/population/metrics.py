@@ -6,20 +6,20 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 CELLS = (
-    Column("counts", "str", "class sizes, largest first, joined by dashes"),
-    Column("skewed", "bool", "whether class sizes differ"),
-    Column("dimension", "int", "feature dimensions d"),
-    Column("scale", "float", "standard deviation of the initial parameters"),
-    Column("seed", "int", "ensemble member within its cell"),
-    Column("population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"),
-    Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
+    cells.COUNTS,
+    cells.SKEWED,
+    cells.DIMENSION,
+    cells.SCALE,
+    cells.MEMBER,
+    cells.POPULATION,
+    cells.THRESHOLD,
     QUANTITY,
     Column(
         "value", "float", "measured; empty where a flow could not be integrated, or nothing is defined", nullable=True

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.softmax_dynamics import falls
+from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Count, Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -17,13 +17,13 @@ CELLS = (
     Column("decay", "float", "weight decay"),
     Column("batch", "int", "examples in a minibatch; 0 for all"),
     Column("steps", "int", "after how many steps the course ends of which this is measured"),
-    Column("counts", "str", "class sizes, largest first, joined by dashes"),
-    Column("skewed", "bool", "whether class sizes differ"),
-    Column("dimension", "int", "feature dimensions d"),
-    Column("scale", "float", "standard deviation of the initial parameters"),
-    Column("seed", "int", "ensemble member within its cell"),
-    Column("population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"),
-    Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none"),
+    cells.COUNTS,
+    cells.SKEWED,
+    cells.DIMENSION,
+    cells.SCALE,
+    cells.MEMBER,
+    cells.POPULATION,
+    cells.THRESHOLD,
     QUANTITY,
     Column("value", "float", "measured; empty where training left the finite numbers", nullable=True),
 )

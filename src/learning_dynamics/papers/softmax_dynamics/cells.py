@@ -1,0 +1,14 @@
+"""Columns that say which cell of a grid a row belongs to, which member of the cell, and what of it is meant."""
+
+from learning_dynamics.tidy import Column
+
+COUNTS = Column("counts", "str", "class sizes, largest first, joined by dashes")
+CLASSES = Column("classes", "int", "number of classes V")
+SKEWED = Column("skewed", "bool", "whether class sizes differ")
+DIMENSION = Column("dimension", "int", "feature dimensions d")
+SCALE = Column("scale", "float", "standard deviation of the initial parameters")
+MEMBER = Column("seed", "int", "ensemble member within its cell")
+POPULATION = Column(
+    "population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"
+)
+THRESHOLD = Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none")
