@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -121,6 +122,29 @@ def test_where_the_printed_formula_happens_to_hold_the_correction_counts(
 ):
     found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
     assert wild.on_a_draw(found, expected)[0] == on_draw
+
+
+def some_open(count, against=0):
+    values = [0.0] * 20
+    values[:count] = [np.nan] * count
+    values[count : count + against] = [2.0] * against
+    return every_draw("x", values, at_most=1.0)
+
+
+@pytest.mark.parametrize(
+    ("check", "on_draw"),
+    [(some_open(1), "decided"), (some_open(2), "decided"), (some_open(3), "undecided"), (some_open(1, 1), "undecided")],
+)
+@pytest.mark.parametrize("expected", ["reproduced", "corrected"])
+def test_a_statement_is_decided_where_nine_in_ten_of_a_draws_data_sets_are(check, on_draw, expected):
+    printed, corrected = (check, None) if expected == "reproduced" else (FAILS, check)
+    verdict = "contradicted" if corrected or check.state == "fails" else "undecided"
+    found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
+    told = wild.on_a_draw(found, expected)[0]
+    if check.state == "fails":
+        assert told == "contradicted"
+    else:
+        assert told == {"decided": expected, "undecided": "undecided"}[on_draw]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.claims import Evaluation
+from learning_dynamics.claims import Evaluation, Judgement
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline import maths, published, regions
@@ -36,7 +36,7 @@ COLUMNS = (
     Column("reason", "str", "why it is not what the statement's own verdict is"),
     Column("settings", "str", "what the draw changed, as JSON"),
 )
-DECIDED = 0.9  # share of the draws on which a statement should be decided
+DECIDED = 0.9  # share of the draws on which a statement should be decided, and of what one of them holds
 
 
 def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: str = "") -> None:
@@ -93,23 +93,41 @@ def on_a_draw(found: Evaluation, expected: str) -> tuple[str, str]:
 
     A statement that is corrected elsewhere may hold as printed on a draw (of one layer, of one sample): its
     correction counts, if it holds there too. Where the correction cannot be judged nothing is contradicted. A rival
-    that says the same on a draw leaves the statement open where it was settled, but not on that draw.
+    that says the same on a draw leaves the statement open where it was settled, but not on that draw; nor do a few
+    data sets or starts of the draw that cannot be judged, where all others agree.
     """
-    if expected == "corrected" and found.judgement is not None and found.corrected is not None:
-        if found.verdict in ("reproduced", "undecided") and found.corrected.state == "holds":
+    printed, corrected = found.judgement, found.corrected
+    if printed is None:
+        return found.verdict, found.reason
+    if expected == "corrected" and corrected is not None:
+        if found.verdict in ("reproduced", "undecided") and corrected.state == "holds":
             return "corrected", "the correction holds; as printed it is not refused on this draw"
-        if found.verdict == "contradicted" and found.corrected.state == "undecided":
-            open_ = next(c for c in (found.corrected.headline, *found.corrected.parts) if c.state == "undecided")
+        if found.verdict == "contradicted" and corrected.state == "undecided":
+            few = _few_are_open(corrected)
+            if few:
+                return "corrected", few
+            open_ = next(c for c in (corrected.headline, *corrected.parts) if c.state == "undecided")
             return "undecided", f"fails as printed; of the correction {open_.name}: {open_.open_because}"
-    why = found.reason
-    if found.verdict == "undecided" and found.judgement is not None and found.judgement.state == "holds":
+    if found.verdict == "undecided" and printed.state == "holds":
         same = " and ".join(rival for rival, verdict in found.rivals.items() if verdict == "reproduced")
         if same:
             return "reproduced", f"{same} would get the same verdict on this draw"
-    if found.verdict == "contradicted" and found.judgement is not None:
-        worst = next(c for c in (found.judgement.headline, *found.judgement.parts) if c.state == "fails")
+    if found.verdict == "undecided" and _few_are_open(printed):
+        return "reproduced", _few_are_open(printed)
+    why = found.reason
+    if found.verdict == "contradicted":
+        worst = next(c for c in (printed.headline, *printed.parts) if c.state == "fails")
         why = "; ".join(filter(None, [why, str(worst)]))
     return found.verdict, why
+
+
+def _few_are_open(judgement: Judgement) -> str:
+    """Return what is open where nothing but one in ten of the draws that all parts are judged on is; else ""."""
+    checks = (judgement.headline, *judgement.parts)
+    open_ = [check for check in checks if check.state != "holds"]
+    few = sum(check.draws_undecided for check in checks) <= (1 - DECIDED) * sum(check.draws for check in checks) + 1e-9
+    alone = all(check.state == "undecided" and check.draws_undecided and not check.draws_against for check in open_)
+    return "; ".join(f"{check.name}: {check.open_because}" for check in open_) if few and alone else ""
 
 
 def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Path, png: Path) -> None:
@@ -170,7 +188,8 @@ def describe(found: pd.DataFrame) -> str:
         f"- `{row.claim}`, draw {row.draw}: {row.verdict}: {prose(row.reason)}" for row in open_.itertuples(index=False)
     ]
     alike = found[(found["verdict"] == "reproduced") & (found["reason"] != "")]
-    lines += ["", "What holds on a draw that does not tell it from a rival:", ""] if len(alike) else []
+    if len(alike):
+        lines += ["", "What holds on a draw that does not tell it from a rival, or of which little is open:", ""]
     lines += [f"- `{row.claim}`, draw {row.draw}: {prose(row.reason)}" for row in alike.itertuples(index=False)]
     lines += ["", "What each draw changed:", ""]
     for (paper, draw), rows in found.groupby(["paper", "draw"], sort=False):
