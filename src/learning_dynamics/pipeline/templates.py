@@ -10,6 +10,7 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, near
 
 MATHS = re.compile(r"(\$[^$]+\$)")
+IN_MATHS = re.compile(r"(?<![\\\w^}])\{([a-z]\w+)(?::[^{}]*)?\}")  # braces that are not an argument's
 
 
 class _Fields(string.Formatter):
@@ -33,9 +34,14 @@ def fill(text: str, facts: Mapping[str, Any]) -> str:
     Raises
     ------
     ProjectError
-        If a field has no fact, or its format does not fit.
+        If a field has no fact, or its format does not fit, or a fact's field stands within mathematics.
     """
     parts = MATHS.split(text)
+    within = next((name for maths in parts[1::2] for name in IN_MATHS.findall(maths) if name in facts), None)
+    if within is not None:
+        raise ProjectError(
+            f"the text has the field `{{{within}}}` within mathematics, where nothing is filled; end it before"
+        )
     for place in range(0, len(parts), 2):
         try:
             parts[place] = _Fields().vformat(parts[place], (), {key: _Shown(value) for key, value in facts.items()})

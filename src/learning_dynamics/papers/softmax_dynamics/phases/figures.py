@@ -31,7 +31,7 @@ POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "
 
 
 def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
-    r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d = {dimension}$, cross-entropy.
+    r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d$ = {dimension}, cross-entropy.
 
     From top to bottom: rows of $f$ and columns of $W$, two coordinates of each; large dots are the ends. Colours are
     classes, line styles are phases by what is learned: solid until the first class is learned, dashed until all are,

@@ -115,13 +115,15 @@ def bottleneck_is_necessary(region: Table, *, threshold: Positive, small: Positi
     """A bottleneck is necessary for compression: with three dimensions for four classes the effective rank does not
     fall while the rare classes are learned.
 
-    Judged at every skew. The smallest at which it does fall in more than {rare:.0%} of the draws is {turns:.0f} : 1
-    between the largest class and the smallest ({share:.0%}; with two dimensions {narrow:.0%}); at {most:.0f} : 1 it is
-    {value:.0%}. Skew alone, if large enough, makes the rank of the classes fall.
+    Judged at every skew, over starts of all small scales together; at {most:.0f} : 1 the rank falls in {value:.0%} of
+    the draws. How much skew it takes is a matter of the scale. From a scale of {at:g} it falls in more than {rare:.0%}
+    of the draws from {turns:.0f} : 1 between the largest class and the smallest on ({share:.0%}; with two dimensions
+    {narrow:.0%}): the third direction is not used in time. From {larger:g} it takes {turns_larger:.0f} : 1. Skew alone,
+    if large enough for the start, makes the rank of the classes fall.
     """
     rows = fallen(region, "fall_rare", "classes", threshold)
     rows = rows[(rows["scale"] <= small) & rows["skewed"]].assign(ratio=lambda table: table["counts"].map(ratio))
-    shares = rows.groupby(["dimension", "ratio"])["fallen"].mean()
+    shares = rows.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
     narrow, wide = int(rows["dimension"].min()), int(rows["dimension"].max())
 
     def judge(dimension: int) -> Judgement:
@@ -134,15 +136,19 @@ def bottleneck_is_necessary(region: Table, *, threshold: Positive, small: Positi
             )
         )  # fmt: skip
 
-    found = rows[rows["dimension"] == wide].groupby("ratio")["fallen"].agg(["sum", "count"])
-    beyond = [size for size, (yes, draws) in found.iterrows() if share(int(yes), int(draws)).lower > rare]
-    turns = min(beyond, default=np.nan)
+    counted = rows[rows["dimension"] == wide].groupby(["scale", "ratio"])["fallen"].agg(["sum", "count"])
+    beyond = counted[[share(int(yes), int(draws)).lower > rare for yes, draws in counted.to_numpy()]]
+    turns = beyond.reset_index().groupby("scale")["ratio"].min()
+    at, larger = rows["scale"].min(), rows["scale"].max()
     facts = {
         "rare": rare,
-        "turns": turns,
-        "most": float(found.index.max()),
-        "share": float(shares.get((wide, turns), np.nan)),
-        "narrow": float(shares.get((narrow, turns), np.nan)),
+        "at": at,
+        "larger": larger,
+        "turns": turns.get(at, np.nan),
+        "turns_larger": turns.get(larger, np.nan),
+        "most": float(rows["ratio"].max()),
+        "share": float(shares.get((at, wide, turns.get(at)), np.nan)),
+        "narrow": float(shares.get((at, narrow, turns.get(at)), np.nan)),
     }
     return Finding(judge, wide, {"two dimensions in place of three": narrow}, facts=facts)
 
@@ -156,8 +162,8 @@ def bottleneck_is_necessary(region: Table, *, threshold: Positive, small: Positi
 )
 def population_decides(region: Table, *, threshold: Positive, typical: Fraction, rare: Fraction) -> Finding:
     r"""The mean feature of a class of $n$ examples has a squared length in proportion to $1/\sqrt n$ at equal margins.
-    Counted by class the rare ones outweigh the frequent ones in the end, and the rank falls; counted by examples they
-    do not, and it does not fall.
+    At sizes in powers of a ratio the rare ones, counted by class, outweigh the frequent ones in the end, and the rank
+    falls; counted by examples they do not, and it does not fall.
 
     The flow conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself, so that a margin $m = |f||w|$ makes
     $|f|^2 = m/\sqrt n$: measured is the slope {value:.3f}, the margin of each class divided out. Over classes
