@@ -39,8 +39,8 @@ def test_fields_are_filled(text, facts, filled):
         ("{}", "nothing fills"),
         ("{0}", "nothing fills"),
         ("{value!r}", "cannot be filled"),
-        ("$d = {value}$", "`{value}` within dollars, where nothing is filled"),
-        (r"$\lambda_{2} = {value:.2f}$", "`{value}` within dollars"),
+        ("$d = {value}$", "`{value}` within mathematics, where nothing is filled"),
+        (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics"),
     ],
 )
 def test_a_field_that_cannot_be_filled_is_one_line(text, message):
