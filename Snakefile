@@ -18,17 +18,12 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable, hold_folder, take_lease
 from learning_dynamics.pipeline.cluster import check_nothing_left_behind
 from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.freshness import (
-    check_clock,
-    expected_outputs,
-    make_again_what_is_outdated,
-    settle_times,
-)
+from learning_dynamics.pipeline.freshness import STAMP, Outdated, check_clock, expected_outputs, settle_times
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.requests import REQUESTS
 from learning_dynamics.pipeline.room import check_room
 from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
-from learning_dynamics.pipeline.targets import check_targets
+from learning_dynamics.pipeline.targets import asked_for, check_targets
 
 try:
     check_writable(Path.cwd()) if workflow.is_main_process else None
@@ -82,14 +77,13 @@ if workflow.is_main_process:
         EXPECTED |= expected_outputs(project_of(folder), folder)
     try:
         check_clock(EXPECTED)
+        check_targets(asked_for(), EXPECTED, [RESULTS, FIGURES, *REPLICATES], project.papers)
+        settle_times(project, EXPECTED, RESULTS, FIGURES)
+        for folder in REPLICATES:
+            settle_times(project_of(folder), EXPECTED, folder)
+        OUTDATED = Outdated(EXPECTED, workflow)
     except ProjectError as error:
         sys.exit(f"error: {error}")
-    settle_times(project, EXPECTED, RESULTS, FIGURES)
-    for folder in REPLICATES:
-        settle_times(project_of(folder), EXPECTED, folder)
-    make_again_what_is_outdated(
-        EXPECTED, lambda targets: check_targets(targets, EXPECTED, [RESULTS, FIGURES, *REPLICATES], project.papers)
-    )
 
 
 rule all:

@@ -289,6 +289,28 @@ def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built, stage):
     assert not any("descent" in name or "decay" in name for name in planned)
 
 
+@fault("an output that was made again is replaced again", "it is made again")
+def test_what_was_made_again_is_looked_at_again(workspace, built):
+    for _ in range(2):
+        swapped(workspace.folder / FAST, built.folder / SPOILT["run"][1])
+        workspace.snakemake(TARGET)
+        same(workspace, built)
+
+
+@fault("a formula is edited and edited back, with a dry run between and without Snakemake's records",
+       "nothing is made again")  # fmt: skip
+def test_an_edit_that_is_taken_back_makes_nothing_again(workspace):
+    starts = (f"{PAPER}/starts.py", "rng.standard_normal()", "2 * rng.standard_normal()")
+    before = {path: path.read_bytes() for path in (workspace.folder / "results").rglob("*.parquet")}
+    shutil.rmtree(workspace.folder / ".snakemake")
+    workspace.edit(*starts)
+    assert GROWTH[0] in workspace.would_run()
+    workspace.edit(starts[0], *reversed(starts[1:]))
+    assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
+    assert "Nothing to be done" in workspace.snakemake("--dry-run", "--rerun-triggers", "mtime", "--").stdout
+    assert all(path.read_bytes() == content for path, content in before.items())
+
+
 @fault("Snakemake's records are deleted", "nothing is made again")
 def test_without_snakemakes_records_what_is_right_stays(workspace):
     shutil.rmtree(workspace.folder / ".snakemake")

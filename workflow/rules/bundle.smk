@@ -5,6 +5,7 @@ rule bundle:
             f"{wc.results}/{wc.paper}/data/{data}.npz"
             for data in project_of(wc.results).bundle_data(wc.paper, wc.name)
         ],
+        stamp=stamp_of("bundle"),
     output:
         "{results}/{paper}/metrics/{name}.parquet",
     log:

@@ -59,6 +59,21 @@ def made_of(stage):
     return options
 
 
+def stamp_of(rule):
+    """Return an input function: a file that outputs of the rule are older than if they are to be made again."""
+
+    def stamp(wildcards):
+        if not workflow.is_main_process:
+            return str(STAMP)
+        try:
+            names = dict(wildcards.items())
+            return OUTDATED.stamp_for(pattern.apply_wildcards(names) for pattern in getattr(rules, rule).output)
+        except ProjectError as error:
+            sys.exit(f"error: {error}")
+
+    return stamp
+
+
 def resource(stage, key):
     """Return a resource function: what a job asks for, memory and time growing with each attempt."""
 

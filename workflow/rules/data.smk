@@ -1,5 +1,7 @@
 rule data:
     """Make or read a data set."""
+    input:
+        stamp=stamp_of("data"),
     output:
         "{results}/{paper}/data/{name}.npz",
     log:

@@ -2,6 +2,7 @@ rule figure:
     """A figure, from metrics alone."""
     input:
         metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.figure_runs(wc.paper, wc.name)),
+        stamp=stamp_of("figure"),
     output:
         pdf=f"{FIGURES}/{{paper}}/{{name}}.pdf",
         png=report(

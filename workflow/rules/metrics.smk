@@ -2,6 +2,7 @@ rule metrics:
     """Numbers from a run."""
     input:
         unpack(run_measured),
+        stamp=stamp_of("metrics"),
     output:
         "{results}/{paper}/metrics/{name}.parquet",
     log:

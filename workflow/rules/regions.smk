@@ -1,6 +1,8 @@
 # Where verdicts hold: on wild draws (`snakemake replicate --config wild=20`), and over ranges (`snakemake turning`).
 rule wild:
     """Judge a paper's theorems and formulas on one wild draw, in one process."""
+    input:
+        stamp=stamp_of("wild"),
     output:
         "{results}/{paper}/wild/draw{draw}.parquet",
     log:
@@ -22,6 +24,8 @@ rule wild:
 
 rule turning_check:
     """Vary one setting until verdicts turn, in one process; it takes up where it was interrupted."""
+    input:
+        stamp=stamp_of("turning_check"),
     output:
         "{results}/{paper}/turning/{name}.parquet",
     log:

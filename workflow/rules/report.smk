@@ -11,6 +11,7 @@ rule page:
         ],
         motions=[file for paper in project.papers for file in motions_of(paper)],
         interactives=[file for paper in project.papers for file in interactives_of(paper)],
+        stamp=stamp_of("page"),
     output:
         page=f"{FIGURES}/index.html",
         pages=[f"{FIGURES}/{paper}.html" for paper in project.papers],
@@ -40,6 +41,7 @@ rule verdicts:
     input:
         claims=f"{RESULTS}/claims.parquet",
         page=f"{FIGURES}/index.html",
+        stamp=stamp_of("verdicts"),
     output:
         f"{RESULTS}/verdicts.txt",
     log:

@@ -2,6 +2,7 @@ rule run:
     """Simulate or train: the only slow stage."""
     input:
         data=run_data,
+        stamp=stamp_of("run"),
     output:
         "{results}/{paper}/runs/{name}.npz",
     log:

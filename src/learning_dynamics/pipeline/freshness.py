@@ -9,9 +9,8 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,8 @@ from learning_dynamics.pipeline.seals import verified
 from learning_dynamics.pipeline.tables import read_provenance
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
+STAMP = Path(".snakemake/learning_dynamics.outdated")  # an input of every job: Snakemake names it as the reason
+OUTDATED, STAMPED, RIGHT = (seconds * 10**9 for seconds in (1, 2, 3))  # dates, after the epoch
 CLOCKS_DIFFER = 60.0  # seconds by which a file server's clock may be ahead
 
 
@@ -197,92 +198,80 @@ def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple
         yield [f"{results}/verdicts.txt"], page
 
 
-class Outdated(set[str]):
-    """The files that Snakemake must make whatever its records say: those given, and those of another fingerprint.
+class Outdated:
+    """Outputs that Snakemake must make again whatever its records say: they are older than an input of every job.
 
-    A file is read when Snakemake first asks for it, once; what was found is kept beside Snakemake's records by the
-    file's inode, size and times, so that a start with ten thousand unchanged outputs reads none of them.
+    An output that does not carry its fingerprint is dated a second after the epoch, the further input a second later;
+    that input has other contents than any job has seen, for Snakemake takes equal contents for unchanged. A file is
+    read when its job is first planned, once; what was right is kept beside Snakemake's records by the file's inode,
+    size and times, so that a start with ten thousand unchanged outputs reads none of them.
     """
 
-    def __init__(
-        self,
-        forced: Iterable[str],
-        expected: Mapping[str, str],
-        seen: Path = SEEN,
-        recorded: Callable[[Any], str] = lambda file: "",
-    ) -> None:
-        super().__init__(forced)
+    def __init__(self, expected: Mapping[str, str], workflow: Any) -> None:
         self.expected = expected
-        self.recorded = recorded
-        self.found: dict[str, bool] = {}
-        self.seen = seen
+        self.workflow = workflow
+        self.looked_at: set[str] = set()
+        self.stamped = False
         try:
-            self.known = dict(json.loads(seen.read_text(encoding="utf-8")))
+            self.right = dict(json.loads(SEEN.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
-            self.known = {}
+            self.right = {}
+        if STAMP.is_file():
+            os.utime(STAMP, ns=(STAMPED, STAMPED))  # a copy may be of today
+        else:
+            self._stamp()
+        # also where nothing is to be done, which Snakemake tells no handler of
+        atexit.register(self.keep)
 
-    def isdisjoint(self, files: Iterable[Any]) -> bool:
-        """Return whether none of the files must be made."""
-        files = list(files)
-        return super().isdisjoint(files) and not any(self.is_outdated(file) for file in files)
+    def stamp_for(self, outputs: Iterable[Any]) -> str:
+        """Date those outputs of a job that are not what they should be; return the input that they are older than."""
+        for output in outputs:
+            if output in self.expected and output not in self.looked_at:
+                self.looked_at.add(str(output))
+                self._look_at(output)
+        return str(STAMP)
 
-    def is_outdated(self, file: Any) -> bool:
-        """Whether a file is there and does not carry its fingerprint."""
-        path = str(file)
-        if path not in self.expected:
-            return False
-        if path not in self.found:
-            self.found[path] = self._is_outdated(path, file)
-        return self.found[path]
-
-    def _is_outdated(self, path: str, file: Any) -> bool:
+    def _look_at(self, output: Any) -> None:
+        path, expected = str(output), self.expected[output]
         try:
             there = os.stat(path)
         except OSError:
-            return False
-        stamp = [there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns, self.expected[path]]
-        if self.known.get(path) == stamp:
-            return False
-        if fault(path, self.expected[path]) is not None:
-            # where Snakemake's own records tell that settings or science have changed it says which, and needs no force
-            record = self.recorded(file)
-            return not record or self.expected[path] in record
-        self.known[path] = stamp
-        return False
+            return
+        seen = [there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns, expected]
+        if self.right.get(path) == seen or fault(path, expected) is None:
+            self.right[path] = seen
+            if os.lstat(path).st_mtime_ns <= STAMPED:  # was outdated, and the settings are back
+                _date(path, RIGHT)
+        elif not self._is_recorded(output):
+            if not self.stamped:
+                self._stamp()
+            _date(path, OUTDATED)
+
+    def _is_recorded(self, output: Any) -> bool:
+        """Whether Snakemake's own records tell that settings or science have changed: it says which, then."""
+        if "PARAMS" not in {trigger.name for trigger in self.workflow.rerun_triggers}:
+            return False  # Snakemake was told to look at times alone
+        record = " ".join(map(str, self.workflow.persistence.params(output) or []))
+        return bool(record) and self.expected[output] not in record
+
+    def _stamp(self) -> None:
+        with replacing(STAMP) as partial:
+            partial.write_text(f"{time.time_ns()}\n", encoding="utf-8")
+        os.utime(STAMP, ns=(STAMPED, STAMPED))
+        self.stamped = True
 
     def keep(self) -> None:
         """Write down what was found to be as it should."""
         # what cannot be kept is read again: it is no fault of the run
-        with suppress(ProjectError), replacing(self.seen) as partial:
-            partial.write_text(json.dumps(self.known), encoding="utf-8")
+        with suppress(ProjectError), replacing(SEEN) as partial:
+            partial.write_text(json.dumps(self.right), encoding="utf-8")
 
 
-def make_again_what_is_outdated(expected: Mapping[str, str], check_targets: Callable[[Iterable[str]], None]) -> None:
-    """Let Snakemake make outputs again that do not carry their fingerprint; what was found is kept when it ends.
-
-    Before it plans, the paths that a person asked for are given to `check_targets`.
-    """
-    from snakemake.dag import DAG
-
-    begin = DAG.__init__
-
-    def init(self: Any, *arguments: Any, **options: Any) -> None:
-        try:
-            check_targets(options.get("targetfiles") or ())
-        except ProjectError as error:
-            sys.exit(f"error: {error}")
-        begin(self, *arguments, **options)
-
-        def recorded(file: Any) -> str:
-            if "PARAMS" not in {trigger.name for trigger in self.workflow.rerun_triggers}:
-                return ""  # Snakemake was told to look at times alone
-            return " ".join(map(str, self.workflow.persistence.params(file) or []))
-
-        self.forcefiles = Outdated(self.forcefiles, expected, recorded=recorded)
-        # also where nothing is to be done, which Snakemake tells no handler of
-        atexit.register(self.forcefiles.keep)
-
-    DAG.__init__ = init
+def _date(path: str, when: int) -> None:
+    try:
+        os.utime(path, ns=(os.lstat(path).st_atime_ns, when), follow_symlinks=False)
+    except OSError as error:
+        raise ProjectError(f"{path}: cannot be given another date ({error.strerror}); delete it") from None
 
 
 def check_clock(paths: Iterable[str]) -> None:

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stderr, suppress
+from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, near
 
 BESIDE = ("logs", "benchmarks", "replicates", "wild", "turning")  # folders beside those of papers
+
+
+def asked_for() -> list[str]:
+    """Return the files and rules that this Snakemake's command line asks for.
+
+    A Snakefile is read before Snakemake tells its workflow the targets, so that its parser is asked again.
+    """
+    if Path(sys.argv[0]).name not in ("snakemake", "__main__.py"):
+        return []
+    with suppress(ImportError), redirect_stderr(io.StringIO()):  # it names the profile again
+        from snakemake.cli import parse_args
+
+        _, arguments = parse_args(sys.argv[1:])
+        return [os.path.relpath(path) for path in {*arguments.targets, *arguments.forcerun, *arguments.until}]
+    return []
 
 
 def check_targets(
