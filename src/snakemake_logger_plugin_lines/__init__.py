@@ -25,7 +25,8 @@ WORN = ("Exiting because a job execution failed", "Shutting down, this might tak
 
 
 if "snakemake.settings.types" in sys.modules:  # imported by Snakemake, before it reads any file
-    configfiles.mend()
+    for file in configfiles.given(sys.argv[1:]):
+        configfiles.check(file)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from learning_dynamics.pipeline.freshness import joined_of_other_versions
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.stages.replication import judged_under
 from learning_dynamics.pipeline.tables import write_table
-from snakemake_logger_plugin_lines.configfiles import named
+from snakemake_logger_plugin_lines.configfiles import check, given
 from tests.pipeline.test_parquet import COLUMNS, table
 from tests.support import ROOT
 
@@ -140,8 +140,6 @@ def test_verdicts_under_seeds_are_told_to_be_of_other_versions(judged):
     ids=["missing", "folder", "pipe", "broken", "latin-1", "list", "empty"],
 )
 def test_a_file_that_snakemake_cannot_read_is_named_in_one_line(tmp_path, content, mend):
-    from snakemake.common.configfile import load_configfile
-
     file = tmp_path / "more.yaml"
     if content == "folder":
         file.mkdir()
@@ -150,11 +148,24 @@ def test_a_file_that_snakemake_cannot_read_is_named_in_one_line(tmp_path, conten
     elif content is not None:
         file.write_bytes(content)
     with pytest.raises(SystemExit) as ended:
-        named(load_configfile)(file)
+        check(file)
     said = str(ended.value.code)
     assert said.startswith(f"error: --configfile {file}: ")
     assert mend in said
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("line", "files"),
+    [
+        ("--cores 2 all", []),
+        ("all --configfile a.yaml b.yaml -n", ["a.yaml", "b.yaml"]),
+        ("--configfiles=a.yaml all", ["a.yaml"]),
+        ("--config configfile=1 --configfile", []),
+    ],
+)
+def test_a_command_line_names_configuration_files(line, files):
+    assert given(line.split()) == files
 
 
 def test_snakemake_reads_files_so(tmp_path):
