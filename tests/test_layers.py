@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import textwrap
+
 import pytest
 
 from learning_dynamics.pipeline.sources import PACKAGE, PARTS, SOURCE_ROOT, imports_of, module_path, papers, topics
+from tests.support import ROOT
 
 MODULES = sorted(
     ".".join(path.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -66,3 +71,102 @@ def test_what_a_topic_calls_knows_nothing_of_the_pipeline(paper):
             module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
             if module_path(module) is not None:
                 assert not [name for name in imports_of(module) if parts_of(name)[:1] == ["pipeline"]], module
+
+
+# -- of other software only public names -------------------------------------------------------------------------------
+
+OURS = {path.name for path in SOURCE_ROOT.iterdir()}
+SOURCES = sorted([*SOURCE_ROOT.rglob("*.py"), ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")])
+IMPORTS = re.compile(r"^ *(?:from [\w.]+ )?import (?:\([^)]*\)|.*)$", re.MULTILINE)
+SETTERS = ("setattr", "delattr", "__setattr__", "__delattr__")
+# Snakemake has no public way for its scheduler's timers: docs/upstream.md
+EXCEPTION = ["src/learning_dynamics/pipeline/scheduler.py: scheduler._schedule_reevalutation"]
+
+
+def syntax_of(text, suffix):
+    """Return a source's syntax tree; of Snakemake's dialect, that of its imports and of lines that are statements."""
+    if suffix == ".py":
+        return ast.parse(text)
+    lines = [textwrap.dedent(found) for found in IMPORTS.findall(text)]
+    for line in map(str.strip, text.splitlines()):
+        try:
+            ast.parse(line)
+        except SyntaxError:
+            continue
+        lines.append(line)
+    return ast.parse("\n".join(lines))
+
+
+def root_of(node):
+    """Return the name whose attribute an expression is: of ``a.b[c].d`` or ``getattr(a, "d")`` that is ``a``."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "vars", "type"):
+            node = node.args[0]
+        elif isinstance(node, ast.BoolOp):
+            node = node.values[0]
+        elif isinstance(node, ast.Attribute | ast.Subscript) and ast.unparse(node) != "sys.modules[__name__]":
+            node = node.value
+        else:
+            return None
+    return node.id
+
+
+def assigned_to_others(text, suffix=".py"):
+    """Return the attributes that a source assigns to what it imports from others, or to Snakemake's workflow."""
+    nodes = list(ast.walk(syntax_of(text, suffix)))
+    foreign = {"workflow"}
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            home = getattr(node, "module", None)
+            foreign |= {
+                (name.asname or name.name).partition(".")[0]
+                for name in node.names
+                if not getattr(node, "level", 0) and (home or name.name).partition(".")[0] not in OURS
+            }
+    # what is read off them is not ours either
+    for node in nodes:
+        if isinstance(node, ast.Assign) and root_of(node.value) in foreign:
+            foreign |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    found = []
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and root_of(node) in foreign:
+            found.append(ast.unparse(node))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in SETTERS:
+            found += [ast.unparse(node) for name in node.args[:1] if root_of(name) in foreign]
+    return found
+
+
+def test_nothing_is_assigned_to_what_is_not_ours():
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in SOURCES
+        for name in assigned_to_others(path.read_text(encoding="utf-8"), path.suffix)
+    ]
+    assert found == EXCEPTION
+
+
+@pytest.mark.parametrize(
+    ("planted", "suffix"),
+    [
+        ("from snakemake.dag import DAG\ndef init(): ...\nDAG.__init__ = init", ".py"),
+        ("import snakemake.dag\nsnakemake.dag.DAG.__init__ = None", ".py"),
+        ("import snakemake.dag as dag\nsetattr(dag.DAG, '__init__', None)", ".py"),
+        ("def change():\n    from snakemake import dag\n    kind = dag.DAG\n    kind.x, y = 1, 2", ".py"),
+        (
+            "def change(workflow):\n    settings = getattr(workflow, 'a', None) or workflow.b\n    settings.x += 1",
+            ".py",
+        ),
+        ("from snakemake.dag import (\n    DAG,\n)\nrule all:\n    input: []\nDAG.__init__ = 1", ".smk"),
+        ("rule all:\n    input: []\nworkflow.dag_settings.forcerun = {1}", ".smk"),
+    ],
+)
+def test_what_is_assigned_to_others_is_seen(planted, suffix):
+    assert assigned_to_others(planted, suffix)
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    ["import numpy as np\nx = np.zeros(3)\nx.shape = 3, 1", "self.dag = 1", "import torch\ny = torch.a\ny = 2"],
+)
+def test_what_is_ours_may_be_assigned(allowed):
+    assert not assigned_to_others(allowed)

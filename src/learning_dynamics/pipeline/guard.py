@@ -60,21 +60,15 @@ def _tell(text: str) -> None:
 @contextmanager
 def _warnings_apart() -> Iterator[None]:
     """Show each warning once, at the end, and only if nothing failed: a failure is told alone."""
-    heard: dict[str, None] = {}
-
-    def note(message: Warning | str, category: type[Warning], file: str, line: int, *_: Any) -> None:
-        heard[f"warning: {category.__name__}: {message} ({Path(file).name}:{line})"] = None
-
     if os.environ.get(TRACEBACK):
         yield
         return
-    shown, warnings.showwarning = warnings.showwarning, note  # type: ignore[assignment]
-    try:
+    with warnings.catch_warnings(record=True) as heard:
         yield
-        for text in heard:
-            print(text, file=sys.stderr)
-    finally:
-        warnings.showwarning = shown
+    for text in dict.fromkeys(
+        f"warning: {one.category.__name__}: {one.message} ({Path(one.filename).name}:{one.lineno})" for one in heard
+    ):
+        print(text, file=sys.stderr)
 
 
 def bound_memory() -> None:
