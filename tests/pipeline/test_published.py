@@ -19,7 +19,7 @@ from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.stages import compare, publish, verdicts, wild
-from learning_dynamics.pipeline.stages.publish import BESIDE, repeat
+from learning_dynamics.pipeline.stages.publish import BESIDE, keep, repeat
 from learning_dynamics.pipeline.tables import write_table
 from tests.support import project
 
@@ -186,11 +186,28 @@ def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path, m
     with pytest.raises(ProjectError, match="toy/draw1: of other settings or other code"):
         repeat(project(), "wild", *folders)
     monkeypatch.setattr(publish, "joined_of_other_versions", lambda *_: None)
-    there = [name for name in BESIDE if repeat(project(), name, *folders)]
-    assert there == ["wild"]
+    there = {name: "" for name in BESIDE if repeat(project(), name, *folders)}
+    assert list(there) == ["wild"]
     assert "toy.a,1,reproduced" in (tmp_path / "out/wild.csv").read_text()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["wild.csv", "wild.md", "wild.png"]
     assert "[wild.md](wild.md)" in markdown.of_all([], tmp_path / "out", there)
+
+
+def test_what_was_judged_beside_an_earlier_run_stays_and_says_so(tmp_path):
+    before, after = tmp_path / "before", tmp_path / "after"
+    for folder in (before, after):
+        (folder / "toy").mkdir(parents=True)
+    for name in ("wild.md", "wild.csv", "toy/wild.png", "turning.md"):
+        (before / name).write_text(name)
+    published.write_versions(before, {"commit": "0123456789"})
+    assert keep(before, after, ["replication", "wild"]) == {"wild": "0123456789"}
+    assert sorted(path.name for path in after.iterdir()) == ["toy", "wild.csv", "wild.md"]
+    published.write_versions(after, {"commit": "fedcba", "beside": {"wild": "0123456789"}})
+    (tmp_path / "last").mkdir()
+    assert keep(after, tmp_path / "last", ["wild"]) == {"wild": "0123456789"}
+    assert "Made earlier, at commit `0123456`." in markdown.of_all([], after, {"wild": "0123456789"})
+    (after / "wild.md").unlink()
+    assert keep(after, tmp_path / "last", ["wild"]) == {}
 
 
 def test_links_of_what_is_published_lead_somewhere(publishing):

@@ -53,7 +53,7 @@ def damaged(folder: Path = FOLDER) -> list[str]:
     if not folder.is_dir():
         return []
     try:
-        written, there = _written(folder), ledger(folder)
+        written, there = _versions(folder)["files"], ledger(folder)
     except ProjectError as error:
         return [str(error)]
     return [
@@ -65,23 +65,28 @@ def damaged(folder: Path = FOLDER) -> list[str]:
 
 def written(folder: Path) -> list[str]:
     """Return the files that were published into a folder, by their paths below it; none if that is not known."""
+    return list(versions(folder).get("files", ()))
+
+
+def versions(folder: Path = FOLDER) -> dict[str, Any]:
+    """Return what was published with: seed, commit, versions, the digest of each file; nothing if that is not known."""
     try:
-        return list(_written(folder))
+        return _versions(folder)
     except ProjectError:
-        return []
+        return {}
 
 
 def _digest(path: Path) -> str:
     return hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
 
 
-def _written(folder: Path) -> dict[str, str]:
+def _versions(folder: Path) -> dict[str, Any]:
     path = folder / VERSIONS
     try:
         block = json.loads(path.read_text(encoding="utf-8"))
-        files, sealed = block["files"], block.pop("digest")
-        if digest(block) == sealed:
-            return files
+        sealed = block.pop("digest")
+        if digest(block) == sealed and block["files"] is not None:
+            return block
     except FileNotFoundError:
         raise ProjectError(f"{path}: is not there; write it anew with: make publish") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -100,7 +105,7 @@ def read(folder: Path = FOLDER) -> pd.DataFrame | None:
     path = folder / CLAIMS
     if not path.is_file():
         return None
-    if _written(folder).get(CLAIMS) != _digest(path):
+    if _versions(folder)["files"].get(CLAIMS) != _digest(path):
         raise ProjectError(
             f"{path}: is not what was published; git checkout {path}, or write it anew with: make publish"
         )

@@ -38,8 +38,11 @@ PICTURES = 3  # on the first screen of the README
 MOST_OTHERS = 4  # variants of a claim with another verdict that are named
 
 
-def of_all(papers: Sequence[Paper], folder: Path, beside: Sequence[str]) -> str:
-    """Return the first page: what was found, what turned out otherwise; `folder` is where it will lie."""
+def of_all(papers: Sequence[Paper], folder: Path, beside: Mapping[str, str]) -> str:
+    """Return the first page: what was found, what turned out otherwise.
+
+    `folder` is where it will lie; `beside` names what else was judged, with the commit where it was another one.
+    """
     claims = [claim for paper in papers for claim in paper.claims]
     ours = sum(len(paper.observations) for paper in papers)
     lines = [
@@ -64,8 +67,8 @@ def of_all(papers: Sequence[Paper], folder: Path, beside: Sequence[str]) -> str:
         lines.append("Nothing: no claim had to be corrected, none is contradicted.")
     for claim in otherwise:
         lines.append(_otherwise(claim, folder))
-    for name in beside:
-        lines += BESIDE[name]
+    for name, commit in beside.items():
+        lines += BESIDE[name] + ([f"Made earlier, at commit `{commit[:7]}`."] if commit else [])
     return _joined(lines)
 
 

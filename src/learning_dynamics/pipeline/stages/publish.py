@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,6 +37,7 @@ MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 def execute(results: Path, figures: Path, out: Path | None = None, check: bool = False) -> int:
     """Write README, a page of Markdown for each paper, claims as CSV, versions, and the figures.
 
+    What was judged under seeds, on wild draws or over ranges stays as it was published where it was not made again.
     With `check` nothing is written: what is published is held against the configuration, 1 if it is stale.
 
     Raises
@@ -59,14 +61,15 @@ def execute(results: Path, figures: Path, out: Path | None = None, check: bool =
         made = Path(folder, "results")
         made.mkdir()
         draw(papers, made)
-        beside = [name for name in BESIDE if repeat(project, name, results, figures, made)]
+        beside = {name: "" for name in BESIDE if repeat(project, name, results, figures, made)}
+        beside |= keep(out, made, [name for name in BESIDE if name not in beside])
         for paper in papers:
             _write(made / f"{paper.name}.md", markdown.of_paper(paper, out))
         _write(made / "README.md", markdown.of_all(papers, out, beside))
         _write(made / published.CLAIMS, published.as_csv(claims))
         kept = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
         versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.papers}
-        published.write_versions(made, {"seed": project.seed, **kept, "verdicts": versions})
+        published.write_versions(made, {"seed": project.seed, **kept, "verdicts": versions, "beside": beside})
         _put(made, out)
     if out == published.FOLDER:
         into_readme(ROOT / "README.md", markdown.in_short(papers, out.relative_to(ROOT).as_posix()))
@@ -132,6 +135,20 @@ def repeat(project: Project, name: str, results: Path, figures: Path, folder: Pa
         _write(folder / f"{name}.csv", REGIONS[name].as_csv(read_table(table)))
     (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
     return True
+
+
+def keep(out: Path, made: Path, names: Sequence[str]) -> dict[str, str]:
+    """Carry over what was judged beside an earlier default run and not beside this one; return of which commit."""
+    before = published.versions(out)
+    files = [Path(file) for file in before.get("files", ())]
+    kept = {}
+    for name in names:
+        its = [out / file for file in files if file.stem == name and len(file.parts) == 1]
+        if its and all(file.is_file() for file in its):
+            for file in its:
+                shutil.copyfile(file, made / file.name)
+            kept[name] = before.get("beside", {}).get(name) or before["commit"]
+    return kept
 
 
 def _put(made: Path, out: Path) -> None:
