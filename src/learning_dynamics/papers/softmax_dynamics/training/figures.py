@@ -171,7 +171,7 @@ def _combinations(axis: Axes, rows: pd.DataFrame, names: list[str], cells: list[
         i, j = names.index(name), cells.index((law, dimension))
         shares[i, j] = cell["fallen"].mean()
         colour = "black" if shares[i, j] > 0.6 else "white"
-        axis.text(j, i, f"{100 * shares[i, j]:.0f}", ha="center", va="center", fontsize=6.5, color=colour)
+        axis.text(j, i, f"{100 * shares[i, j]:.0f}", ha="center", va="center", fontsize=5, color=colour)
         if cell["learned"].mean() < 0.5:
             axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///", edgecolor="0.55", lw=0))
     axis.set_yticks(range(len(names)), names, fontsize=7.5)
