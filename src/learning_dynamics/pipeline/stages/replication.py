@@ -147,5 +147,5 @@ def matrix(found: pd.DataFrame, by: str = "seed") -> Figure:
         axis.set_xlabel(by)
     used = [verdict for verdict in VERDICTS if (found["verdict"] == verdict).any()]
     handles = [Patch(color=LOOKS[verdict].fill, label=verdict) for verdict in used]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2 * len(papers)))
     return figure
