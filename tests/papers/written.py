@@ -188,10 +188,12 @@ def read_verdicts() -> dict[str, Any]:
 
 def read_quantities() -> dict[tuple[str, str], pd.DataFrame]:
     """Return what is written down of every quantity, by paper and run, indexed by quantity and column."""
-    known = pd.read_csv(QUANTITIES, keep_default_na=False).groupby(["paper", "run"])
+    table = pd.read_csv(QUANTITIES, keep_default_na=False)
+    twice = table[table.duplicated(["paper", "run", "quantity", "column"])]
+    assert twice.empty, f"{QUANTITIES.name}: written twice:\n{twice}"
     return {
-        (str(paper), str(run)): rows.set_index(["quantity", "column"], verify_integrity=True).sort_index()
-        for (paper, run), rows in known
+        (str(paper), str(run)): rows.set_index(["quantity", "column"]).sort_index()
+        for (paper, run), rows in table.groupby(["paper", "run"])
     }
 
 
