@@ -38,6 +38,8 @@ COLUMNS = (
 )
 DECIDED = 0.9  # share of the draws on which a statement should be decided, and of what one of them holds
 
+SAME = "would get the same verdict on this draw"
+
 
 def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: str = "") -> None:
     """Simulate, measure and judge one draw in this process; a claim whose run fails on it is untested, with the reason.
@@ -111,7 +113,7 @@ def on_a_draw(found: Evaluation, expected: str) -> tuple[str, str]:
     if found.verdict == "undecided" and printed.state == "holds":
         same = " and ".join(rival for rival, verdict in found.rivals.items() if verdict == "reproduced")
         if same:
-            return "reproduced", f"{same} would get the same verdict on this draw"
+            return "reproduced", f"{same} {SAME}"
     if found.verdict == "undecided" and _few_are_open(printed):
         return "reproduced", _few_are_open(printed)
     why = found.reason
@@ -187,7 +189,8 @@ def describe(found: pd.DataFrame) -> str:
     lines += [
         f"- `{row.claim}`, draw {row.draw}: {row.verdict}: {prose(row.reason)}" for row in open_.itertuples(index=False)
     ]
-    alike = found[(found["verdict"] == "reproduced") & (found["reason"] != "")]
+    holds = found["verdict"].isin(["reproduced", "corrected"])
+    alike = found[holds & found["reason"].str.contains(f"{SAME}|cannot be judged", regex=True)]
     if len(alike):
         lines += ["", "What holds on a draw that does not tell it from a rival, or of which little is open:", ""]
     lines += [f"- `{row.claim}`, draw {row.draw}: {prose(row.reason)}" for row in alike.itertuples(index=False)]

@@ -154,8 +154,8 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
         agree = {
             "at_most": share + left,
             "because": f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
-            "scale; undecided where that is above one half",
-            "undecided": left > 0.5,
+            "scale; undecided where that comes to what counts as different",
+            "undecided": share + left > 10 * share,
         }
         checks = [
             every_draw(
