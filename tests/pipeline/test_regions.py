@@ -131,6 +131,14 @@ def some_open(count, against=0):
     return every_draw("x", values, at_most=1.0)
 
 
+def test_a_part_that_is_open_as_a_whole_leaves_a_draw_open():
+    many = every_draw("x", np.zeros(100), at_most=1.0)
+    for printed in (Judgement(many, OPEN), Judgement(many, every_draw("x", [np.nan], at_most=1.0))):
+        assert wild.on_a_draw(Evaluation("undecided", printed, None), "reproduced")[0] == "undecided"
+    found = Evaluation("contradicted", Judgement(FAILS), Judgement(many, OPEN))
+    assert wild.on_a_draw(found, "corrected")[0] == "undecided"
+
+
 @pytest.mark.parametrize(
     ("check", "on_draw"),
     [(some_open(1), "decided"), (some_open(2), "decided"), (some_open(3), "undecided"), (some_open(1, 1), "undecided")],

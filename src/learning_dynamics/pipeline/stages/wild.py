@@ -128,7 +128,11 @@ def _few_are_open(judgement: Judgement) -> str:
     checks = (judgement.headline, *judgement.parts)
     open_ = [check for check in checks if check.state != "holds"]
     few = sum(check.draws_undecided for check in checks) <= (1 - DECIDED) * sum(check.draws for check in checks) + 1e-9
-    alone = all(check.state == "undecided" and check.draws_undecided and not check.draws_against for check in open_)
+    # and each part for no other reason: of an average all draws are open
+    alone = all(
+        check.state == "undecided" and not check.draws_against and 0 < 2 * check.draws_undecided <= check.draws
+        for check in open_
+    )
     return "; ".join(f"{check.name}: {check.open_because}" for check in open_) if few and alone else ""
 
 

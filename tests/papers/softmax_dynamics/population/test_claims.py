@@ -90,6 +90,15 @@ def test_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
     assert np.isnan(found.facts["turns"])
 
 
+def test_the_skew_that_three_dimensions_need_is_told_by_scale():
+    def shares(skew, d, scale, population):
+        return 0.5 * (population == "classes" and skew >= (64 if scale < 0.01 else 512)) + 0.25 * (d == 2)
+
+    facts = evaluate(claims.bottleneck_is_necessary, {"region": region(shares)}, JUDGED).facts
+    assert (facts["at"], facts["turns"], facts["larger"], facts["turns_larger"]) == (0.001, 64.0, 0.1, 512.0)
+    assert (facts["share"], facts["narrow"]) == (0.5, 0.75)
+
+
 @pytest.mark.parametrize("skew", [8, 64, 512])
 def test_one_skew_without_a_bottleneck_that_falls_refuses_necessity(skew):
     def shares(size, d, scale, population):
