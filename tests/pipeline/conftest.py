@@ -19,7 +19,7 @@ import yaml
 from learning_dynamics.pipeline import sources
 from learning_dynamics.pipeline.config import load, merge, read_yaml
 from learning_dynamics.pipeline.project import Project
-from tests.support import ROOT, SHARED
+from tests.support import ROOT, SHARED, WHOLE
 
 PROJECT = ("Snakefile", "config.yaml", "workflow", "profiles", "src")
 OVERLAY = ("--configfile", "workflow/config/smoke.yaml")
@@ -125,29 +125,29 @@ def toy(folder: Path) -> Workspace:
     return Workspace(folder)
 
 
-def once(name: str, make: Callable[[Path], Workspace]) -> Workspace:
+def once(folder: str, make: Callable[[Path], Workspace]) -> Workspace:
     """Return a workspace that all processes of a test run share, built by the first that asks."""
-    home = Path(os.environ[SHARED], name)
-    home.mkdir(parents=True, exist_ok=True)
-    with open(home / "lock", "a") as lock:
+    project = Path(os.environ[SHARED], folder)
+    project.parent.mkdir(parents=True, exist_ok=True)
+    with open(project.parent / "lock", "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (home / "built").exists():
-            shutil.rmtree(home / "project", ignore_errors=True)
-            make(home / "project").snakemake()
-            (home / "built").touch()
-    return Workspace(home / "project", OVERLAY if make is fresh else ())
+        if not (project.parent / "built").exists():
+            shutil.rmtree(project, ignore_errors=True)
+            make(project).snakemake()
+            (project.parent / "built").touch()
+    return Workspace(project, OVERLAY if make is fresh else ())
 
 
 @pytest.fixture(scope="session")
 def whole() -> Workspace:
     """Every figure of every paper, the page and the verdicts at smoke scale, built once; not to be changed."""
-    return once("whole", fresh)
+    return once(WHOLE, fresh)
 
 
 @pytest.fixture(scope="session")
 def built() -> Workspace:
     """The made-up paper, built once; not to be changed."""
-    return once("toy", toy)
+    return once("toy/project", toy)
 
 
 @pytest.fixture

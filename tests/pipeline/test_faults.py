@@ -91,10 +91,9 @@ def end(running: subprocess.Popen) -> str:
 MOMENTS = random.Random(2023)
 SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
 KILLS = [
-    pytest.param(name, whom, MOMENTS.randint(1, 35), id=f"{name}-{whom}-{number}")
+    pytest.param(name, whom, MOMENTS.randint(1, 35), id=f"{name}-{whom}")
     for name in SIGNALS
     for whom in ("job", "Snakemake", "both", "group")
-    for number in range(2 if name == "SIGKILL" else 1)
 ]
 
 
@@ -280,7 +279,7 @@ def test_spoilt_outputs_are_made_again(workspace, built, spoil):
     "one output of each stage is replaced by another of the same time",
     "it alone, and what is made from it, is made again",
 )
-@pytest.mark.parametrize("stage", SPOILT)
+@pytest.mark.parametrize("stage", ["data", "run", "metrics", "claims", "picture", "page"])
 def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built, stage):
     path, other = SPOILT[stage]
     swapped(workspace.folder / path, built.folder / other)

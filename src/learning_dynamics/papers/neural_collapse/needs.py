@@ -18,7 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from learning_dynamics.dynamics.training import measured_epochs
 from learning_dynamics.measures.memory import LiveBytes
-from learning_dynamics.papers.neural_collapse.throughput import network_of
+from learning_dynamics.papers.neural_collapse.training.models import network_of
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.project import Project
 
@@ -67,7 +67,7 @@ def needs(project: Project, run: str) -> Needs:
     channels, size, test_images = SHAPES[data]
     images = 10 * project.data(PAPER, data)["settings"]["per_class"]
     with torch.device("meta"):
-        network = network_of(settings, channels)
+        network = network_of(settings, channels, 10)
         batch = torch.empty(settings["batch"], channels, size, size)
     optimiser = torch.optim.SGD(network.parameters(), 0.1, settings["momentum"])
     with LiveBytes() as step:

@@ -14,7 +14,7 @@ from tabulate import tabulate
 
 from learning_dynamics.dynamics.training import Recipe, chosen_device, seeded
 from learning_dynamics.measures.throughput import attainable, images_per_second, operations_per_image
-from learning_dynamics.papers.neural_collapse.training.models import Classifier, build
+from learning_dynamics.papers.neural_collapse.training.models import network_of
 from learning_dynamics.pipeline.provenance import provenance
 from learning_dynamics.pipeline.seals import sealing
 from learning_dynamics.pipeline.tables import write_table
@@ -32,19 +32,6 @@ COLUMNS = (
 )
 
 
-def network_of(settings: Mapping[str, Any], channels: int) -> Classifier:
-    """Return the network that a run's settings name, for ten classes."""
-    return build(
-        settings["network"],
-        channels,
-        10,
-        stages=settings["stages"],
-        width=settings["width"],
-        bottleneck=settings.get("bottleneck", False),
-        hidden=settings.get("hidden", []),
-    )
-
-
 def timed(run: str, settings: Mapping[str, Any], *, channels: int, size: int, batches: int, seconds: float) -> dict:
     """Return one row of `COLUMNS`: the run's network, trained on random images."""
     device = chosen_device(settings.get("device", "auto"))
@@ -59,7 +46,7 @@ def timed(run: str, settings: Mapping[str, Any], *, channels: int, size: int, ba
         drop_last=settings.get("drop_last", False),
     )
     with seeded(settings["seed"], "throughput", 0):
-        network = network_of(settings, channels)
+        network = network_of(settings, channels, 10)
         network = network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         images = torch.randn(batches * recipe.batch, channels, size, size).to(device)
     images = images.contiguous(memory_format=torch.channels_last)

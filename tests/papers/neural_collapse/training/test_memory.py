@@ -16,7 +16,7 @@ from learning_dynamics.measures.class_moments import ClassMoments
 from learning_dynamics.measures.memory import LiveBytes, images_within
 from learning_dynamics.measures.robustness import crossing_distances
 from learning_dynamics.papers.neural_collapse.training import passes
-from learning_dynamics.papers.neural_collapse.training.models import build
+from learning_dynamics.papers.neural_collapse.training.models import build, network_of
 from tests.support import ROOT, project
 
 PAPER = "neural_collapse"
@@ -37,12 +37,6 @@ def full():
     return project(ROOT / "workflow/config/full.yaml", papers=[PAPER])
 
 
-def network_of(settings, channels, classes=10):
-    keys = ("stages", "width", "bottleneck", "hidden")
-    given = {key: settings[key] for key in keys if key in settings}
-    return build(settings["network"], channels, classes, **given)
-
-
 @pytest.mark.parametrize("data", IMAGES)
 @pytest.mark.parametrize("family", NETWORKS)
 def test_every_cell_of_the_grid_fits_a_gpu_and_its_request(full, data, family):
@@ -50,7 +44,7 @@ def test_every_cell_of_the_grid_fits_a_gpu_and_its_request(full, data, family):
     settings, (channels, size) = spec["settings"], IMAGES[data]
     per_class = full.data(PAPER, data)["settings"]["per_class"]
     with torch.device("meta"):
-        network = network_of(settings, channels)
+        network = network_of(settings, channels, 10)
     images = torch.empty(settings["batch"], channels, size, size, device="meta")
     optimiser = torch.optim.SGD(network.parameters(), 0.1, 0.9)
     with LiveBytes() as step:

@@ -19,9 +19,9 @@ from learning_dynamics.papers.neural_collapse.panels import (
     title_of,
     training_grid,
 )
-from learning_dynamics.papers.neural_collapse.trainings import SUFFIXES, Decay, at_the_drop, by_seed
+from learning_dynamics.papers.neural_collapse.trainings import SUFFIXES, Decay, at_the_drop, by_seed, first_drop
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Table, settings_of
 
 TERMS = {
     "loss_nc1": (r"$\mathcal{L}_{\mathrm{NC1}}$", "blue"),
@@ -68,6 +68,51 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
         "{batches:.1g}, with the motion of features all of it (medians)."
     )
     return Drawn(figure, shares | {"recipe": recipe(trainings)}, alt)
+
+
+def deviation_over(rates: Table, batches: Table, plain: Table) -> Drawn:
+    r"""What holds a network's classifier off the least-squares one, over learning rates, batches and normalisation.
+
+    $L_{LS}^\perp$ of a VGG over its $L_{LS}$ at the last recorded epoch at the full learning rate (purple, top), and
+    what is left of it when the last layer is trained on with a frozen body: in training mode, where batch norm depends
+    on the batch (orange), and in evaluation mode (blue). Right: the network without batch norm, whose two frozen bodies
+    are one. Dashed: the first order in the learning rate of what batches drawn with replacement leave. Lines: geometric
+    mean over {seeds} seeds, dots: seeds. Over rates batches have {batch} images; over batches the rate is {rate:g}.
+    {drop} epochs at the full rate, weight decay {decay:g}, momentum {momentum:g}.
+    """
+    swept = {"learning_rate": r"learning rate $\eta$", "batch": "images in a batch $B$"}
+    titles = {"with batch norm": (rates, "learning_rate"), "with batch norm ": (batches, "batch"),
+              "without batch norm": (plain, "learning_rate")}  # fmt: skip
+    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6), sharey=True)
+    shares = {}
+    for axis, (title, (table, setting)) in zip(axes, titles.items(), strict=True):
+        axis.set(xscale="log", yscale="log", xlabel=swept[setting], title=title.strip())
+        values = settings_of(table)[setting]
+        members = [[table[table[setting] == value]] for value in values]
+        least = [at_the_drop(one, "loss_nc1") + at_the_drop(one, "loss_nc23") for one in members]
+        below = None
+        for quantity, (label, colour) in PARTS.items():
+            share = np.array([at_the_drop(one, quantity) / whole for one, whole in zip(members, least, strict=True)])
+            middle = np.exp(np.log(share).mean(axis=1))
+            axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
+            axis.plot(values, middle, color=COLOURS[colour], label=label)
+            if below is not None:
+                axis.fill_between(values, below, middle, color=COLOURS[colour], alpha=0.2, linewidth=0)
+            below = middle
+        shares[title] = middle
+        law = np.array([at_the_drop(one, "split_law") / whole for one, whole in zip(members, least, strict=True)])
+        axis.plot(values, np.exp(np.log(law).mean(axis=1)), color=COLOURS["black"], ls=DASHED, lw=1.0,
+                  label="first order, with replacement")  # fmt: skip
+        axis.set_xticks(values, [f"{value:g}" for value in values])
+        axis.xaxis.set_minor_formatter("")
+    axes[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
+    shared_legend(figure)
+    low, high = (float(shares["with batch norm"][end]) for end in (0, -1))
+    alt = "Three panels: the deviation grows from {low:.2g} to {high:.2g} of the least-squares loss with the rate."
+    settings = settings_of(rates)
+    facts = {"low": low, "high": high, "drop": first_drop(rates), "rate": settings_of(batches)["learning_rate"]}
+    facts |= {"decay": settings["weight_decay"], **{name: settings[name] for name in ("seeds", "batch", "momentum")}}
+    return Drawn(figure, facts, alt)
 
 
 CONVENTIONS: dict[Decay, str] = {

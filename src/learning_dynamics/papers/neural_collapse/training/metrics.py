@@ -119,7 +119,7 @@ class _Bench:
         from learning_dynamics.dynamics.training import chosen_device
         from learning_dynamics.measures.algebra import algebra_on
         from learning_dynamics.measures.memory import images_within
-        from learning_dynamics.papers.neural_collapse.training.models import build
+        from learning_dynamics.papers.neural_collapse.training.models import network_of
 
         self.data = str(data["name"])
         self.settings, self.statistics, self.gigabytes = settings, statistics, gigabytes
@@ -133,15 +133,8 @@ class _Bench:
             self.images[split] = images.contiguous(memory_format=torch.channels_last)
             self.labels[split] = torch.from_numpy(data[f"{split}_labels"]).to(device)
         classes = int(data["train_labels"].max()) + 1
-        self.network = build(
-            settings["network"],
-            self.images["train"].shape[1],
-            classes,
-            stages=settings["stages"],
-            width=settings["width"],
-            bottleneck=settings.get("bottleneck", False),
-            hidden=settings.get("hidden", []),
-        ).to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        network = network_of(settings, self.images["train"].shape[1], classes)
+        self.network = network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         shape = tuple(self.images["train"].shape[1:])
         self.batch = images_within(self.network, shape, gigabytes, gradients=False)
         self.attacked = images_within(self.network, shape, gigabytes, gradients=True)

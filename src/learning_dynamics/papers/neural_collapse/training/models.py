@@ -2,13 +2,14 @@
 
 One class for each family; a member is a configuration: VGG11 and a six-layer VGG of width 16 are the same
 code. Every network is ``classifier(features(images))`` with a linear classifier, so that last-layer features
-are what `features` returns. Convolutions carry no bias, because batch normalisation follows each of them.
+are what `features` returns. Where batch normalisation follows a layer it carries no bias.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -45,8 +46,16 @@ class Classifier(nn.Module):
         return self.classifier(self.body(images))
 
 
-def vgg(channels: int, classes: int, *, stages: Sequence[int], width: int, hidden: Sequence[int] = ()) -> Classifier:
-    """VGG with batch normalisation (Simonyan and Zisserman 2014).
+def vgg(
+    channels: int,
+    classes: int,
+    *,
+    stages: Sequence[int],
+    width: int,
+    hidden: Sequence[int] = (),
+    normalised: bool = True,
+) -> Classifier:
+    """VGG (Simonyan and Zisserman 2014), with batch normalisation or, as it was at first, with biases in its place.
 
     Parameters
     ----------
@@ -59,18 +68,24 @@ def vgg(channels: int, classes: int, *, stages: Sequence[int], width: int, hidde
     hidden : sequence of int
         Widths of fully connected layers below the classifier, each with batch normalisation in the place
         of the original's dropout (Papyan, Han, Donoho 2020).
+    normalised : bool
+        Whether batch normalisation follows each layer.
     """
     layers: list[nn.Module] = []
     inputs = channels
     for stage, convolutions in enumerate(stages):
         outputs = width * min(2**stage, WIDEST)
         for _ in range(convolutions):
-            layers += [_convolution(inputs, outputs), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True)]
+            layers += [_convolution(inputs, outputs, bias=not normalised)]
+            layers += [nn.BatchNorm2d(outputs)] if normalised else []
+            layers.append(nn.ReLU(inplace=True))
             inputs = outputs
         layers.append(nn.MaxPool2d(2))
     layers += [_MeanOverPixels()]
     for narrower, wider in pairwise([inputs, *hidden]):
-        layers += [nn.Linear(narrower, wider, bias=False), nn.BatchNorm1d(wider), nn.ReLU(inplace=True)]
+        layers.append(nn.Linear(narrower, wider, bias=not normalised))
+        layers += [nn.BatchNorm1d(wider)] if normalised else []
+        layers.append(nn.ReLU(inplace=True))
     return Classifier(nn.Sequential(*layers), [inputs, *hidden][-1], classes)
 
 
@@ -181,8 +196,8 @@ class _Dense(nn.Module):
         return torch.cat([x, self.added(x)], dim=1)
 
 
-def _convolution(inputs: int, outputs: int, size: int = 3, stride: int = 1) -> nn.Conv2d:
-    return nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=False)
+def _convolution(inputs: int, outputs: int, size: int = 3, stride: int = 1, *, bias: bool = False) -> nn.Conv2d:
+    return nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=bias)
 
 
 FAMILIES = ("vgg", "resnet", "densenet")
@@ -197,6 +212,7 @@ def build(
     width: int,
     bottleneck: bool = False,
     hidden: Sequence[int] = (),
+    normalised: bool = True,
 ) -> Classifier:
     """Return a network of a family; see `vgg`, `resnet` and `densenet` for what the configuration means.
 
@@ -210,8 +226,17 @@ def build(
     if family == "vgg":
         if bottleneck:
             raise ValueError("VGG has no bottleneck blocks")
-        return vgg(channels, classes, stages=stages, width=width, hidden=hidden)
+        return vgg(channels, classes, stages=stages, width=width, hidden=hidden, normalised=normalised)
     if hidden:
         raise ValueError(f"{family} has no hidden fully connected layers")
+    if not normalised:
+        raise ValueError(f"{family} has batch normalisation; without it there is vgg alone")
     grow = resnet if family == "resnet" else densenet
     return grow(channels, classes, stages=stages, width=width, bottleneck=bottleneck)
+
+
+def network_of(settings: Mapping[str, Any], channels: int, classes: int) -> Classifier:
+    """Return the network that a run's settings name; see `build`."""
+    shape = ("stages", "width", "bottleneck", "hidden", "normalised")
+    given = {name: settings[name] for name in shape if name in settings}
+    return build(settings["network"], channels, classes, **given)

@@ -21,6 +21,7 @@ def training(
     width: Count,
     bottleneck: bool = False,
     hidden: list[Count] = [],  # noqa: B006 - read as configuration's default, never changed
+    normalised: bool = True,
     loss: Literal["mse", "ce"],
     learning_rate: Positive,
     momentum: Fraction,
@@ -45,7 +46,7 @@ def training(
         train_images, train_labels, test_images, test_labels as `datasets.images` makes them.
     resume : path, optional
         Folder in which an interrupted training finds what it had reached.
-    network, stages, width, bottleneck, hidden
+    network, stages, width, bottleneck, hidden, normalised
         See `models.build`.
     measurements : int
         About how many epochs are recorded, evenly on a logarithmic axis.
@@ -91,6 +92,7 @@ def training(
                 width=width,
                 bottleneck=bottleneck,
                 hidden=hidden,
+                normalised=normalised,
             )
         classifier = classifier.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
         reached = None if resume is None else resume / f"seed-{member}"
