@@ -68,3 +68,13 @@ def test_the_law_of_sampling_noise_holds_at_a_small_rate(network):
     assert found["split_law"] == pytest.approx(0.02 / (4 * 4 * 0.5) * spread, rel=1e-6)
     # features that differ from batch to batch add to the noise
     assert found["split_batches"] > found["split_sampling"]
+
+
+def test_without_batch_norm_batches_have_no_statistics():
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        plain = models.build("vgg", 1, CLASSES, stages=[1, 1], width=3, normalised=False)
+    pixels, labels = (torch.tensor(each) for each in images())
+    found = deviation.frozen_body(plain, pixels, labels, SETTINGS, epochs=4, seed=5, member=1)
+    assert found["split_batches"] == pytest.approx(found["split_sampling"], rel=1e-4)
+    assert found["split_batches"] > 0

@@ -72,12 +72,21 @@ def test_vgg_stops_widening_at_eight_times():
     assert widths == [4, 8, 16, 32, 32]
 
 
+def test_without_batch_norm_each_layer_has_a_bias():
+    network = convolutional.build("vgg", 1, 10, stages=[1, 1], width=4, hidden=[8], normalised=False)
+    layers = [module for module in network.modules() if isinstance(module, torch.nn.Conv2d | torch.nn.Linear)]
+    assert len(layers) == 4
+    assert all(layer.bias is not None for layer in layers)
+    assert not any(isinstance(module, torch.nn.modules.batchnorm._BatchNorm) for module in network.modules())
+
+
 @pytest.mark.parametrize(
     ("family", "configuration", "message"),
     [
         ("alexnet", {}, "no network family 'alexnet'"),
         ("vgg", {"bottleneck": True}, "no bottleneck"),
         ("resnet", {"hidden": [8]}, "no hidden"),
+        ("densenet", {"normalised": False}, "has batch normalisation"),
     ],
 )
 def test_impossible_networks_are_refused(family, configuration, message):
