@@ -182,6 +182,10 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
     [
         (at_most("size", mean([1.0, np.nan]), 2.0), "size: 1 of 2 draws gave no number"),
         (at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound"),
+        (
+            at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
+            "size: the interval covers the bound; about 36 draws would decide in the place of 9, if they were alike",
+        ),
         (at_most("size", np.nan, 2.0), "size: it cannot be judged"),
         (every_draw("size", [1.0, np.nan, 1.5], at_most=2.0), "size: 1 of 3 draws cannot be judged"),
     ],

@@ -116,3 +116,17 @@ def test_a_grid_of_one_setting_or_none_is_no_choice(grid):
     else:
         with pytest.raises(ValueError, match="no settings"):
             optimum(grid, [])
+
+
+def test_as_many_draws_as_it_says_decide_and_half_as_many_do_not():
+    values = np.random.default_rng(0).normal(0.0, 1.0, 50)
+    values += 0.1 - values.mean()
+    found = mean(values)
+    assert found.lower < 0 < found.value
+    needed = found.draws_to_decide(0.0)
+    alike = np.tile(values, 1 + needed // 50)
+    assert mean(alike[:needed] - alike[:needed].mean() + 0.1).lower > 0
+    assert mean(alike[: needed // 2] - alike[: needed // 2].mean() + 0.1).lower < 0
+    assert found.draws_to_decide(2 * found.value) == pytest.approx(needed, abs=1)
+    assert found.draws_to_decide(found.value) is None
+    assert mean([1.0]).draws_to_decide(0.0) is None

@@ -334,7 +334,11 @@ def _ordered(name: str, found: Estimate, bound: float, upper: bool, because: str
     check = _check(name, state, found, criterion, _factor(bound, found.value, upper), np.nan, counts)
     if state != "undecided" or found.missing:
         return check
-    return check.but_undecided("it cannot be judged" if np.isnan(found.value) else "the interval covers the bound")
+    if np.isnan(found.value):
+        return check.but_undecided("it cannot be judged")
+    needed = found.draws_to_decide(bound)
+    more = f"; about {needed:,} draws would decide in the place of {found.draws}, if they were alike" if needed else ""
+    return check.but_undecided(f"the interval covers the bound{more}")
 
 
 def _check(

@@ -41,6 +41,13 @@ class Estimate:
         """The larger distance from the value to an end of the interval."""
         return float(max(self.value - self.lower, self.upper - self.value))
 
+    def draws_to_decide(self, bound: float) -> int | None:
+        """Return about how many draws the bound takes to lie outside of the interval, if value and spread stay."""
+        gap, end = abs(self.value - bound), self.lower if bound < self.value else self.upper
+        if gap == 0 or not np.isfinite(gap) or not np.isfinite(end):
+            return None
+        return int(np.ceil(self.draws * ((self.value - end) / gap) ** 2))
+
     def __neg__(self) -> Estimate:
         return Estimate(-self.value, -self.upper, -self.lower, self.draws, self.how, self.missing)
 
