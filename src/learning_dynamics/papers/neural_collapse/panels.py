@@ -69,7 +69,7 @@ def training_grid(trainings: Sequence[Table], *, height: float = 2.1, **sharing:
     return figure, panels
 
 
-def band(axis: Axes, values: pd.DataFrame, **drawn: Any) -> None:
+def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **drawn: Any) -> None:
     """Draw the mean over seeds against epochs, the geometric mean on a logarithmic axis, and the range over seeds."""
     if axis.get_yscale() == "log":
         # zeros have no place on a logarithmic axis
@@ -78,9 +78,9 @@ def band(axis: Axes, values: pd.DataFrame, **drawn: Any) -> None:
     else:
         middle = values.mean(axis=1)
     (line,) = axis.plot(values.index, middle, **drawn)
-    axis.fill_between(
-        values.index, values.min(axis=1), values.max(axis=1), color=line.get_color(), alpha=0.15, linewidth=0
-    )
+    if ranged:
+        low, high = values.min(axis=1), values.max(axis=1)
+        axis.fill_between(values.index, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
 
 
 def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
@@ -138,6 +138,12 @@ def curves(
             axis.set_ylabel(ylabel)
     shared_legend(figure)
     return figure, panels
+
+
+def mse_first(lines: Iterable[Line]) -> list[Line]:
+    """Return lines with those of cross-entropy thin and without a range, where the paper shows MSE alone."""
+    beside = {"lw": 0.8, "zorder": 1.8, "ranged": False}
+    return [line if line["loss"] == "mse" else line | beside for line in lines]
 
 
 def under_both_losses(quantity: str, split: str = "train", **drawn: Any) -> list[Line]:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from learning_dynamics.papers.neural_collapse.panels import DASHED, LOSS_COLOURS, LOSSES, curves, under_both_losses
+from learning_dynamics.papers.neural_collapse.panels import (
+    DASHED,
+    LOSS_COLOURS,
+    LOSSES,
+    curves,
+    mse_first,
+    under_both_losses,
+)
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
 from learning_dynamics.plotting import Drawn
 from learning_dynamics.tidy import Table, settings_of
@@ -16,9 +23,9 @@ def fig3(trainings: Sequence[Table]) -> Drawn:
     """Norms of class means and of classifiers along training.
 
     Standard deviation (of all classes, where the authors' code divides by one fewer) over mean of the norms of the
-    centred class means (solid) and of the classifiers (dashed), under MSE as in the paper and under cross-entropy
-    beside it. Lines: geometric mean over seeds; bands: their range; vertical, red: zero train error, median over seeds;
-    dotted: the learning rate drops tenfold. {recipe}
+    centred class means (solid) and of the classifiers (dashed), under MSE as in the paper and, thin, under
+    cross-entropy. Lines: geometric mean over seeds; bands: their range under MSE; vertical, red: zero train error,
+    median over seeds; dotted: the learning rate drops tenfold. {recipe}
     """
     return _means_and_classifiers(trainings, "equinorm", "std / mean of norms")
 
@@ -47,7 +54,7 @@ def fig6(trainings: Sequence[Table]) -> Drawn:
     $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms,
     under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
-    figure, _ = curves(trainings, under_both_losses("self_duality"), ylabel="self-duality distance")
+    figure, _ = curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance")
     return _drawn(figure, trainings, "self_duality", "The squared distance of classifiers from class means")
 
 
@@ -65,15 +72,15 @@ def fig8(trainings: Sequence[Table]) -> Drawn:
     """Share of images for which network and nearest class mean differ, along training.
 
     On train images as in the paper (solid) and on test images (dashed), under both losses; class means are those of
-    train images. The vertical axis is linear below a thousandth. Lines: mean over seeds; bands: their range; verticals
-    as in figure 3. {recipe}
+    train images. The vertical axis is linear below a thousandth. Lines: mean over seeds; bands: their range under MSE;
+    verticals as in figure 3. {recipe}
     """
     lines = [
         {**line, "label": f"{line['label']}, {split}", "ls": "-" if split == "train" else DASHED}
         for split in ("train", "test")
         for line in under_both_losses("nc4", split)
     ]
-    figure, panels = curves(trainings, lines, ylabel="share that differ", scale="symlog")
+    figure, panels = curves(trainings, mse_first(lines), ylabel="share that differ", scale="symlog")
     for axis in panels.values():
         axis.set_ylim(bottom=-2e-4)
         axis.set_yticks([0, 1e-3, 1e-2, 1e-1], ["0", "0.001", "0.01", "0.1"])
@@ -124,5 +131,5 @@ def _means_and_classifiers(trainings: Sequence[Table], quantity: str, ylabel: st
         for loss in LOSSES
         for vectors, said, dashes in (("means", "class means", "-"), ("classifiers", "classifiers", DASHED))
     ]
-    figure, _ = curves(trainings, lines, ylabel=ylabel)
+    figure, _ = curves(trainings, mse_first(lines), ylabel=ylabel)
     return _drawn(figure, trainings, f"{quantity}_means", ylabel + " of class means and classifiers")
