@@ -5,6 +5,7 @@ from learning_dynamics.plotting.panels import (
     legible_ticks,
     letters,
     panels,
+    plain_number,
     readable_ticks,
     shared_legend,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "legible_ticks",
     "letters",
     "panels",
+    "plain_number",
     "readable_ticks",
     "sequence",
     "shared_legend",

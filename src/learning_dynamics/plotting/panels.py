@@ -150,7 +150,7 @@ def readable_ticks(axis: Axis) -> None:
     axis.set_major_locator(FixedLocator(list(ticks)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
 
 
 def legible_ticks(figure: Figure) -> None:
@@ -180,7 +180,8 @@ def _touching(axis: Axis) -> bool:
     return any(one.overlaps(other) for one, other in pairwise(boxes))
 
 
-def _plain(value: float) -> str:
+def plain_number(value: float) -> str:
+    """Return a positive number as print shows it: below a thousandth and from ten thousand on with its power of ten."""
     if 1e-3 <= value < 1e4:
         return f"{value:g}"
     power = int(np.floor(np.log10(value) + 1e-9))
