@@ -24,7 +24,7 @@ from learning_dynamics.pipeline.sources import module_path, part_module
 from learning_dynamics.pipeline.stages import data, run
 from tests.support import PAPERS, smoke
 
-SECONDS = 1.0  # after which a run is told to stop, and must
+SECONDS = 0.5  # after which a run is told to stop, and must
 MEMORY = 4 * 2**30  # bytes that the process may have
 
 
