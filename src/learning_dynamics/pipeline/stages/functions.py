@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import traceback
@@ -13,12 +14,29 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.guard import TRACEBACK
 from learning_dynamics.pipeline.provenance import fingerprint
-from learning_dynamics.pipeline.sources import PARTS, SOURCE_ROOT, data_module, module_path, part_module, science
+from learning_dynamics.pipeline.sources import (
+    PARTS,
+    SOURCE_ROOT,
+    data_module,
+    module_path,
+    parsed,
+    part_module,
+    science,
+)
 
 
 def paper_function(paper: str, part: str, kind: str) -> Any:
     """Return ``topic.function`` of a part (runs, metrics, figures, claims) of a paper, importing its module alone."""
     return _function(part_module(paper, part, kind), kind)
+
+
+def takes_data(paper: str, part: str, kind: str) -> bool:
+    """Whether a function of a part takes a data set; read from its source, since importing takes longer than a run."""
+    path = module_path(part_module(paper, part, kind))
+    functions = [node for node in parsed(path).body if isinstance(node, ast.FunctionDef)] if path else []
+    return any(
+        node.name == kind.rpartition(".")[2] and "data" in [one.arg for one in node.args.args] for node in functions
+    )
 
 
 def data_function(paper: str, source: str) -> Any:

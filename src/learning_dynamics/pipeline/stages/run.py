@@ -15,7 +15,7 @@ from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedEr
 from learning_dynamics.pipeline import cluster
 from learning_dynamics.pipeline.arrays import load_arrays, save_trajectory
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, told
+from learning_dynamics.pipeline.stages.functions import fingerprint_here, paper_function, takes_data, told
 from learning_dynamics.trajectory import Trajectory
 
 
@@ -65,7 +65,7 @@ def execute(
     check_finite(name, trajectory, spec["settings"])
     settings = {"kind": spec["kind"], **spec["settings"]}
     kept = provenance("run", paper, name, settings, made)
-    if "data" in inspect.signature(paper_function(paper, "metrics", spec["kind"])).parameters:
+    if data is not None and takes_data(paper, "metrics", spec["kind"]):
         trajectory = without(trajectory, arguments["data"])
         kept["data"] = source
     save_trajectory(out, trajectory, kept)
