@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from learning_dynamics.datasets import images
 from learning_dynamics.errors import ProjectError
@@ -16,7 +17,7 @@ def test_digits_are_split_without_overlap():
     np.testing.assert_array_equal(data["train_labels"], np.repeat(np.arange(10), 140))
     assert data["train_images"].max() == 16
     total = data["train_images"].sum(dtype=int) + data["test_images"].sum(dtype=int)
-    assert total == images.load_digits().images.sum()
+    assert total == load_digits().images.sum()
 
 
 def test_the_split_follows_from_the_seed():

@@ -49,6 +49,17 @@ def test_a_job_reads_no_configuration_before_it_begins():
     assert not {"numpy", "pandas", "jsonschema", "pydantic", "yaml"} & set(eval(loaded))
 
 
+@pytest.mark.parametrize(
+    ("part", "foreign"),
+    [("runs", {"pandas", "matplotlib", "sklearn", "torch"}), ("metrics", {"matplotlib", "sklearn"})],
+)
+def test_a_job_imports_what_it_uses_alone(part, foreign):
+    topics = sorted((SOURCE_ROOT / "learning_dynamics/papers").glob(f"*/*/{part}.py"))
+    names = [".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts) for file in topics]
+    loaded = answered(ROOT, f"import sys, {', '.join(names)}; print(sorted(sys.modules))")
+    assert not foreign & set(eval(loaded))
+
+
 def test_no_science_rests_on_what_notebooks_need():
     for paper in papers():
         for file in (SOURCE_ROOT / "learning_dynamics/papers" / paper).glob("*/*.py"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.seeds import generators
@@ -23,6 +22,8 @@ def digits(*, per_class: Count, pad_to: Count = 8, seed: Seed) -> Arrays:
     dict
         train_images, test_images: uint8, shape (images, 1, height, width); train_labels, test_labels: int64; name.
     """
+    from sklearn.datasets import load_digits  # heavy, and trainings import this module for another function
+
     bunch = load_digits()
     images = padded(bunch.images.astype(np.uint8)[:, None], pad_to)
     rng = generators(seed, "images.digits", 1)[0]
