@@ -29,6 +29,7 @@ from learning_dynamics.pipeline.stages import data, metrics, run
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 SEED = int(os.environ.get("FUZZ_SEED", "2023"))
 LONGEST = 900  # characters of an answer
+pytestmark = [pytest.mark.timeout(0)] if EXAMPLES else []  # as long as one asks for
 
 WORDS = st.sampled_from(
     [
