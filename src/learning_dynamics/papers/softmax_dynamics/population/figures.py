@@ -42,7 +42,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
             cells = rows[rows["dimension"] == dimension].groupby(["counts", "scale"])["fallen"].agg(["sum", "count"])
             image = _shares(axis, cells, sizes, scales)
             _hatch(axis, region[region["dimension"] == dimension], sizes, scales)
-            axis.set_xticks(range(len(scales)), [f"{scale:g}" for scale in scales])
+            axis.set_xticks(range(len(scales)), [_written(scale) for scale in scales])
             axis.set_yticks(range(len(sizes)), [f"{ratio(size):.0f}" for size in sizes])
         axes[row, 0].set_ylabel(f"over {population}\nlargest class / smallest")
     for axis, dimension in zip(axes[0], dimensions, strict=True):
@@ -102,6 +102,14 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     settings = settings_of(draws)
     facts = {"laws": len(settings["counts"]), "seeds": settings["seeds"], "threshold": threshold}
     return Drawn(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
+
+
+def _written(scale: float) -> str:
+    """Return a scale as one writes it by hand, powers of ten raised."""
+    digits, _, power = f"{scale:g}".partition("e")
+    if not power:
+        return digits
+    return f"$10^{{{int(power)}}}$" if digits == "1" else rf"${digits} \cdot 10^{{{int(power)}}}$"
 
 
 def _shares(axis: plt.Axes, cells: pd.DataFrame, rows: Sequence[Any], columns: Sequence[Any]) -> AxesImage:
@@ -194,7 +202,7 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
         for axis, counts in zip(row, _by_skew(table), strict=True):
             cells = drops["classes"].loc[counts].groupby(["dimension", "scale"]).agg(["sum", "count"])
             image = _shares(axis, cells, dimensions, scales)
-            axis.set_xticks(range(len(scales)), [f"{one:g}" for one in scales])
+            axis.set_xticks(range(len(scales)), [_written(scale) for scale in scales])
             axis.set_yticks(range(len(dimensions)), [str(one) for one in dimensions])
         row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
     for axis, law in zip(axes[0], ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$"), strict=True):
