@@ -595,6 +595,15 @@ def test_the_contents_mark_what_is_read(chromium, busy):
     page.context.close()
 
 
+def test_the_contents_take_the_keyboard_along(chromium, front):
+    page, _ = opened(chromium, front)
+    page.get_by_role("navigation").get_by_role("link", name="All claims").press("Enter")
+    page.wait_for_selector("nav a[aria-current][href='#claims']")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.name") == "paper"
+    page.context.close()
+
+
 def test_claims_are_sorted_by_keyboard(table):
     heading = table.locator("table.claims thead th", has_text="Measured")
     heading.locator("button").press("Enter")

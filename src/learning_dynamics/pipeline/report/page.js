@@ -83,12 +83,18 @@ for (const film of document.querySelectorAll(".film")) {
 // the contents mark what is being read
 const here = [...document.querySelectorAll('nav a[href^="#"]')];
 const links = new Map(here.map((link) => [link.hash.slice(1), link]));
+// not by scrollIntoView: the keyboard would go on from here, and not from what is read
+const show = (link) => {
+  const nav = link.closest("nav");
+  const [box, room] = [link.getBoundingClientRect(), nav.getBoundingClientRect()];
+  nav.scrollTop += Math.min(box.top - room.top, 0) + Math.max(box.bottom - room.bottom, 0);
+};
 const read = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     if (!entry.isIntersecting) continue;
     for (const link of links.values()) link.removeAttribute("aria-current");
     links.get(entry.target.id).setAttribute("aria-current", "true");
-    if (matchMedia("(min-width: 74.01rem)").matches) links.get(entry.target.id).scrollIntoView({ block: "nearest" });
+    if (matchMedia("(min-width: 74.01rem)").matches) show(links.get(entry.target.id));
   }
 }, { rootMargin: "-10% 0px -85% 0px" });
 for (const id of links.keys()) read.observe(document.getElementById(id));
