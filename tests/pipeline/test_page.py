@@ -492,7 +492,7 @@ def test_a_verdict_in_a_tally_leads_to_its_claims(chromium, front):
     ("map_", "about"),
     [
         ("- ``flow``: the limit,\n  Theorem 1\n- ``noise``: else", "the limit, Theorem 1"),
-        ("| section | topic |\n|---|---|\n| 3, figure 2 | `flow` |\n| 4 | `noise` |", "3, figure 2"),
+        ("| section | topic |\n|---|---|\n| 3, figure 2 | `flow` |\n| 4 | `noise` |", "section: 3, figure 2"),
         ("=====  =====\n`flow`  the limit\n=====  =====", "the limit"),
         ("the flow is said of nothing", ""),
     ],
