@@ -93,7 +93,7 @@ site: figures docs  ## all that there is to read, in one folder to be put on a s
 	rm -rf site/figures site/results
 	mkdir -p site/results
 	cp -R figures site/figures
-	tar -cf site/tables.tar results/*/metrics/*.parquet
+	tar -cf site/tables.tar --exclude __pycache__ results/*/metrics/*.parquet src/learning_dynamics/papers docs/errata
 	tar -xf site/tables.tar -C site
 	rm site/tables.tar
 	cp docs/site.html site/index.html
