@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from learning_dynamics.pipeline.report import markdown
+from learning_dynamics.pipeline.report import contents, markdown
 from learning_dynamics.pipeline.report.contents import Paper, Topic
+from learning_dynamics.pipeline.report.looks import LOOKS
 
 
 def page(tmp_path, **changed):
@@ -51,3 +52,16 @@ def test_sensitivity_checks_that_disagree_are_named(tmp_path):
     text = page(tmp_path, sensitivity=[check | {"verdict": one} for one in ("reproduced", "undecided")])
     assert "Again with a chosen setting varied: 1 of 2 agree; undecided with `step` = 0.04 in small." in text
     assert "Our own choices" not in text
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("does not show at this scale", ""),
+        ("one direction is learnt; does not show at this scale", "one direction is learnt"),
+        ("the interval covers the bound", "the interval covers the bound"),
+        ("", ""),
+    ],
+)
+def test_a_reason_leaves_out_what_the_verdict_says(reason, told):
+    assert contents.besides(LOOKS["not reproduced"].meaning, reason) == told

@@ -16,6 +16,7 @@ from learning_dynamics.pipeline.config import folders
 from learning_dynamics.pipeline.pictures import read_record
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.records import as_expected
+from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
 from learning_dynamics.pipeline.report.references import bibtex, place_of
 from learning_dynamics.pipeline.report.turning import in_words
@@ -234,6 +235,7 @@ def _claim(project: Project, paper: str, row: Row, found: Mapping[str, pd.DataFr
         "facts": facts,
         # scopes name the sizes of the default configuration
         "scope": f"at the default scale: {row['scope']}" if project.configuration.scale else row["scope"],
+        "reason": besides(LOOKS[row["verdict"]].meaning, row["reason"]),
         "as_expected": as_expected(row["verdict"], row["expected"]),
         "rivals": json.loads(row["rivals"]),
         "explanation": fill(project.explanation(paper, name), facts) if facts else "",
@@ -247,6 +249,16 @@ def _claim(project: Project, paper: str, row: Row, found: Mapping[str, pd.DataFr
         "turning": _turning(beside.turning, row["claim"]),
         "code": code_of(paper, "claims", kind),
     }
+
+
+def besides(meaning: str, reason: str) -> str:
+    """Return a reason without the clause at its end that its verdict's name says already.
+
+    >>> besides("an outcome does not show here", "too few draws; does not show here")
+    'too few draws'
+    """
+    *others, last = reason.split("; ")
+    return "; ".join(others) if last and meaning.endswith(last) else reason
 
 
 def _seeds(replication: pd.DataFrame | None, claim: str) -> dict[int, str]:
