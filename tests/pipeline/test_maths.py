@@ -108,3 +108,7 @@ def test_every_formula_of_captions_is_understood(file: Path):
     tree = ast.parse(file.read_text())
     captions = [ast.get_docstring(node) or "" for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert [one for text in captions for one in maths.unknown_commands(text)] == []
+
+
+def test_a_line_does_not_begin_with_a_per_cent_sign():
+    assert maths.html("a 95 % interval") == "a 95\N{NO-BREAK SPACE}% interval"

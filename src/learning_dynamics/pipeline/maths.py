@@ -21,6 +21,7 @@ from learning_dynamics.pipeline.templates import MATHS
 COMMAND = re.compile(r"\\[A-Za-z]+")
 CODE = re.compile(r"(`+[^`]+`+)")
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]\d)")
+PERCENT = re.compile(r"(?<=\d) %")  # no line begins with it
 SIGNS = {"<=": "≤", ">=": "≥", "+-": "±"}
 # marks above a letter, as LaTeX's accents set them, and the combining characters that plain text has for them
 ACCENTS = {"^": "\u0302", "~": "\u0303", "¯": "\u0304", "˙": "\u0307", "¨": "\u0308", "→": "\u20d7", "ˇ": "\u030c"}
@@ -287,7 +288,7 @@ def html(text: str) -> Markup:
                 before, opening, last = pieces[-1].rpartition("<math>")
                 pieces[-1] = f'{before}<span class="line">{opening}{last}{escape(close[0])}</span>'
                 piece = piece[close.end() :]
-            escaped = str(escape(_signs(piece)))
+            escaped = str(escape(PERCENT.sub("\u00a0%", _signs(piece))))
             pieces.append(POWER.sub(lambda number: f"{_times(number)}<sup>{int(number[2])}</sup>", escaped))
     return Markup("".join(pieces).replace("<sup>-", "<sup>−"))
 
