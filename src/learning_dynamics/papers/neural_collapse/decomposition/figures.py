@@ -78,7 +78,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table) -> Drawn:
     on the batch (orange), and in evaluation mode (blue). Right: the network without batch norm, whose two frozen bodies
     are one. Dashed: the first order in the learning rate of what batches drawn with replacement leave. Lines: geometric
     mean over {seeds} seeds, dots: seeds. Over rates batches have {batch} images; over batches the rate is {rate:g}.
-    {drop} epochs at the full rate, weight decay {decay:g}, momentum {momentum:g}.
+    Epoch {epoch}; weight decay {decay:g}, momentum {momentum:g}.
     """
     swept = {"learning_rate": r"learning rate $\eta$", "batch": "images in a batch $B$"}
     titles = {"with batch norm": (rates, "learning_rate"), "with batch norm ": (batches, "batch"),
@@ -103,14 +103,16 @@ def deviation_over(rates: Table, batches: Table, plain: Table) -> Drawn:
         law = np.array([at_the_drop(one, "split_law") / whole for one, whole in zip(members, least, strict=True)])
         axis.plot(values, np.exp(np.log(law).mean(axis=1)), color=COLOURS["black"], ls=DASHED, lw=1.0,
                   label="first order, with replacement")  # fmt: skip
-        axis.set_xticks(values, [f"{value:g}" for value in values])
-        axis.xaxis.set_minor_formatter("")
+        axis.set_xticks(values[::2], [f"{value:g}" for value in values[::2]])
+        axis.set_xticks([], minor=True)
     axes[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
-    shared_legend(figure)
+    shared_legend(figure, columns=2)
     low, high = (float(shares["with batch norm"][end]) for end in (0, -1))
     alt = "Three panels: the deviation grows from {low:.2g} to {high:.2g} of the least-squares loss with the rate."
     settings = settings_of(rates)
-    facts = {"low": low, "high": high, "drop": first_drop(rates), "rate": settings_of(batches)["learning_rate"]}
+    facts = {"low": low, "high": high, "rate": settings_of(batches)["learning_rate"]}
+    epochs = rates["epoch"].to_numpy()
+    facts |= {"epoch": int(epochs[epochs <= first_drop(rates)].max())}
     facts |= {"decay": settings["weight_decay"], **{name: settings[name] for name in ("seeds", "batch", "momentum")}}
     return Drawn(figure, facts, alt)
 
