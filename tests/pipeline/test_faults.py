@@ -369,13 +369,17 @@ def limited(workspace: Workspace, limit: str, *targets: str) -> subprocess.Compl
     )
 
 
-@fault("results and figures are copied without their times", "nothing is made again")
-def test_times_of_copies_do_not_matter(workspace):
+@fault("results and figures are copied without their times (`cp -r`), into another checkout", "nothing is made again")
+def test_copies_without_their_times_are_taken_over(clean, built):
     draw = random.Random(2023)
-    outputs = [path for top in ("results", "figures") for path in (workspace.folder / top).rglob("*") if path.is_file()]
-    for path in outputs:
-        os.utime(path, (time.time() - draw.uniform(0, 1e6),) * 2)
-    assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
+    for top in ("results", "figures"):
+        shutil.copytree(built.folder / top, clean.folder / top, copy_function=shutil.copy)
+        for path in filter(Path.is_file, (clean.folder / top).rglob("*")):
+            os.utime(path, (time.time() - draw.uniform(0, 1e6),) * 2)
+    clean.configure("runs", "fast", "keep", value=False)  # whose file goes once it is measured
+    (clean.folder / "results/toy/runs/fast.npz").unlink()
+    planned = clean.snakemake("--dry-run").stdout
+    assert "Nothing to be done" in planned, planned
 
 
 @fault("Snakemake is told to look at times alone (`--rerun-triggers mtime`), and a setting was edited",

@@ -140,16 +140,16 @@ def _record(path: Path) -> Mapping[str, Any]:
 def settle_times(project: Project, expected: Mapping[str, str], results: str, figures: str | None = None) -> None:
     """Date outputs that are right no earlier than what they were made from.
 
-    Snakemake takes an output for stale that is older than its input. Results that were copied without their times are
-    of any age; what they say of themselves is what counts.
+    Snakemake takes an output for stale that is older than its input, or whose benchmark is. Results that were copied
+    without their times are of any age; what they say of themselves is what counts.
     """
-    for outputs, inputs in _jobs(project, results, figures):
-        times = [_modified(path) for path in outputs]
+    for name, outputs, inputs in _jobs(project, results, figures):
+        there = {path: time for path in (*outputs, f"{results}/{name}.tsv") if (time := _modified(path)) is not None}
         newest = max((_modified(path) or 0 for path in inputs), default=0)
-        if None in times or min(filter(None, times)) >= newest:
+        if min(there.values(), default=newest) >= newest:
             continue
-        if all(fault(path, expected[path]) is None for path in outputs if path in expected):
-            for path in outputs:
+        if all(fault(path, expected[path]) is None for path in there if path in expected):
+            for path in there:
                 with suppress(OSError):
                     os.utime(path, ns=(newest, newest))
 
@@ -161,41 +161,44 @@ def _modified(path: str) -> int | None:
         return None
 
 
-def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield each job's outputs and inputs, a job after those that make its inputs."""
+def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield the name of each job's benchmark, its outputs and its inputs, a job after those that make its inputs."""
     drawn: list[str] = []
     judged: list[str] = []
     for paper in project.papers:
-        home = f"{results}/{paper}"
+        home, times = f"{results}/{paper}", f"{paper}/benchmarks"
         for run in project.tables(paper):
+            metrics = [f"{home}/metrics/{run}.parquet"]
             if run in project.bundles(paper):
                 read = [f"{home}/data/{data}.npz" for data in project.bundle_data(paper, run)]
-                yield [f"{home}/metrics/{run}.parquet"], read
+                yield f"{times}/bundles/{run}", metrics, read
                 continue
             of, data = project.trajectory(paper, run), project.run_data(paper, run)
-            yield [f"{home}/runs/{of}.npz"], [f"{home}/data/{data}.npz"] if data else []
-            yield [f"{home}/metrics/{run}.parquet"], [f"{home}/runs/{of}.npz"]
+            read = [f"{home}/data/{data}.npz"] if data else []
+            yield f"{times}/runs/{of}", [f"{home}/runs/{of}.npz"], read
+            # where the run's file does not stay, Snakemake compares metrics with what the run reads
+            yield f"{times}/metrics/{run}", metrics, [*read, f"{home}/runs/{of}.npz"]
         tables = [f"{home}/{table}.parquet" for table in ("claims", "parts", "variants", "sensitivity")]
-        yield tables, [f"{home}/metrics/{run}.parquet" for run in project.claims_runs(paper)]
+        yield f"{times}/claims", tables, [f"{home}/metrics/{run}.parquet" for run in project.claims_runs(paper)]
         judged.append(tables[0])
         if figures is None:
             continue
         for name in project.figures(paper):
             read = [f"{home}/metrics/{run}.parquet" for run in project.figure_runs(paper, name)]
-            yield [f"{figures}/{paper}/{name}.{kind}" for kind in ("pdf", "png", "svg")], read
+            yield f"{times}/figures/{name}", [f"{figures}/{paper}/{name}.{kind}" for kind in ("pdf", "png", "svg")], read
             drawn += [f"{figures}/{paper}/{name}.{kind}" for kind in ("png", "svg")]
         for name in project.motions(paper):
             read = [f"{home}/metrics/{run}.parquet" for run in project.motion_runs(paper, name)]
-            yield [f"{figures}/{paper}/{name}.webp"], read
+            yield f"{times}/motion/{name}", [f"{figures}/{paper}/{name}.webp"], read
             drawn.append(f"{figures}/{paper}/{name}.webp")
         for name in project.interactives(paper):
             read = [f"{home}/metrics/{run}.parquet" for run in project.interactive_runs(paper, name)]
-            yield [f"{figures}/{paper}/{name}.json"], read
+            yield f"{times}/interactive/{name}", [f"{figures}/{paper}/{name}.json"], read
             drawn.append(f"{figures}/{paper}/{name}.json")
     if figures is not None:
         page = [*_pages(project, figures), f"{results}/claims.parquet"]
-        yield page, judged + drawn
-        yield [f"{results}/verdicts.txt"], page
+        yield "benchmarks/page", page, judged + drawn
+        yield "benchmarks/verdicts", [f"{results}/verdicts.txt"], page
 
 
 class Outdated:
