@@ -185,8 +185,9 @@ def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple
             continue
         for name in project.figures(paper):
             read = [f"{home}/metrics/{run}.parquet" for run in project.figure_runs(paper, name)]
-            yield f"{times}/figures/{name}", [f"{figures}/{paper}/{name}.{kind}" for kind in ("pdf", "png", "svg")], read
-            drawn += [f"{figures}/{paper}/{name}.{kind}" for kind in ("png", "svg")]
+            pictures = [f"{figures}/{paper}/{name}.{kind}" for kind in ("pdf", "png", "svg")]
+            yield f"{times}/figures/{name}", pictures, read
+            drawn += pictures[1:]
         for name in project.motions(paper):
             read = [f"{home}/metrics/{run}.parquet" for run in project.motion_runs(paper, name)]
             yield f"{times}/motion/{name}", [f"{figures}/{paper}/{name}.webp"], read

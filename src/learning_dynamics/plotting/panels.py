@@ -180,8 +180,9 @@ def _touching(axis: Axis) -> bool:
     return any(one.overlaps(other) for one, other in pairwise(boxes))
 
 
-def plain_number(value: float) -> str:
+def plain_number(value: float, digits: int = 6) -> str:
     """Return a positive number as print shows it: below a thousandth and from ten thousand on with its power of ten."""
+    value = float(f"{value:.{digits}g}")
     if 1e-3 <= value < 1e4:
         return f"{value:g}"
     power = int(np.floor(np.log10(value) + 1e-9))

@@ -593,8 +593,8 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
     def judge(said: str) -> Judgement:
         expected = {"full": count, "one fewer": count - 1, "collapsed": at_the_end(trainings, "classes") - 1}[said]
         return Judgement(equal_on_every_draw(
-            "lowest rank of $\\Sigma_W$ over the number of features", lowest / count, expected / count, tolerance=0.0,
-            relative_to=1.0, because="a rank is a whole number",
+            "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",
+            lowest / count, expected / count, tolerance=0.0, relative_to=1.0, because="a rank is a whole number",
         ))  # fmt: skip
 
     facts = {"dead": float(np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max())))}

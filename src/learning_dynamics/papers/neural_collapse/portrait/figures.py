@@ -176,7 +176,7 @@ def _fibre_panel(axis: Axes, features: np.ndarray, half: float | None = None) ->
     axis.contourf(x, y, decided, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
     _scatter_classes(axis, features, alpha=0.7)
     axis.set(aspect="equal", xticks=[], yticks=[])
-    axis.set_xlabel(f"loss {plain_number(float(f'{loss:.3g}'))}", fontsize=8, labelpad=2, loc="left")
+    axis.set_xlabel(f"loss {plain_number(loss, digits=3)}", fontsize=8, labelpad=2, loc="left")
     return loss
 
 

@@ -164,7 +164,7 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
                 _falls_by_dimension(shares, depths, table, counts, population, scale, threshold, COLOURS[colour])
         shares.set(ylabel="share of seeds", ylim=(-0.03, 1.03))
         shares.yaxis.set_major_formatter(PercentFormatter(1.0))
-        depths.set(ylabel="fall from the highest rank")
+        depths.set(ylabel="fall from the\nhighest rank")
         for axis in (shares, depths):
             axis.set_title(f"$V = {_classes(table)}$", fontsize=9)
     for axis in axes[-1]:

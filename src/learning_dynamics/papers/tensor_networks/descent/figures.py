@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, network_handles
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
@@ -122,7 +122,7 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     last = table[table["time"] == table["time"].max()]
     losses = select(last, "loss", scale=scale)["value"]
     axis.set_title(rf"classification, $\alpha = {scale:g}$")
-    text = f"losses {losses.min():.1e}\nto {losses.max():.1e}"
+    text = f"losses {plain_number(losses.min(), digits=2)}\nto {plain_number(losses.max(), digits=2)}"
     axis.text(0.97, 0.04, text, transform=axis.transAxes, ha="right", va="bottom", fontsize=7.5, color=COLOURS["grey"])
 
 
