@@ -219,6 +219,11 @@ def test_a_sensitivity_check_that_means_nothing_is_refused(configured, key, valu
     assert message in refused(configured, f"sensitivity.slow_steps.{key}", value)
 
 
+def test_a_sensitivity_check_that_an_overlay_leaves_incomplete_is_refused(configured):
+    with pytest.raises(ProjectError, match=r"sensitivity\.other\.setting: missing; add it"):
+        configured(scale="other", changes={"toy": {"sensitivity": {"other": {"run": "slow"}}}})
+
+
 # -- variants ----------------------------------------------------------------------------------------------------------
 
 

@@ -763,6 +763,9 @@ class Project:
         claims = self._blocks(paper, "claims")
         for name, check in self._sensitivity(paper).items():
             where = self._where(paper, "sensitivity", name)
+            for key in ("run", "setting", "values", "claims"):
+                if key not in check:
+                    raise ProjectError(f"{where}.{key}: missing; add it")
             self._find(paper, "runs", check["run"], "run", f"{where}.run")
             self._take_in(paper, check["run"], {check["setting"]: check["values"]})
             block = self._inherited(paper, check["run"])
