@@ -3,8 +3,8 @@
 const table = document.querySelector("table.claims");
 const unfold = () => {
   const place = decodeURIComponent(location.hash.slice(1));
-  const card = document.getElementById(place)?.querySelector("details.judged");
-  if (card) card.open = true;
+  const folded = document.getElementById(place.split("?")[0])?.querySelector("details.judged, details.whole");
+  if (folded) folded.open = true;
   // what has its place on a paper's page is also found from the first
   if (place.includes(".") && !document.getElementById(place)) table?.querySelector(`a[href$="#${CSS.escape(place)}"]`)?.click();
 };
@@ -45,6 +45,12 @@ if (table) {
   };
   addEventListener("hashchange", follow);
   follow();
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.matches("input, select")) return;
+    event.preventDefault();
+    table.closest("details").open = true;
+    form.elements.text.focus();
+  });
 
   [...table.tHead.rows[0].cells].forEach((heading, column) => {
     const button = document.createElement("button");
@@ -107,7 +113,7 @@ contents.addEventListener("click", (event) => {
 });
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details.judged:not([open])")];
+  folded = [...document.querySelectorAll("details:is(.judged, .whole):not([open])")];
   for (const one of folded) one.open = true;
 });
 addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));
