@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class ProjectError(Exception):
@@ -37,3 +37,9 @@ def near(name: object, known: Iterable[object]) -> str:
     if close:
         return f"; did you mean `{close[0]}`?"
     return f"; known are: {', '.join(known)}" if known else "; none are known here"
+
+
+def check_known(name: object, known: Collection[object], what: str, where: str) -> None:
+    """Refuse a name that is not among those known."""
+    if name not in known:
+        raise ProjectError(f"{where}: no {what} `{name}`{near(name, known)}")

@@ -23,7 +23,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.claims import About, Check, Evaluation
-from learning_dynamics.errors import ProjectError, near, shortened
+from learning_dynamics.errors import ProjectError, check_known, shortened
 from learning_dynamics.pipeline import in_process, maths, published
 from learning_dynamics.pipeline.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.config import PAPERS, ROOT, load
@@ -72,7 +72,7 @@ def table(paper: str, run: str) -> pd.DataFrame:
     ProjectError
         If there is no such run, its metrics are not there, or they were made by other settings or other code.
     """
-    _known(run, runs(paper), "run", paper)
+    check_known(run, runs(paper), "run", paper)
     return load_table(_results() / paper / "metrics", _project()._roles(paper, {"run": run})["run"])
 
 
@@ -85,7 +85,7 @@ def trajectory(paper: str, run: str) -> Trajectory:
         As `table`.
     """
     _block(paper)
-    _known(run, _project().runs(paper), "run", paper)
+    check_known(run, _project().runs(paper), "run", paper)
     project = _project()
     if any(run in members for members in project.bundles(paper).values()):
         raise ProjectError(
@@ -146,8 +146,8 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
     ProjectError
         As `table`; also for a setting that the figure does not have.
     """
-    _known(name, figures(paper), "figure", paper)
-    _known(look, list(LOOKS), "look", f"{paper} {name}")
+    check_known(name, figures(paper), "figure", paper)
+    check_known(look, list(LOOKS), "look", f"{paper} {name}")
     spec = _project().figure(paper, name)
     _project()._signature(paper, "figure", spec["kind"], name).check(spec["settings"] | settings, f"{paper} {name}")
     import matplotlib.pyplot as plt
@@ -199,7 +199,7 @@ def simulate(
     """
     project = _project()
     _block(paper)
-    _known(run, [*runs(paper), *project.runs(paper)], "run", paper)
+    check_known(run, [*runs(paper), *project.runs(paper)], "run", paper)
     if seed is not None:
         settings["seed"] = seed
     found = {}
@@ -224,7 +224,7 @@ def _simulated(
     name = data if isinstance(data, str) else name
     known = project.takes("data", paper, name) if name is not None else set()
     for key in settings:
-        _known(key, sorted(known | takes), "setting", f"{paper} {run}")
+        check_known(key, sorted(known | takes), "setting", f"{paper} {run}")
     arrays = None
     if name is not None:
         of_data = {key: value for key, value in settings.items() if key not in takes}
@@ -245,7 +245,7 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
     """
     project = _project()
     _block(paper)
-    _known(run, [*runs(paper), *project.runs(paper)], "run", paper)
+    check_known(run, [*runs(paper), *project.runs(paper)], "run", paper)
     if isinstance(of, Trajectory):
         member = project.members(paper, run)[0][0]
         table = in_process.measure(paper, member, project.measure(paper, member, **settings), of)
@@ -253,7 +253,7 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
         return table
     members = []
     for member, differing in project.members(paper, run):
-        _known(member, list(of), "trajectory", f"{paper} {run}")
+        check_known(member, list(of), "trajectory", f"{paper} {run}")
         spec = project.measure(paper, member, **settings)
         members.append((differing, in_process.measure(paper, member, spec, of[member])))
     return in_process.joined(run, project.described(paper, run)["sweep"], members)
@@ -329,11 +329,11 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
         If there is no such claim, role or setting, what is given is of another kind, or a run's metrics are not there.
     """
     project = _project()
-    _known(claim, list(_block(paper).get("claims", {})), "claim", paper)
+    check_known(claim, list(_block(paper).get("claims", {})), "claim", paper)
     spec = project.claim(paper, claim, **settings)
     given = tables_by_role or {}
     for role in given:
-        _known(role, list(spec["runs"]), "role", f"{paper} {claim}")
+        check_known(role, list(spec["runs"]), "role", f"{paper} {claim}")
     own = {role: runs for role, runs in spec["runs"].items() if role not in given}
     tables = load_tables(_results() / paper / "metrics", own)
     for role, one in given.items():
@@ -409,10 +409,5 @@ def _project_at(scale: str | None) -> Project:
 
 
 def _block(paper: str) -> Mapping[str, Any]:
-    _known(paper, _project().papers, "paper", "config.yaml")
+    check_known(paper, _project().papers, "paper", "config.yaml")
     return _project().about(paper)
-
-
-def _known(name: str, known: list[str], what: str, where: str) -> None:
-    if name not in known:
-        raise ProjectError(f"{where}: no {what} `{name}`{near(name, known)}")

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from learning_dynamics.errors import ProjectError, near, shortened
-from learning_dynamics.pipeline.sources import parsed
+from learning_dynamics.pipeline.sources import module_of, module_path, parsed
 
 LARGEST_COUNT = 10**10  # steps of the longest descent; nothing of this size is ever held in memory
 VOCABULARY: dict[str, Any] = {
@@ -122,6 +122,25 @@ class Signature:
             several = "Sequence" in annotation or annotation.startswith(("list[", "tuple["))
             if several != isinstance(runs[role], list):
                 raise ProjectError(f"{where}.runs.{role}: must be {'a list of runs' if several else 'one run'}")
+
+
+def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
+    """Return the function that a stage calls; `where` is how an error begins if there is none.
+
+    Raises
+    ------
+    ProjectError
+        It names the nearest.
+    """
+    try:
+        module = module_of(stage, paper, kind)
+    except ProjectError as error:
+        raise ProjectError(f"{where}: {error}") from None
+    path, name = module_path(module), kind.rpartition(".")[2]
+    functions = signatures(path) if path else {}
+    if name not in functions:
+        raise ProjectError(f"{where}: no function `{name}` in {module.replace('.', '/')}.py{near(name, functions)}")
+    return functions[name]
 
 
 def signatures(module: Path) -> dict[str, Signature]:

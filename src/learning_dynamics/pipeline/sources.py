@@ -79,6 +79,11 @@ def data_module(paper: str, source: str) -> str:
     raise ProjectError(f"`{source}`: no module `{module}` in src/{PACKAGE}/datasets or papers/{paper}")
 
 
+def module_of(stage: str, paper: str, kind: str) -> str:
+    """Return the module of the function that a stage calls: a data source, or a part of a topic."""
+    return data_module(paper, kind) if stage == "data" else part_module(paper, PARTS[stage], kind)
+
+
 @functools.cache
 def science(module: str) -> Mapping[str, str]:
     """Return the digests of a module and of all science that importing it reads, by module; fixed once read."""

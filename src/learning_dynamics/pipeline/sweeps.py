@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+Members = list[tuple[str, dict[str, Any]]]  # each run's name, and the settings in which it differs
 BUNDLE = re.compile(r".+\.bundle\d+")  # the name of a table that holds many members of a sweep
 # how a person writes one axis of a sweep
 GRAMMAR = "write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log"
 
 
-def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> list[tuple[str, dict[str, Any]]]:
+def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> Members:
     """Return the runs that a (swept) run stands for: pairs of run name and the settings that differ.
 
     A run that is not swept stands for itself. Members are the product of the swept values, the last
@@ -28,9 +29,7 @@ def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> list[
     return members
 
 
-def sweep_tables(
-    name: str, sweep: Mapping[str, Sequence[Any]] | None, bundle: int = 1
-) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+def sweep_tables(name: str, sweep: Mapping[str, Sequence[Any]] | None, bundle: int = 1) -> dict[str, Members]:
     """Return the tables of metrics of a (swept) run by name, each with its members: one, or `bundle` of them."""
     members = sweep_members(name, sweep)
     if bundle == 1:

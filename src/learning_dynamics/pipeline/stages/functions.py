@@ -15,9 +15,9 @@ from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.guard import TRACEBACK
 from learning_dynamics.pipeline.provenance import fingerprint
 from learning_dynamics.pipeline.sources import (
-    PARTS,
     SOURCE_ROOT,
     data_module,
+    module_of,
     module_path,
     parsed,
     part_module,
@@ -54,7 +54,7 @@ def _function(module: str, kind: str) -> Any:
 
 def science_of(stage: str, paper: str, kind: str) -> Mapping[str, str]:
     """Return the digests of the science that a job calls."""
-    return science(data_module(paper, kind) if stage == "data" else part_module(paper, PARTS[stage], kind))
+    return science(module_of(stage, paper, kind))
 
 
 def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: Any, expected: str | None) -> str:
@@ -83,7 +83,7 @@ def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any]
     """
     from learning_dynamics.pipeline.signatures import signatures  # which Snakemake's jobs need not wait for
 
-    path = module_path(data_module(paper, kind) if stage == "data" else part_module(paper, PARTS[stage], kind))
+    path = module_path(module_of(stage, paper, kind))
     functions, name = signatures(path) if path else {}, kind.rpartition(".")[2]
     if name not in functions:
         raise ProjectError(f"{where}: no function `{name}` in {path}{near(name, functions)}")
