@@ -29,6 +29,7 @@ try:
     check_writable(Path.cwd()) if workflow.is_main_process else None
     CONFIGURATION = load([Path(file) for file in workflow.configfiles], config, ROOT)
     project = Project(CONFIGURATION)
+    study = project.study
     project.outputs if workflow.is_main_process else None  # reads all science: a mistake in it is one line, now
 except ProjectError as error:
     sys.exit(f"error: {error}")
@@ -64,7 +65,7 @@ include: "workflow/rules/common.smk"
 # what is not of this configuration is no paper and no folder of its results
 wildcard_constraints:
     results="|".join(map(re.escape, [RESULTS, *REPLICATES])),
-    paper="|".join(project.papers),
+    paper="|".join(study.papers),
     name=r"[a-z][A-Za-z0-9_.+-]*",
 
 
@@ -77,7 +78,7 @@ if workflow.is_main_process:
         EXPECTED |= expected_outputs(project_of(folder), folder)
     try:
         check_clock(EXPECTED)
-        check_targets(asked_for(), EXPECTED, [RESULTS, FIGURES, *REPLICATES], project.papers)
+        check_targets(asked_for(), EXPECTED, [RESULTS, FIGURES, *REPLICATES], study.papers)
         settle_times(project, EXPECTED, RESULTS, FIGURES)
         for folder in REPLICATES:
             settle_times(project_of(folder), EXPECTED, folder)
@@ -89,14 +90,14 @@ if workflow.is_main_process:
 rule all:
     """Every figure, the page, and the verdicts as expected."""
     input:
-        [file for paper in project.papers for file in drawn_of(paper)],
+        [file for paper in study.papers for file in drawn_of(paper)],
         f"{FIGURES}/index.html",
         f"{RESULTS}/verdicts.txt",
-        [table for paper in project.papers for table in TABLES.get(paper, [])],
+        [table for paper in study.papers for table in TABLES.get(paper, [])],
     localrule: True
 
 
-for paper in project.papers:
+for paper in study.papers:
 
     rule:
         name:
@@ -117,14 +118,14 @@ for paper in project.papers:
 
 
 # the metrics of one sweep
-for paper in project.papers:
-    for name in project.sweeps(paper):
+for paper in study.papers:
+    for name in study.sweeps(paper):
 
         rule:
             name:
                 f"{paper}_{name}"
             input:
-                metrics_of(RESULTS, paper, project.tables(paper, name)),
+                metrics_of(RESULTS, paper, study.tables(paper, name)),
             localrule: True
 
 

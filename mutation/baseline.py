@@ -124,7 +124,7 @@ def observe_claims(paper: str, out: Path) -> None:
     members: dict[str, Any] = {}
     found: dict[str, Any] = {}
     with watched_tables() as made:
-        for name in support.smoke(paper).about(paper)["claims"]:
+        for name in support.smoke(paper).study.about(paper)["claims"]:
             made.clear()
             try:
                 tables = support.claim_tables(paper, name)
@@ -176,7 +176,7 @@ def modules_of_member(paper: str, member: str) -> frozenset[str]:
     from tests import support
 
     whose = support.smoke(paper)
-    if member not in whose.runs(paper):  # of an overlay: a test of its own reads it
+    if member not in whose.study.runs[paper]:  # of an overlay: a test of its own reads it
         return frozenset()
     topic = whose.run(paper, member)["kind"].split(".")[0]
     found = behind(f"{PACKAGE}.papers.{paper}.{topic}.runs") | behind(f"{PACKAGE}.papers.{paper}.{topic}.metrics")

@@ -105,7 +105,7 @@ def _unchecked(roles: Mapping[str, Any]) -> dict[str, Any]:
 def measured(paper: str, name: str) -> pd.DataFrame:
     """Return a fresh copy of the metrics of one run at smoke scale, sweeps joined."""
     whose = smoke(paper)
-    return tables_of(whose, paper, whose._roles(paper, {"run": name}))["run"]
+    return tables_of(whose, paper, {"run": whose.described(paper, name)})["run"]
 
 
 def claim_tables(paper: str, claim: str) -> Tables:

@@ -37,7 +37,7 @@ def kinds():
         except ProjectError as error:
             found[paper] = pytest.param(paper, "", id=f"{paper}: {error}")
             continue
-        for name in whose.runs(paper):
+        for name in whose.study.runs[paper]:
             kind = whose.run(paper, name)["kind"]
             found.setdefault((paper, kind), pytest.param(paper, name, id=f"{paper}.{kind}"))
     return list(found.values())

@@ -27,7 +27,7 @@ def named(section):
     found = []
     for paper in PAPERS:
         try:
-            names = list(smoke(paper).about(paper)[section])
+            names = list(smoke(paper).study.about(paper)[section])
         except ProjectError as error:
             found.append(pytest.param(paper, "", id=f"{paper}: {error}"))
         else:
@@ -65,7 +65,7 @@ def test_it_says_what_is_written_down_of_it(paper, name):
 
 
 def test_nothing_is_written_down_of_claims_that_are_not_there():
-    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).about(paper)["claims"]}
+    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.about(paper)["claims"]}
     assert set(read_verdicts()) <= claims
 
 
@@ -84,10 +84,10 @@ def test_every_draw_is_counted(paper, name):
 @every_claim
 def test_its_words_are_filled_by_its_numbers(paper, name):
     whose, found = smoke(paper), evaluated(paper, name)
-    assert whose.statement(paper, name)
-    explanation = whose.explanation(paper, name)
+    statement, explanation = whose.study.statement(paper, name), whose.study.explanation(paper, name)
+    assert statement
     assert typed_results(explanation) == []
-    assert not fields(whose.statement(paper, name)), "a statement is the paper's; numbers of a run are explanation"
+    assert not fields(statement), "a statement is the paper's; numbers of a run are explanation"
     if found.verdict != "untested":
         assert "{" not in "".join(fill(explanation, plain_facts(found.facts)).split("$")[::2])
     about = paper_function(paper, "claims", whose.claim(paper, name)["kind"]).claim
@@ -109,12 +109,12 @@ def test_it_is_judged_under_every_variant_of_our_choices(paper, name):
     [
         pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
         for paper in PAPERS
-        for check, block in shipped().about(paper).get("sensitivity", {}).items()
+        for check, block in shipped().study.about(paper).get("sensitivity", {}).items()
         for name in block["claims"]
     ],
 )
 def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
-    run = shipped().about(paper)["sensitivity"][check]["run"]
+    run = shipped().study.about(paper)["sensitivity"][check]["run"]
     spec = smoke(paper).claim(paper, name)
     function = paper_function(paper, "claims", spec["kind"])
     refuse_what_cannot_move(
@@ -124,7 +124,7 @@ def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_papers_summary_is_filled_by_its_claims(paper):
-    about = smoke(paper).about(paper)
+    about = smoke(paper).study.about(paper)
     summary = about.get("summary", "")
     assert typed_results(summary) == []
     assert typed_results(about.get("notation", "")) == []

@@ -14,16 +14,16 @@ from tests.support import PAPERS, smoke, tables_of
 
 
 def test_every_paper_has_one():
-    assert [paper for paper in PAPERS if len(smoke(paper).interactives(paper)) != 1] == []
+    assert [paper for paper in PAPERS if len(smoke(paper).study.interactives(paper)) != 1] == []
 
 
 @pytest.mark.parametrize(
     ("paper", "name"),
-    [pytest.param(paper, name, id=f"{paper}.{name}") for paper in PAPERS for name in smoke(paper).interactives(paper)],
+    [pytest.param(one, name, id=f"{one}.{name}") for one in PAPERS for name in smoke(one).study.interactives(one)],
 )
 def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     whose = smoke(paper)
-    spec = whose.interactive(paper, name)
+    spec = whose.drawing("interactive", paper, name)
     tables = tables_of(whose, paper, spec["runs"])
     drawn = paper_function(paper, "interactive", spec["kind"])(**tables, **spec["settings"])
     text = chart_of(drawn, "what it shows", name)
@@ -40,7 +40,7 @@ def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     for parameter in chart["params"]:
         assert parameter["name"] in drawing
     assert chart["params"][0]["name"] in chart["title"]["text"]["expr"]
-    caption = whose.caption(paper, name, "interactive")
+    caption = whose.study.caption(paper, name, "interactive")
     assert typed_results(caption) == []
     assert drawn.alt
     assert fields(caption) | fields(drawn.alt) == set(drawn.facts)

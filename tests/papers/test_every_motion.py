@@ -19,11 +19,11 @@ mpl.use("Agg")
 
 @pytest.mark.parametrize(
     ("paper", "name"),
-    [pytest.param(paper, name, id=f"{paper}.{name}") for paper in PAPERS for name in smoke(paper).motions(paper)],
+    [pytest.param(paper, name, id=f"{paper}.{name}") for paper in PAPERS for name in smoke(paper).study.motions(paper)],
 )
 def test_it_moves_and_says_what_it_shows(paper, name):
     whose = smoke(paper)
-    spec = whose.motion(paper, name)
+    spec = whose.drawing("motion", paper, name)
     tables = tables_of(whose, paper, spec["runs"])
     with style():
         motion = paper_function(paper, "motion", spec["kind"])(**tables, **spec["settings"])
@@ -34,7 +34,7 @@ def test_it_moves_and_says_what_it_shows(paper, name):
     assert len(different) > 10
     assert len(animated(frames, motion.seconds, "", name)) < LARGEST
     assert (np.asarray(frames[0]) != np.asarray(frames[-1])).any()
-    caption = whose.caption(paper, name, "motion")
+    caption = whose.study.caption(paper, name, "motion")
     assert typed_results(caption) == []
     assert motion.alt
     # nor does a formula swallow a number: what stands between dollars is not filled

@@ -88,13 +88,13 @@ CONFIG = {"files": [], "given": {}}
 
 
 def test_claims_are_of_the_seed_under_which_they_are_compared(judged):
-    made = judged_under({str(judged.seed): "results"}, [PAPER], CONFIG)
-    assert list(made) == [f"{judged.seed}/{PAPER}"]
+    made = judged_under({str(judged.study.seed): "results"}, [PAPER], CONFIG)
+    assert list(made) == [f"{judged.study.seed}/{PAPER}"]
     with pytest.raises(ProjectError, match=r"claims of seed 7: .* was made by other settings"):
         judged_under({"7": "results"}, [PAPER], CONFIG)
     Path("smoke.yaml").write_text("scale: smoke\noverlays: [workflow/config/smoke]\n")
     with pytest.raises(ProjectError, match="was made by other settings"):
-        judged_under({str(judged.seed): "results"}, [PAPER], {"files": ["smoke.yaml"], "given": {}})
+        judged_under({str(judged.study.seed): "results"}, [PAPER], {"files": ["smoke.yaml"], "given": {}})
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_folders_that_hold_no_seeds_claims_are_refused(judged, folders, papers, 
 
 
 def test_verdicts_under_seeds_are_told_to_be_of_other_versions(judged):
-    made = {f"{judged.seed}/{PAPER}": judged.fingerprint("claims", PAPER, "claims")}
+    made = {f"{judged.study.seed}/{PAPER}": judged.fingerprint("claims", PAPER, "claims")}
     for told, wrong in ((made, False), ({f"7/{PAPER}": "other"}, True), ({"7/gone": "other"}, True), (None, True)):
         settings = {} if told is None else {"made": told}
         write_table("results/replication.parquet", table(), COLUMNS, {"settings": settings, "name": "replication"})

@@ -6,6 +6,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.config import load, read_yaml
+from learning_dynamics.pipeline.reasons import chosen
 from tests.support import PAPERS, ROOT, project
 
 OVERLAYS = sorted(path for path in (ROOT / "workflow/config").glob("*.yaml") if path.stem not in PAPERS)
@@ -140,11 +141,11 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path, make, message):
 @pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
 def test_every_overlay_that_is_shipped_fits(overlay, paper):
     laid_over = project(overlay, papers=[paper])
-    for run in laid_over.runs(paper):
+    for run in laid_over.study.runs[paper]:
         assert laid_over.run(paper, run)["kind"]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_choice_has_a_reason(paper):
-    for row in project(papers=[paper]).chosen(paper):
+    for row in chosen(project(papers=[paper]).study, paper):
         assert row["reason"] or row["origin"] == "code", row

@@ -24,6 +24,7 @@ from learning_dynamics.pipeline import cli, sources
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.plain_yaml import read_yaml
 from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.reasons import chosen
 from learning_dynamics.pipeline.stages import data, metrics, run
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
@@ -86,9 +87,9 @@ def world(sources_of_toy, tmp_path_factory):
 def build(project: Project) -> None:
     """Make the made-up paper's results here, so that commands have something to read."""
     home = Path("results/toy")
-    for name in project.about("toy")["data"]:
+    for name in project.study.about("toy")["data"]:
         data.execute("toy", name, project.data("toy", name), home / f"data/{name}.npz")
-    for name in project.runs("toy"):
+    for name in project.study.runs["toy"]:
         source = project.run_data("toy", name)
         drawn = home / f"data/{source}.npz" if source else None
         run.execute("toy", name, project.run("toy", name), drawn, home / f"runs/{name}.npz")
@@ -130,11 +131,11 @@ def planned(project: Project) -> None:
     """Ask for all that Snakemake would: every job's orders and fingerprints."""
     assert project.outputs
     assert project.page
-    for paper in project.papers:
-        project.chosen(paper)
+    for paper in project.study.papers:
+        chosen(project.study, paper)
         project.claims(paper)
-        for name in project.figures(paper):
-            project.figure_runs(paper, name)
+        for name in project.study.figures(paper):
+            project.tables_for("figure", paper, name)
 
 
 def is_one_line(said: str) -> None:

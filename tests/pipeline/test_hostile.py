@@ -121,7 +121,7 @@ def test_a_configuration_that_cannot_be_is_one_line(configured, path, value, men
 
 def test_a_long_chain_of_runs_is_bounded(configured):
     chain = {f"run_{number}": {"like": f"run_{number - 1}" if number else "slow"} for number in range(500)}
-    block = configured().configuration.papers["toy"]["runs"]
+    block = configured().study.configuration.papers["toy"]["runs"]
     assert "inherits over more than 30 runs" in refused(configured, "runs", block | chain)
 
 

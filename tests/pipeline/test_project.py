@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.reasons import chosen, provenance
 from learning_dynamics.pipeline.sweeps import sweep_members
 
 
@@ -96,7 +97,7 @@ def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
     assert other.data("toy", "starts")["settings"]["seed"] == 7
     assert other.run("toy", "descent")["settings"]["seed"] == 7
     assert "seed" not in other.run("toy", "slow")["settings"]
-    assert other.configuration.scale == "seed7"
+    assert other.study.configuration.scale == "seed7"
     # what does not draw itself is made from data that do
     assert other.fingerprint("run", "toy", "slow") != configured().fingerprint("run", "toy", "slow")
 
@@ -122,13 +123,13 @@ def swept(**values):
 def test_a_swept_run_is_one_role_of_many_members(configured):
     configured("runs.scan", swept(rate=[0.1, 0.2], steps=[3, 4]))
     found = configured("figures.growth.runs", {"slow": "scan", "fast": "fast"})
-    assert found.figure_runs("toy", "growth") == [
+    assert found.tables_for("figure", "toy", "growth") == [
         *(f"scan--rate-{rate}--steps-{steps}" for rate in (0.1, 0.2) for steps in (3, 4)),
         "fast",
     ]
     assert found.run("toy", "scan--rate-0.2--steps-3")["settings"] == {"rate": 0.2, "steps": 3}
-    assert found.sweeps("toy") == {"scan": found.figure_runs("toy", "growth")[:4]}
-    assert found.figure("toy", "growth")["runs"]["slow"]["sweep"] == {"rate": [0.1, 0.2], "steps": [3, 4]}
+    assert found.study.sweeps("toy") == {"scan": found.tables_for("figure", "toy", "growth")[:4]}
+    assert found.drawing("figure", "toy", "growth")["runs"]["slow"]["sweep"] == {"rate": [0.1, 0.2], "steps": [3, 4]}
 
 
 def test_a_sweep_of_measuring_runs_are_the_same_but_measured_otherwise(configured):
@@ -162,13 +163,13 @@ def test_an_overlay_with_a_sweep_beside_the_runs_replaces_nothing(configured, tm
     overlay = tmp_path / "scan.yaml"
     overlay.write_text(yaml.safe_dump({"changes": {"toy": {"runs": {"scan": swept(rate=[0.1])}}}}))
     found = configured(files=[overlay])
-    assert found.configuration.scale is None
+    assert found.study.configuration.scale is None
     assert found.fingerprint("metrics", "toy", "slow") == configured().fingerprint("metrics", "toy", "slow")
 
 
 def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
     found = configured("runs.scan", swept(rate=[0.1, 0.2], every=[1, 2, 4]))
-    of = {name: found.trajectory("toy", name) for name in found.runs("toy")}
+    of = {name: found.trajectory("toy", name) for name in found.study.runs["toy"]}
     assert of["slow"] == "slow"
     assert of["slow--steps-20"] == "slow--steps-20"
     for rate in (0.1, 0.2):
@@ -199,8 +200,8 @@ def test_a_sensitivity_check_has_members_that_claims_need(configured):
     found = configured()
     (check,) = found.claims("toy")["sensitivity"].values()
     assert [member["name"] for member in check["members"]] == ["slow--steps-20"]
-    assert "slow--steps-20" in found.claims_runs("toy")
-    assert "slow--steps-20" not in found.figure_runs("toy", "growth")
+    assert "slow--steps-20" in found.tables_for("claims", "toy")
+    assert "slow--steps-20" not in found.tables_for("figure", "toy", "growth")
 
 
 @pytest.mark.parametrize(
@@ -262,13 +263,13 @@ def test_names_and_settings_are_held_against_functions(configured, path, value, 
 
 
 def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
-    found = configured()
-    assert found.provenance("toy", "runs", "slow", "rate") == "stated"
-    assert found.provenance("toy", "runs", "fast", "steps") == {"chosen": "short"}
-    assert found.provenance("toy", "data", "starts", "samples") == {"chosen": "a few"}
-    chosen = {(row["section"], row["name"], row["setting"]) for row in found.chosen("toy")}
-    assert ("runs", "slow", "steps") in chosen
-    assert ("runs", "slow", "rate") not in chosen
+    found = configured().study
+    assert provenance(found, "toy", "runs", "slow", "rate") == "stated"
+    assert provenance(found, "toy", "runs", "fast", "steps") == {"chosen": "short"}
+    assert provenance(found, "toy", "data", "starts", "samples") == {"chosen": "a few"}
+    rows = {(row["section"], row["name"], row["setting"]) for row in chosen(found, "toy")}
+    assert ("runs", "slow", "steps") in rows
+    assert ("runs", "slow", "rate") not in rows
 
 
 @pytest.mark.parametrize("path", ["provenance.growth.growth.steps", "provenance.starts.normal.samples"])
@@ -330,11 +331,11 @@ def test_an_overlay_that_changes_a_value_brings_its_reason_or_none_is_given(conf
         },
     )
     found = configured(files=[overlay])
-    assert found.provenance("toy", "runs", "slow", "steps") == {
+    assert provenance(found.study, "toy", "runs", "slow", "steps") == {
         "chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"
     }
-    assert found.provenance("toy", "runs", "fast", "rate") == {"chosen": "faster"}
-    assert found.provenance("toy", "runs", "slow", "rate") == "stated"
+    assert provenance(found.study, "toy", "runs", "fast", "rate") == {"chosen": "faster"}
+    assert provenance(found.study, "toy", "runs", "slow", "rate") == "stated"
     # expected verdicts belong to a scale
     assert found.claim("toy", "decay")["expected"] == "corrected"
     assert found.claim("toy", "geometric")["expected"] == ""
@@ -366,7 +367,7 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
 
 
 def test_words_are_read_from_docstrings(configured):
-    found = configured()
+    found = configured().study
     assert found.statement("toy", "decay").startswith("Gradient descent with a small step follows $x(t)")
     assert found.explanation("toy", "decay") == "The largest error over {draws} draws is {value:.1e} of the start."
     assert found.caption("toy", "growth").startswith("Slow and fast growth.\n\n{draws} draws each")

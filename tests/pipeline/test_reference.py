@@ -24,7 +24,7 @@ GUIDES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 
 @functools.cache
 def pages() -> dict[str, str]:
-    return reference.pages(project())
+    return reference.pages(project().study)
 
 
 def sections(paper: str) -> dict[str, str]:
@@ -112,7 +112,7 @@ def test_every_page_is_in_the_navigation():
         children = node.values() if isinstance(node, dict) else node
         return [node] if isinstance(node, str) else [one for child in children for one in listed(child)]
 
-    named = listed(reference.navigation(project(), GUIDES))
+    named = listed(reference.navigation(project().study, GUIDES))
     assert sorted(named) == sorted([*pages(), *GUIDES])
     assert {"dynamics", "measures", "datasets", "plotting", "tidy", "claims"} <= set(reference.public_modules())
 

@@ -13,7 +13,7 @@ from tests.support import PAPERS, ROOT, project
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_paper_can_be_read_and_cited(paper):
-    references = project(papers=[paper]).about(paper)["references"]
+    references = project(papers=[paper]).study.about(paper)["references"]
     entries = bibtex(references)
     keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
     assert len(keys) == len(set(keys)) == len(references) > 0
@@ -25,5 +25,6 @@ def test_every_paper_can_be_read_and_cited(paper):
 def test_the_citation_file_has_the_same_references():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     there = {(one["title"], one["year"], one["url"]) for one in cited if "url" in one}
-    here = {(one["title"], one["year"], one["url"]) for paper in PAPERS for one in project().about(paper)["references"]}
+    ours = [one for paper in PAPERS for one in project().study.about(paper)["references"]]
+    here = {(one["title"], one["year"], one["url"]) for one in ours}
     assert there == here

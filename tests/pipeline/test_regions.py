@@ -27,8 +27,8 @@ from learning_dynamics.pipeline.tables import read_provenance
 def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
     configured("data.starts.wild", {"samples": [2, 9]})
     found = configured("runs.slow.wild", {"rate": [1e-4, 0.015], "steps": ["samples", 12]})
-    layers = [regions.wild_layer(found, "toy", draw) for draw in range(1, 40)]
-    assert layers[:3] == [regions.wild_layer(found, "toy", draw) for draw in range(1, 4)]
+    layers = [regions.wild_layer(found.study, "toy", draw) for draw in range(1, 40)]
+    assert layers[:3] == [regions.wild_layer(found.study, "toy", draw) for draw in range(1, 4)]
     samples = [layer["data"]["starts"]["samples"] for layer in layers]
     assert set(samples) == set(range(2, 10))
     rates = [layer["runs"]["slow"]["rate"] for layer in layers]
@@ -40,7 +40,7 @@ def test_named_ends_are_those_of_the_draw_in_any_order_and_where_they_are_inheri
     configured("runs.slow.wild", {"rate": [1e-3, "steps"], "steps": [2, 3]})
     found = configured("runs.fast.wild", {"rate": [1e-3, "steps"]})
     for draw in range(1, 30):
-        layer = regions.wild_layer(found, "toy", draw)["runs"]
+        layer = regions.wild_layer(found.study, "toy", draw)["runs"]
         assert max(layer["slow"]["rate"], layer["fast"]["rate"]) <= layer["slow"]["steps"] <= 3
 
 
@@ -50,7 +50,7 @@ def test_a_digest_is_of_all_that_a_draw_reads(configured):
     assert regions.regions_of_other_versions(found, "wild", {"toy/draw1": before, "other/draw1": before}) == [
         "toy/draw1", "other/draw1",
     ]  # fmt: skip
-    layer = regions.wild_layer(found, "toy", 1)
+    layer = regions.wild_layer(found.study, "toy", 1)
     assert (
         regions.regions_of_other_versions(found, "wild", {"toy/draw1": regions.region_fingerprint(found, "toy", layer)})
         == []
@@ -62,25 +62,25 @@ def test_a_digest_is_of_all_that_a_draw_reads(configured):
 
 def test_a_list_is_a_choice_and_anything_else_a_value(configured):
     found = configured("runs.descent.wild", {"steps": [10, 20, 30], "seeds": 2})
-    drawn = [regions.wild_layer(found, "toy", draw)["runs"]["descent"] for draw in range(30)]
+    drawn = [regions.wild_layer(found.study, "toy", draw)["runs"]["descent"] for draw in range(30)]
     assert {one["steps"] for one in drawn} == {10, 20, 30}
     assert {one["seeds"] for one in drawn} == {2}
 
 
 def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     found = configured("runs.slow.wild", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    layer = regions.wild_layer(found, "toy", 1)
-    drawn = Project(regions.changed(found.configuration, "toy", layer, "wild", 7))
+    layer = regions.wild_layer(found.study, "toy", 1)
+    drawn = Project(regions.changed(found.study.configuration, "toy", layer, "wild", 7))
     fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
     assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
     assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # it has its own
-    assert drawn.seed == 7
-    assert regions.wild_claims(found, "toy") == ["geometric"]
+    assert drawn.study.seed == 7
+    assert regions.wild_claims(found.study, "toy") == ["geometric"]
 
 
 def test_a_claim_may_be_left_out_of_wild_draws(configured):
     configured("runs.slow.wild", {"steps": [3, 9]})
-    assert regions.wild_claims(configured("claims.geometric.wild", False), "toy") == []
+    assert regions.wild_claims(configured("claims.geometric.wild", False).study, "toy") == []
     with pytest.raises(ProjectError, match=r"claims.geometric.wild: false, or nothing"):
         configured("claims.geometric.wild", {"steps": [3, 9]})
 
@@ -236,17 +236,17 @@ def test_a_turning_check_that_means_nothing_is_refused(configured, change, messa
 
 def test_only_the_named_run_is_varied(configured):
     found = configured("turning.steps", CHECK)
-    turned = Project(regions.turning_configuration(found, "toy", CHECK, 7))
+    turned = Project(regions.turning_configuration(found.study, "toy", CHECK, 7))
     assert [turned.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
-    assert list(turned.about("toy")["claims"]) == ["geometric"]
+    assert list(turned.study.about("toy")["claims"]) == ["geometric"]
 
 
 def test_a_turning_check_stands_beside_others_of_other_claims(configured):
     configured("turning.steps", CHECK)
     found = configured("turning.others", {**CHECK, "run": "descent", "claims": ["decay"]})
-    assert list(found.turning("toy")) == ["steps", "others"]
-    turned = Project(regions.turning_configuration(found, "toy", CHECK, 7))
-    assert list(turned.about("toy")["claims"]) == ["geometric"]
+    assert list(found.study.checks("toy", "turning")) == ["steps", "others"]
+    turned = Project(regions.turning_configuration(found.study, "toy", CHECK, 7))
+    assert list(turned.study.about("toy")["claims"]) == ["geometric"]
 
 
 @pytest.mark.parametrize(

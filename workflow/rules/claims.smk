@@ -1,7 +1,7 @@
 rule claims:
     """A paper's claims held against its metrics, with our own choices varied, and again with chosen settings varied."""
     input:
-        metrics=lambda wc: metrics_of(wc.results, wc.paper, project_of(wc.results).claims_runs(wc.paper)),
+        metrics=lambda wc: metrics_of(wc.results, wc.paper, project_of(wc.results).tables_for("claims", wc.paper)),
         stamp=stamp_of("claims"),
     output:
         claims="{results}/{paper}/claims.parquet",

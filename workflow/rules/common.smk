@@ -7,7 +7,7 @@ FIGURES = f"figures/{CONFIGURATION.scale}" if CONFIGURATION.scale else "figures"
 # what a paper makes besides figures and claims
 TABLES = {"neural_collapse": [f"{RESULTS}/neural_collapse/table1.{kind}" for kind in ("parquet", "md")]}
 REPLICATES = {
-    f"{RESULTS}/replicates/seed{project.seed + number}": project.seed + number
+    f"{RESULTS}/replicates/seed{study.seed + number}": study.seed + number
     for number in range(1, CONFIGURATION.replications + 1)
 }
 
@@ -28,10 +28,9 @@ def compact(spec):
 
 def spec_of(stage):
     """Return a parameter function: what a job is to do, as JSON."""
-    get = {"metrics": "measure"}.get(stage, stage)
 
     def spec(wildcards):
-        return compact(getattr(project_of(wildcards.get("results", RESULTS)), get)(wildcards.paper, wildcards.name))
+        return compact(project_of(wildcards.get("results", RESULTS)).spec(stage, wildcards.paper, wildcards.name))
 
     return spec
 
@@ -97,15 +96,15 @@ def metrics_of(results, paper, runs):
 
 
 def figures_of(paper):
-    return [f"{FIGURES}/{paper}/{name}" for name in project.figures(paper)]
+    return [f"{FIGURES}/{paper}/{name}" for name in study.figures(paper)]
 
 
 def motions_of(paper):
-    return [f"{FIGURES}/{paper}/{name}.webp" for name in project.motions(paper)]
+    return [f"{FIGURES}/{paper}/{name}.webp" for name in study.motions(paper)]
 
 
 def interactives_of(paper):
-    return [f"{FIGURES}/{paper}/{name}.json" for name in project.interactives(paper)]
+    return [f"{FIGURES}/{paper}/{name}.json" for name in study.interactives(paper)]
 
 
 def drawn_of(paper):
@@ -139,11 +138,11 @@ def measured_data(wildcards):
 
 def dropped(paper):
     """A pattern of the paper's name before those of its runs whose files go once they are measured."""
-    names = [re.escape(name) for name in project.runs(paper) if not project.keeps(paper, name)]
+    names = [re.escape(name) for name in study.runs[paper] if not project.keeps(paper, name)]
     return rf"{paper}(?=/runs/(?:{'|'.join(names)})\.npz$)" if names else "(?!)"
 
 
-DROPPED = "(?:" + "|".join(map(dropped, project.papers)) + ")"
+DROPPED = "(?:" + "|".join(map(dropped, study.papers)) + ")"
 
 
 def check_disk():
@@ -161,12 +160,12 @@ def words():
     """A digest of what the page says besides numbers: its own code, captions, claims' texts, the configuration."""
     from learning_dynamics.pipeline.report.words import digest_of_words
 
-    return digest_of_words(project)
+    return digest_of_words(study)
 
 
 def rate_sweeps():
     """The configured sweeps over learning rates: a run's name, and the names of its members."""
-    sweeps = project.sweeps("neural_collapse") if "neural_collapse" in project.papers else {}
+    sweeps = study.sweeps("neural_collapse") if "neural_collapse" in study.papers else {}
     return {name.removesuffix("_rates"): members for name, members in sweeps.items() if name.endswith("_rates")}
 
 
@@ -174,7 +173,7 @@ def networks():
     """Settings of the first run that trains each network, by the run's name."""
     told_apart_by = ("network", "stages", "width", "bottleneck", "hidden", "precision", "execution")
     found = {}
-    for name in project.runs("neural_collapse") if "neural_collapse" in project.papers else []:
+    for name in study.runs["neural_collapse"] if "neural_collapse" in study.papers else []:
         spec = project.run("neural_collapse", name)
         if spec["kind"] == "training.training":
             network = compact([spec["settings"].get(key) for key in told_apart_by])
@@ -188,12 +187,12 @@ def seeds_shown():
     return [hashlib.sha256(path.read_bytes()).hexdigest()[:20] for path in paths if path.is_file()]
 
 
-WILD = [paper for paper in CONFIGURATION.replicated if is_wild(project, paper)]
+WILD = [paper for paper in CONFIGURATION.replicated if is_wild(study, paper)]
 DRAWS = [f"{RESULTS}/{paper}/wild/draw{draw}.parquet" for paper in WILD for draw in range(1, CONFIGURATION.wild + 1)]
 TURNING = {
     (paper, check): f"{RESULTS}/{paper}/turning/{check}.parquet"
-    for paper in project.papers
-    for check in project.turning(paper)
+    for paper in study.papers
+    for check in study.checks(paper, "turning")
 }
 # what an overlay changes; how many draws there are, and of which papers, changes none of them
 GIVEN = {

@@ -1,7 +1,7 @@
 rule figure:
     """A figure, from metrics alone."""
     input:
-        metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.figure_runs(wc.paper, wc.name)),
+        metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.tables_for("figure", wc.paper, wc.name)),
         stamp=stamp_of("figure"),
     output:
         pdf=f"{FIGURES}/{{paper}}/{{name}}.pdf",

@@ -1,7 +1,7 @@
 rule interactive:
     """A figure whose reader moves a parameter, from metrics alone: a chart that the page draws."""
     input:
-        metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.interactive_runs(wc.paper, wc.name)),
+        metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.tables_for("interactive", wc.paper, wc.name)),
         stamp=stamp_of("interactive"),
     output:
         f"{FIGURES}/{{paper}}/{{name}}.json",

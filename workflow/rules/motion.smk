@@ -1,7 +1,7 @@
 rule motion:
     """A figure that moves, from the same metrics, where its topic's motion.py has a function of its kind's name."""
     input:
-        metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.motion_runs(wc.paper, wc.name)),
+        metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.tables_for("motion", wc.paper, wc.name)),
         stamp=stamp_of("motion"),
     output:
         f"{FIGURES}/{{paper}}/{{name}}.webp",

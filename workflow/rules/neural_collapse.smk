@@ -29,7 +29,7 @@ rule accuracies:
     input:
         metrics=lambda wc: [
             f"{RESULTS}/neural_collapse/metrics/{name}.parquet"
-            for name in project.figure_runs("neural_collapse", "table1")
+            for name in project.tables_for("figure", "neural_collapse", "table1")
         ],
     output:
         parquet=f"{RESULTS}/neural_collapse/table1.parquet",

@@ -16,7 +16,7 @@ rule wild:
         runtime=resource("wild", "runtime"),
     params:
         config=compact(GIVEN),
-        made=lambda wc: region_fingerprint(project, wc.paper, wild_layer(project, wc.paper, int(wc.draw))),
+        made=lambda wc: region_fingerprint(project, wc.paper, wild_layer(study, wc.paper, int(wc.draw))),
     shell:
         "python -m learning_dynamics wild {wildcards.paper} --draw {wildcards.draw} --config {params.config:q}"
         " --out {output} --made {params.made} --minutes {resources.runtime} > {log} 2>&1"

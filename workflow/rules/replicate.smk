@@ -28,7 +28,7 @@ rule replication:
         mem_mb=1000,
         runtime=10,
     params:
-        folders=compact({project.seed: RESULTS} | {seed: folder for folder, seed in REPLICATES.items()}),
+        folders=compact({study.seed: RESULTS} | {seed: folder for folder, seed in REPLICATES.items()}),
         papers=" ".join(CONFIGURATION.replicated),
         config=compact(GIVEN),
     shell:

@@ -5,16 +5,16 @@ from learning_dynamics.pipeline.report.captions import Captions
 rule page:
     """The pages to read, and all papers' claims in one table."""
     input:
-        claims=[f"{RESULTS}/{paper}/claims.parquet" for paper in project.papers],
+        claims=[f"{RESULTS}/{paper}/claims.parquet" for paper in study.papers],
         figures=[
-            f"{figure}.{kind}" for paper in project.papers for figure in figures_of(paper) for kind in ("png", "svg")
+            f"{figure}.{kind}" for paper in study.papers for figure in figures_of(paper) for kind in ("png", "svg")
         ],
-        motions=[file for paper in project.papers for file in motions_of(paper)],
-        interactives=[file for paper in project.papers for file in interactives_of(paper)],
+        motions=[file for paper in study.papers for file in motions_of(paper)],
+        interactives=[file for paper in study.papers for file in interactives_of(paper)],
         stamp=stamp_of("page"),
     output:
         page=f"{FIGURES}/index.html",
-        pages=[f"{FIGURES}/{paper}.html" for paper in project.papers],
+        pages=[f"{FIGURES}/{paper}.html" for paper in study.papers],
         claims=f"{RESULTS}/claims.parquet",
     log:
         f"{RESULTS}/logs/page.log",
@@ -59,4 +59,4 @@ rule verdicts:
 
 
 # read by workflow/report/figure.rst when the report is written
-config["captions"] = Captions(project, Path(FIGURES))
+config["captions"] = Captions(study, Path(FIGURES))

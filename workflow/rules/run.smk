@@ -10,7 +10,7 @@ rule run:
     benchmark:
         "{results}/{paper}/benchmarks/runs/{name}.tsv"
     wildcard_constraints:
-        paper=f"(?!{DROPPED})(?:{'|'.join(project.papers)})",
+        paper=f"(?!{DROPPED})(?:{'|'.join(study.papers)})",
     threads: threads_of("run")
     resources:
         mem_mb=resource("run", "mem_mb"),

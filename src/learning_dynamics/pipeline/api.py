@@ -44,7 +44,7 @@ SCALE = "LEARNING_DYNAMICS_SCALE"
 
 def papers() -> list[str]:
     """Return the papers, in the order of the configuration."""
-    return _project().papers
+    return _project().study.papers
 
 
 def runs(paper: str) -> list[str]:
@@ -59,7 +59,7 @@ def runs(paper: str) -> list[str]:
 def figures(paper: str) -> list[str]:
     """Return the figures of a paper."""
     _block(paper)
-    return _project().figures(paper)
+    return _project().study.figures(paper)
 
 
 def table(paper: str, run: str) -> pd.DataFrame:
@@ -73,7 +73,7 @@ def table(paper: str, run: str) -> pd.DataFrame:
         If there is no such run, its metrics are not there, or they were made by other settings or other code.
     """
     check_known(run, runs(paper), "run", paper)
-    return load_table(_results() / paper / "metrics", _project()._roles(paper, {"run": run})["run"])
+    return load_table(_results() / paper / "metrics", _project().described(paper, run))
 
 
 def trajectory(paper: str, run: str) -> Trajectory:
@@ -85,9 +85,9 @@ def trajectory(paper: str, run: str) -> Trajectory:
         As `table`.
     """
     _block(paper)
-    check_known(run, _project().runs(paper), "run", paper)
+    check_known(run, _project().study.runs[paper], "run", paper)
     project = _project()
-    if any(run in members for members in project.bundles(paper).values()):
+    if any(run in members for members in project.study.bundles[paper].values()):
         raise ProjectError(
             f"{paper} {run}: bundles leave no trajectories; make it here: ld.simulate({paper!r}, {run!r})"
         )
@@ -148,15 +148,13 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
     """
     check_known(name, figures(paper), "figure", paper)
     check_known(look, list(LOOKS), "look", f"{paper} {name}")
-    spec = _project().figure(paper, name)
-    _project()._signature(paper, "figure", spec["kind"], name).check(spec["settings"] | settings, f"{paper} {name}")
+    spec = _project().drawing("figure", paper, name)
+    settings = _project().study.settings("figure", paper, name, **settings)
     import matplotlib.pyplot as plt
 
     draw = paper_function(paper, "figures", spec["kind"])
     with drawn_alike(), style(look):
-        drawn = Drawn.of(
-            draw(**load_tables(_results() / paper / "metrics", spec["runs"]), **spec["settings"] | settings)
-        )
+        drawn = Drawn.of(draw(**load_tables(_results() / paper / "metrics", spec["runs"]), **settings))
     plt.close(drawn.figure)  # it is returned; a notebook would show it twice
     return drawn.figure
 
@@ -199,22 +197,22 @@ def simulate(
     """
     project = _project()
     _block(paper)
-    check_known(run, [*runs(paper), *project.runs(paper)], "run", paper)
+    check_known(run, [*runs(paper), *project.study.runs[paper]], "run", paper)
     if seed is not None:
         settings["seed"] = seed
     found = {}
-    for member, differing in project.members(paper, run):
+    for member, differing in project.study.members(paper, run):
         for key in settings:
             if key in differing:
                 raise ProjectError(f"{paper} {run}.{key}: is swept; name one of its members: {member}")
         found[member] = _simulated(project, paper, member, data, settings)
-    return found if run in project.sweeps(paper) else found[run]
+    return found if run in project.study.sweeps(paper) else found[run]
 
 
 def _simulated(
     project: Project, paper: str, run: str, data: str | Mapping[str, Any] | None, settings: Mapping[str, Any]
 ) -> Trajectory:
-    takes = project.takes("run", paper, run)
+    takes = project.study.signature("run", paper, run).settings
     own = {key: value for key, value in settings.items() if key in takes}
     name = project.run_data(paper, run)
     if name is None and data is not None:
@@ -222,7 +220,7 @@ def _simulated(
     if not (data is None or isinstance(data, str | Mapping)):
         raise ProjectError(f"{paper} {run}: data: the name of a data set, or settings of one (is {shortened(data)})")
     name = data if isinstance(data, str) else name
-    known = project.takes("data", paper, name) if name is not None else set()
+    known = project.study.signature("data", paper, name).settings if name is not None else set()
     for key in settings:
         check_known(key, sorted(known | takes), "setting", f"{paper} {run}")
     arrays = None
@@ -245,14 +243,14 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
     """
     project = _project()
     _block(paper)
-    check_known(run, [*runs(paper), *project.runs(paper)], "run", paper)
+    check_known(run, [*runs(paper), *project.study.runs[paper]], "run", paper)
     if isinstance(of, Trajectory):
-        member = project.members(paper, run)[0][0]
+        member = project.study.members(paper, run)[0][0]
         table = in_process.measure(paper, member, project.measure(paper, member, **settings), of)
         table.attrs["run"] = run
         return table
     members = []
-    for member, differing in project.members(paper, run):
+    for member, differing in project.study.members(paper, run):
         check_known(member, list(of), "trajectory", f"{paper} {run}")
         spec = project.measure(paper, member, **settings)
         members.append((differing, in_process.measure(paper, member, spec, of[member])))
@@ -346,9 +344,9 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
         paper,
         claim,
         about.reference,
-        project.statement(paper, claim),
+        project.study.statement(paper, claim),
         about.scope,
-        fill(project.explanation(paper, claim), facts) if facts else "",
+        fill(project.study.explanation(paper, claim), facts) if facts else "",
         found.verdict,
         found.speaks_of,
         found.reason,
@@ -376,7 +374,7 @@ def _as_role(paper: str, where: str, role: Any, given: Any) -> Any:
 def _as_table(paper: str, where: str, run: str, given: Any) -> pd.DataFrame:
     table = given if isinstance(given, pd.DataFrame) else measure(paper, run, given)
     project = _project()
-    member = project.members(paper, run)[0][0]
+    member = project.study.members(paper, run)[0][0]
     declared = paper_function(paper, "metrics", project.measure(paper, member)["kind"]).columns
     missing = [column.name for column in declared if column.name not in table]
     if missing or "settings" not in table.attrs:
@@ -409,5 +407,5 @@ def _project_at(scale: str | None) -> Project:
 
 
 def _block(paper: str) -> Mapping[str, Any]:
-    check_known(paper, _project().papers, "paper", "config.yaml")
-    return _project().about(paper)
+    check_known(paper, _project().study.papers, "paper", "config.yaml")
+    return _project().study.about(paper)

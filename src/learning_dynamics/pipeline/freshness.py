@@ -21,47 +21,50 @@ from learning_dynamics.pipeline.arrays import read_record
 from learning_dynamics.pipeline.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.regions import is_wild, region_fingerprint, regions_of_other_versions, wild_layer
+from learning_dynamics.pipeline.requests import FOLDERS
 from learning_dynamics.pipeline.seals import verified
+from learning_dynamics.pipeline.study import Study
 from learning_dynamics.pipeline.tables import read_provenance
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
 STAMP = Path(".snakemake/learning_dynamics.outdated")  # an input of every job: Snakemake names it as the reason
 OUTDATED, STAMPED, RIGHT = (seconds * 10**9 for seconds in (1, 2, 3))  # dates, after the epoch
+DRAWN = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": ("json",)}
 CLOCKS_DIFFER = 60.0  # seconds by which a file server's clock may be ahead
 
 
 def expected_outputs(project: Project, results: str, figures: str | None = None) -> dict[str, str]:
     """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
-    found = {f"{results}/{name}": made for name, made in project.outputs.items()}
+    study, found = project.study, {f"{results}/{name}": made for name, made in project.outputs.items()}
     found |= _expected_regions(project, Path(results))
     if figures is not None:
-        drawn = ((paper, name) for paper in project.papers for name in project.figures(paper))
+        drawn = ((paper, name) for paper in study.papers for name in study.figures(paper))
         for paper, name in drawn:
             made = project.fingerprint("figure", paper, name)
-            found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in ("pdf", "png", "svg")}
-        for paper in project.papers:
-            for name in project.motions(paper):
+            found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in DRAWN["figure"]}
+        for paper in study.papers:
+            for name in study.motions(paper):
                 found[f"{figures}/{paper}/{name}.webp"] = project.fingerprint("motion", paper, name)
-            for name in project.interactives(paper):
+            for name in study.interactives(paper):
                 found[f"{figures}/{paper}/{name}.json"] = project.fingerprint("interactive", paper, name)
         found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
-        found |= dict.fromkeys(_pages(project, figures), project.page)
+        found |= dict.fromkeys(_pages(study, figures), project.page)
     return found
 
 
-def _pages(project: Project, figures: str) -> list[str]:
-    return [f"{figures}/{name}.html" for name in ("index", *project.papers)]
+def _pages(study: Study, figures: str) -> list[str]:
+    return [f"{figures}/{name}.html" for name in ("index", *study.papers)]
 
 
 def _expected_regions(project: Project, results: Path) -> dict[str, str]:
     """Return the fingerprints of those wild draws and turning checks that lie there."""
-    found = {}
-    for paper in project.papers:
-        for file in results.glob(f"{paper}/wild/draw*.parquet") if is_wild(project, paper) else []:
+    study, found = project.study, {}
+    for paper in study.papers:
+        for file in results.glob(f"{paper}/wild/draw*.parquet") if is_wild(study, paper) else []:
             number = file.stem.removeprefix("draw")
             if number.isdecimal() and number[0] != "0":
-                found[str(file)] = region_fingerprint(project, paper, wild_layer(project, paper, int(number)))
-        for name in project.turning(paper):
+                found[str(file)] = region_fingerprint(project, paper, wild_layer(study, paper, int(number)))
+        for name in study.checks(paper, "turning"):
             file = results / paper / "turning" / f"{name}.parquet"
             if file.is_file():
                 found[str(file)] = region_fingerprint(project, paper, name)
@@ -80,8 +83,8 @@ def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None
         other = "was made by other" in wrong
         return f"{paper}: verdicts of other settings or other code; run: snakemake {paper}" if other else wrong
     made = file.stat().st_mtime
-    for run in project.claims_runs(paper):
-        bundled = run in project.bundles(paper)
+    for run in project.tables_for("claims", paper):
+        bundled = run in project.study.bundles[paper]
         of = None if bundled else project.trajectory(paper, run)
         # of what goes once it is measured, the metrics tell
         simulated = [f"runs/{of}.npz"] if of is not None and project.keeps(paper, of) else []
@@ -125,8 +128,8 @@ def joined_of_other_versions(project: Project, table: Path) -> str | None:
 
 def _claims_under(project: Project, label: str) -> str | None:
     seed, _, paper = label.partition("/")
-    other = Project(project.configuration.with_seed(int(seed)))
-    return other.fingerprint("claims", paper, "claims") if paper in other.papers else None
+    other = Project(project.study.configuration.with_seed(int(seed)))
+    return other.fingerprint("claims", paper, "claims") if paper in other.study.papers else None
 
 
 def _record(path: Path) -> Mapping[str, Any]:
@@ -163,13 +166,12 @@ def _modified(path: str) -> int | None:
 
 def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield the name of each job's benchmark, its outputs and its inputs, a job after those that make its inputs."""
-    drawn: list[str] = []
-    judged: list[str] = []
-    for paper in project.papers:
+    study, drawn, judged = project.study, list[str](), list[str]()
+    for paper in study.papers:
         home, times = f"{results}/{paper}", f"{paper}/benchmarks"
         for run in project.tables(paper):
             metrics = [f"{home}/metrics/{run}.parquet"]
-            if run in project.bundles(paper):
+            if run in study.bundles[paper]:
                 read = [f"{home}/data/{data}.npz" for data in project.bundle_data(paper, run)]
                 yield f"{times}/bundles/{run}", metrics, read
                 continue
@@ -179,25 +181,19 @@ def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple
             # where the run's file does not stay, Snakemake compares metrics with what the run reads
             yield f"{times}/metrics/{run}", metrics, [*read, f"{home}/runs/{of}.npz"]
         tables = [f"{home}/{table}.parquet" for table in ("claims", "parts", "variants", "sensitivity")]
-        yield f"{times}/claims", tables, [f"{home}/metrics/{run}.parquet" for run in project.claims_runs(paper)]
+        read = [f"{home}/metrics/{run}.parquet" for run in project.tables_for("claims", paper)]
+        yield f"{times}/claims", tables, read
         judged.append(tables[0])
         if figures is None:
             continue
-        for name in project.figures(paper):
-            read = [f"{home}/metrics/{run}.parquet" for run in project.figure_runs(paper, name)]
-            pictures = [f"{figures}/{paper}/{name}.{kind}" for kind in ("pdf", "png", "svg")]
-            yield f"{times}/figures/{name}", pictures, read
-            drawn += pictures[1:]
-        for name in project.motions(paper):
-            read = [f"{home}/metrics/{run}.parquet" for run in project.motion_runs(paper, name)]
-            yield f"{times}/motion/{name}", [f"{figures}/{paper}/{name}.webp"], read
-            drawn.append(f"{figures}/{paper}/{name}.webp")
-        for name in project.interactives(paper):
-            read = [f"{home}/metrics/{run}.parquet" for run in project.interactive_runs(paper, name)]
-            yield f"{times}/interactive/{name}", [f"{figures}/{paper}/{name}.json"], read
-            drawn.append(f"{figures}/{paper}/{name}.json")
+        for stage, names in study.drawings(paper).items():
+            for name in names:
+                made = [f"{figures}/{paper}/{name}.{kind}" for kind in DRAWN[stage]]
+                read = [f"{home}/metrics/{run}.parquet" for run in project.tables_for(stage, paper, name)]
+                yield f"{times}/{FOLDERS[stage]}/{name}", made, read
+                drawn += [file for file in made if not file.endswith(".pdf")]
     if figures is not None:
-        page = [*_pages(project, figures), f"{results}/claims.parquet"]
+        page = [*_pages(study, figures), f"{results}/claims.parquet"]
         yield "benchmarks/page", page, judged + drawn
         yield "benchmarks/verdicts", [f"{results}/verdicts.txt"], page
 

@@ -111,7 +111,7 @@ class Workbench:
 
     def table(self, paper: str, run: str) -> pd.DataFrame:
         """Return the metrics of a run; a sweep's members are one table."""
-        members = self.project.members(paper, run)
+        members = self.project.study.members(paper, run)
         measured = [(differing, self._measured(paper, member)) for member, differing in members]
         sweep = self.project.described(paper, run)["sweep"]
         return joined(run, sweep, measured) if sweep else measured[0][1]

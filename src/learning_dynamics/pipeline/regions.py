@@ -26,12 +26,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, check_known, near
+from learning_dynamics.pipeline.blocks import placed
 from learning_dynamics.pipeline.config import Block, Configuration, merge
 from learning_dynamics.pipeline.provenance import digest
 
 if TYPE_CHECKING:
     from learning_dynamics.pipeline.project import Project
+    from learning_dynamics.pipeline.study import Study
 
 Layer = dict[str, Any]
 DECADE = 10.0
@@ -56,12 +58,12 @@ def changed(configuration: Configuration, paper: str, layer: Mapping[str, Any], 
 # -- wild draws --------------------------------------------------------------------------------------------------------
 
 
-def is_wild(project: Project, paper: str) -> bool:
+def is_wild(study: Study, paper: str) -> bool:
     """Return whether a paper says what its draws may take."""
-    return any(True for _ in _wild(project, paper))
+    return any(True for _ in _wild(study, paper))
 
 
-def wild_layer(project: Project, paper: str, draw: int) -> Layer:
+def wild_layer(study: Study, paper: str, draw: int) -> Layer:
     """Return what a wild draw changes in a paper's configuration, by section and name.
 
     Raises
@@ -70,31 +72,27 @@ def wild_layer(project: Project, paper: str, draw: int) -> Layer:
         If an end of a range names no setting that has a number.
     """
     layer: Layer = {"data": {}, "runs": {}}
-    for section, name, wild in _wild(project, paper):
+    for section, name, wild in _wild(study, paper):
         drawn: Block = {}
         # a data set first, then what names no other setting: ends of ranges are those of the draw
         for key in sorted(wild, key=lambda key: (key != "data", _named(wild[key]))):
             where = f"{paper}: {section}.{name}.wild.{key}"
             label = f"wild.{paper}.{section}.{name}.{key}"
-            rng = np.random.default_rng([project.seed, draw, *label.encode()])
-            drawn[key] = _drawn(wild[key], _around(project, paper, section, name, layer, drawn), rng, where)
-        measured = project.resolved(paper, section, name).get("measure", {})
-        layer[section][name] = {key: value for key, value in drawn.items() if key not in measured}
-        if any(key in measured for key in drawn):
-            layer[section][name]["measure"] = {key: value for key, value in drawn.items() if key in measured}
+            rng = np.random.default_rng([study.seed, draw, *label.encode()])
+            drawn[key] = _drawn(wild[key], _around(study, paper, section, name, layer, drawn), rng, where)
+        layer[section][name] = placed(study.resolved(paper, section, name), drawn)
     return layer
 
 
-def _around(project: Project, paper: str, section: str, name: str, layer: Layer, drawn: Block) -> Block:
+def _around(study: Study, paper: str, section: str, name: str, layer: Layer, drawn: Block) -> Block:
     """Return the settings of a data set or run and its data as far as a draw has set them."""
-    around = project.resolved(paper, section, name)
+    around = study.resolved(paper, section, name)
     if section == "runs":
-        for owner in reversed(project.ancestors(paper, name)):
-            own = project.about(paper)["runs"][owner]
+        for owner, own in reversed(list(study.ancestry(paper, name))):
             around = around | {key: own[key] for key in own if key in around} | layer["runs"].get(owner, {})
         data = drawn.get("data", around.get("data"))
         if data is not None:
-            around = project.resolved(paper, "data", data) | layer["data"].get(data, {}) | around
+            around = study.resolved(paper, "data", data) | layer["data"].get(data, {}) | around
     return around | drawn
 
 
@@ -104,7 +102,7 @@ def _named(given: Any) -> bool:
 
 def region_fingerprint(project: Project, paper: str, what: Any) -> str:
     """Return a digest of all that a wild draw, or a turning check, of a paper depends on."""
-    about = project.about(paper)
+    about = project.study.about(paper)
     behind = {name: project.fingerprint("data", paper, name) for name in about.get("data", {})}
     judged = {claim: block.get("wild") for claim, block in about["claims"].items()}
     return digest([project.fingerprint("claims", paper, "claims"), about.get("turning"), behind, judged, what])
@@ -112,19 +110,19 @@ def region_fingerprint(project: Project, paper: str, what: Any) -> str:
 
 def regions_of_other_versions(project: Project, table: str, made: Mapping[str, str]) -> list[str]:
     """Return which of the draws or checks in a joined table are of other settings or code; `made` as they carry it."""
-    wrong = []
+    study, wrong = project.study, []
     for label, carried in made.items():
         paper, _, name = label.partition("/")
-        known = paper in project.papers and (table == "wild" or name in project.turning(paper))
+        known = paper in study.papers and (table == "wild" or name in study.checks(paper, "turning"))
         what = (
-            (wild_layer(project, paper, int(name.removeprefix("draw"))) if table == "wild" else name) if known else None
+            (wild_layer(study, paper, int(name.removeprefix("draw"))) if table == "wild" else name) if known else None
         )
         if not known or region_fingerprint(project, paper, what) != carried:
             wrong.append(label)
     return wrong
 
 
-def check_wild(project: Project, paper: str) -> None:
+def check_wild(study: Study, paper: str) -> None:
     """Refuse a ``wild:`` block whose names or values its function does not take.
 
     Raises
@@ -132,77 +130,70 @@ def check_wild(project: Project, paper: str) -> None:
     ProjectError
         It names the block and the key.
     """
-    for section, name, wild in _wild(project, paper):
-        where = f"{project.configuration.origin(paper, section, name, 'wild')}: {section}.{name}.wild"
+    for section, name, wild in _wild(study, paper):
+        where = study.where(paper, section, name, "wild")
         for key, given in wild.items():
-            if key in project.resolved(paper, section, name).get("sweep", {}):
+            if key in study.resolved(paper, section, name).get("sweep", {}):
                 raise ProjectError(f"{where}.{key}: is swept")
             values = given if isinstance(given, list) else [given]
             if not values:
                 raise ProjectError(f"{where}.{key}: nothing to draw; give a value, a list or a range")
             if section == "runs" and key == "data":
                 for value in values:
-                    if not isinstance(value, str) or value not in project.about(paper).get("data", {}):
-                        raise ProjectError(
-                            f"{where}.data: no data set `{value}`{near(str(value), project.about(paper)['data'])}"
-                        )
+                    check_known(value, list(study.blocks(paper, "data")), "data set", f"{where}.data")
                 continue
             if _is_range(given):
                 values = [end for end in given if not isinstance(end, str)]
                 if len(values) == 2 and not values[0] < values[1]:
                     raise ProjectError(f"{where}.{key}: from the smaller to the larger")
-            _check_values(project, paper, section, name, key, values, f"{where}.{key}")
-    for claim, block in project.about(paper)["claims"].items():
+            _check_values(study, paper, section, name, key, values, f"{where}.{key}")
+    for claim, block in study.blocks(paper, "claims").items():
         if not (block.get("wild") is None or block.get("wild") is False):
-            where = project.configuration.origin(paper, "claims", claim, "wild")
-            raise ProjectError(f"{where}: claims.{claim}.wild: false, or nothing; draws are of runs and data")
-    wild_layer(project, paper, 1)  # or an end of a range names nothing
+            where = study.where(paper, "claims", claim, "wild")
+            raise ProjectError(f"{where}: false, or nothing; draws are of runs and data")
+    wild_layer(study, paper, 1)  # or an end of a range names nothing
 
 
 def _check_values(
-    project: Project, paper: str, section: str, name: str, key: str, values: Sequence[Any], where: str
+    study: Study, paper: str, section: str, name: str, key: str, values: Sequence[Any], where: str
 ) -> None:
-    member = name if section == "data" else project.members(paper, name)[0][0]
+    member = name if section == "data" else study.members(paper, name)[0][0]
     stages = ("data",) if section == "data" else ("run", "metrics")
-    stage = next((stage for stage in stages if key in project.takes(stage, paper, member)), None)
+    known = {stage: study.signature(stage, paper, member).settings for stage in stages}
+    stage = next((stage for stage in stages if key in known[stage]), None)
     if stage is None:
-        known = set().union(*(project.takes(stage, paper, member) for stage in stages))
-        raise ProjectError(f"{where}: no setting of `{name}`{near(key, known)}")
-    described = {"data": project.data, "run": project.run, "metrics": project.measure}[stage]
+        raise ProjectError(f"{where}: no setting of `{name}`{near(key, set().union(*known.values()))}")
     for value in values:
         try:
-            described(paper, member, **{key: value})
+            study.settings(stage, paper, member, **{key: value})
         except ProjectError as error:
             raise ProjectError(f"{where}: {str(error).partition(': ')[2]}") from None
 
 
-def wild_claims(project: Project, paper: str) -> list[str]:
+def wild_claims(study: Study, paper: str) -> list[str]:
     """Return the claims whose runs, or their data, are drawn anew by a wild draw."""
-    wild = {(section, name) for section, name, _ in _wild(project, paper)}
+    wild = {(section, name) for section, name, _ in _wild(study, paper)}
     found = []
-    for claim, block in project.about(paper)["claims"].items():
+    for claim, block in study.blocks(paper, "claims").items():
         if block.get("wild") is False:
             continue
-        for run in project.runs_behind(paper, claim):
-            behind = {("runs", name) for name in project.ancestors(paper, run)} | {
-                ("data", data_of(project, paper, run))
-            }
-            if behind & wild:
+        for run in study.runs_behind(paper, claim):
+            behind = {("runs", name) for name, _ in study.ancestry(paper, run)}
+            if (behind | {("data", data_of(study, paper, run))}) & wild:
                 found.append(claim)
                 break
     return found
 
 
-def data_of(project: Project, paper: str, run: str) -> str | None:
+def data_of(study: Study, paper: str, run: str) -> str | None:
     """Return the data set of a run, or of a sweep's first member."""
-    return project.run_data(paper, project.members(paper, run)[0][0])
+    return study.block("run", paper, study.members(paper, run)[0][0]).get("data")
 
 
-def _wild(project: Project, paper: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _wild(study: Study, paper: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield section, name and what may be drawn, data sets first: runs may name their settings."""
-    about = project.about(paper)
     for section in ("data", "runs"):
-        for name, block in about.get(section, {}).items():
+        for name, block in study.blocks(paper, section).items():
             if block.get("wild"):
                 yield section, name, block["wild"]
 
@@ -236,23 +227,18 @@ def _drawn(given: Any, around: Mapping[str, Any], rng: np.random.Generator, wher
 # -- turning points ----------------------------------------------------------------------------------------------------
 
 
-def turning_layer(project: Project, paper: str, check: Mapping[str, Any], value: Any) -> Layer:
+def turning_layer(study: Study, paper: str, check: Mapping[str, Any], value: Any) -> Layer:
     """Return what sets a run's (or data set's) setting to a value, and leaves it as it is in runs that inherit it."""
     if "data" in check:
         return {"data": {check["data"]: {check["setting"]: value}}}
     run, key = check["run"], check["setting"]
-    layer: Layer = {run: _placed(project, paper, run, key, value)}
-    for child, block in project.about(paper)["runs"].items():
-        own = project.resolved(paper, "runs", child)
+    layer: Layer = {run: placed(study.resolved(paper, "runs", run), {key: value})}
+    for child, block in study.blocks(paper, "runs").items():
+        own = study.resolved(paper, "runs", child)
         if block.get("like") == run and key not in {**block, **block.get("measure", {}), **block.get("sweep", {})}:
             kept = own.get(key, own.get("measure", {}).get(key))
-            layer[child] = _placed(project, paper, child, key, kept)
+            layer[child] = placed(own, {key: kept})
     return {"runs": layer}
-
-
-def _placed(project: Project, paper: str, run: str, key: str, value: Any) -> Layer:
-    measured = project.resolved(paper, "runs", run).get("measure", {})
-    return {"measure": {key: value}} if key in measured else {key: value}
 
 
 def turning_grid(check: Mapping[str, Any]) -> list[Any]:
@@ -284,16 +270,16 @@ def between(low: Any, high: Any) -> Any:
     return float(f"{middle:.4g}") if high - low > (CLOSE - 1) * max(abs(low), abs(high)) else None
 
 
-def turning_configuration(project: Project, paper: str, check: Mapping[str, Any], value: Any) -> Configuration:
+def turning_configuration(study: Study, paper: str, check: Mapping[str, Any], value: Any) -> Configuration:
     """Return the configuration in which a turning check's setting has a value, with the claims of the check alone."""
-    layer = turning_layer(project, paper, check, value)
-    found = changed(project.configuration, paper, layer, f"turning {check['setting']}", project.seed)
+    layer = turning_layer(study, paper, check, value)
+    found = changed(study.configuration, paper, layer, f"turning {check['setting']}", study.seed)
     block = found.papers[paper]
     block["claims"] = {name: claim for name, claim in block["claims"].items() if name in check["claims"]}
     return found
 
 
-def check_turning(project: Project, paper: str) -> None:
+def check_turning(study: Study, paper: str) -> None:
     """Refuse a turning check that means nothing.
 
     Raises
@@ -301,13 +287,13 @@ def check_turning(project: Project, paper: str) -> None:
     ProjectError
         It names the check and the key.
     """
-    for name, check in project.turning(paper).items():
-        where = f"{project.configuration.origin(paper, 'turning', name)}: turning.{name}"
+    for name, check in study.checks(paper, "turning").items():
+        where = study.where(paper, "turning", name)
         if "data" in check and "run" in check:
             raise ProjectError(f"{where}: give `run` or `data`")
         section = "data" if "data" in check else "runs"
         owner = check["data"] if "data" in check else check.get("run")
-        known = project.about(paper).get(section, {})
+        known = study.blocks(paper, section)
         if owner not in known:
             raise ProjectError(f"{where}: name the `run` or the `data` whose setting it is{near(str(owner), known)}")
         if ("range" in check) == ("values" in check):
@@ -315,19 +301,18 @@ def check_turning(project: Project, paper: str) -> None:
         if "points" in check and "values" in check:
             raise ProjectError(f"{where}.points: is for a `range`; remove it")
         for claim in check["claims"]:
-            if claim not in project.about(paper)["claims"]:
-                raise ProjectError(f"{where}.claims: no claim `{claim}`{near(claim, project.about(paper)['claims'])}")
-            runs = project.runs_behind(paper, claim)
-            if owner not in ([data_of(project, paper, run) for run in runs] if section == "data" else runs):
+            check_known(claim, study.blocks(paper, "claims"), "claim", f"{where}.claims")
+            runs = study.runs_behind(paper, claim)
+            if owner not in ([data_of(study, paper, run) for run in runs] if section == "data" else runs):
                 raise ProjectError(f"{where}: claim `{claim}` does not use {section} `{owner}`")
         if "range" in check and not -LARGEST < check["range"][0] < check["range"][1] < LARGEST:
             raise ProjectError(f"{where}.range: from the smaller to the larger, of numbers below {LARGEST:g}")
-        if check["setting"] in project.resolved(paper, section, owner).get("sweep", {}):
+        if check["setting"] in study.resolved(paper, section, owner).get("sweep", {}):
             raise ProjectError(f"{where}.setting: is swept")
-        own = project.every_setting(paper, section, owner).get(check["setting"])
+        own = study.every_setting(paper, section, owner).get(check["setting"])
         if isinstance(own, float) and all(isinstance(end, int) for end in check.get("range", [own])):
             raise ProjectError(f"{where}.range: {check['setting']} is a real number; write its ends with a point")
-        _check_values(project, paper, section, owner, check["setting"], turning_grid(check), f"{where}.setting")
+        _check_values(study, paper, section, owner, check["setting"], turning_grid(check), f"{where}.setting")
 
 
 def _by_decades(low: float, high: float) -> bool:

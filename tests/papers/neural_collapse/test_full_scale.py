@@ -53,7 +53,7 @@ def test_every_cell_follows_the_papers_recipe(cell, full):
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_every_cell_has_a_sweep_over_25_learning_rates(cell, full):
-    members = full.sweeps(PAPER)[f"{cell}_rates"]
+    members = full.study.sweeps(PAPER)[f"{cell}_rates"]
     rates = [full.run(PAPER, name)["settings"]["learning_rate"] for name in members]
     unit = 5 if cell.endswith("mse") else 1
     np.testing.assert_allclose(rates, np.geomspace(1e-4, 0.25, 25) / unit, rtol=6e-3)
@@ -62,7 +62,7 @@ def test_every_cell_has_a_sweep_over_25_learning_rates(cell, full):
 def test_the_digits_sweep_the_authors_rates_in_the_units_of_each_loss():
     digits = project(ROOT / "workflow/config/digits_rates.yaml", papers=[PAPER])
     for network, (loss, unit) in itertools.product(("vgg", "resnet", "densenet"), (("mse", 5), ("ce", 1))):
-        members = digits.sweeps(PAPER)[f"digits_{network}_{loss}_rates"]
+        members = digits.study.sweeps(PAPER)[f"digits_{network}_{loss}_rates"]
         rates = [digits.run(PAPER, name)["settings"]["learning_rate"] for name in members]
         np.testing.assert_allclose(rates, np.geomspace(1e-4, 0.25, 25) / unit, rtol=6e-3)
 

@@ -94,9 +94,9 @@ def needs(project: Project, run: str) -> Needs:
 
 def table(project: Project, rate: float = RATE) -> str:
     """Return the needs of every training under MSE on one of `SHAPES`, sweeps apart, as a table in Markdown."""
-    swept = {member for members in project.sweeps(PAPER).values() for member in members}
+    swept = {member for members in project.study.sweeps(PAPER).values() for member in members}
     rows = []
-    for run in project.runs(PAPER):
+    for run in project.study.runs[PAPER]:
         spec = project.run(PAPER, run)
         # cross-entropy needs the same
         if project.run_data(PAPER, run) not in SHAPES or run in swept or spec["settings"]["loss"] != "mse":

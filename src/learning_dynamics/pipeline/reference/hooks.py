@@ -15,8 +15,8 @@ from pygments.formatters import HtmlFormatter
 
 from learning_dynamics.pipeline import maths
 from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.reference.pages import navigation, pages
+from learning_dynamics.pipeline.study import Study
 
 FORMULA = r"\$([^$`]+)\$"
 AS_CODE = r"\$`([^`]+)`\$"  # as GitHub reads it
@@ -38,8 +38,8 @@ p.part { font-weight: bold; margin: 1.5rem 0 0.5rem; }
 
 
 @functools.cache
-def _project() -> Project:
-    return Project(load())
+def _study() -> Study:
+    return Study(load())
 
 
 def on_config(config: Any) -> Any:
@@ -52,8 +52,8 @@ def on_config(config: Any) -> Any:
 def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages, and the colours of code for bright and dark screens."""
     guides = [file.src_uri for file in files.documentation_pages()]
-    config.nav = navigation(_project(), guides)
-    for path, content in pages(_project()).items():
+    config.nav = navigation(_study(), guides)
+    for path, content in pages(_study()).items():
         files.append(File.generated(config, path, content=content))
     bright, dark = (HtmlFormatter(style=style).get_style_defs(".highlight") for style in ("default", "github-dark"))
     colours = f"{bright}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from learning_dynamics import tidy
-from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.reference.settings import columns_table, settings_page, types_table
 from learning_dynamics.pipeline.sources import PACKAGE, SOURCE_ROOT, imports_of, module_path, parsed
+from learning_dynamics.pipeline.study import Study
 
 # not for a study to call: how the package starts, how jobs write files and show how far they are
 PLUMBING = {"__init__", "__main__", "files", "papers", "pipeline", "progress"}
@@ -44,27 +44,27 @@ def public_modules() -> list[str]:
     return sorted(names.keys() - PLUMBING, key=lambda name: (not names[name], name))
 
 
-def pages(project: Project) -> dict[str, str]:
+def pages(study: Study) -> dict[str, str]:
     """Return every generated page by its path."""
-    found = {"index.md": home(project), "library/notebook.md": NOTEBOOK}
+    found = {"index.md": home(study), "library/notebook.md": NOTEBOOK}
     found |= {f"library/{name}.md": module_page(name) for name in public_modules()}
-    return found | {f"settings/{paper}.md": settings_page(project, paper) for paper in project.papers}
+    return found | {f"settings/{paper}.md": settings_page(study, paper) for paper in study.papers}
 
 
-def navigation(project: Project, guides: list[str]) -> list[Mapping[str, Any]]:
+def navigation(study: Study, guides: list[str]) -> list[Mapping[str, Any]]:
     """Return the site's navigation; `guides` are the pages that lie in docs."""
     modules = [{name: f"library/{name}.md"} for name in ("notebook", *public_modules())]
     return [
         {"Home": "index.md"},
         {"Guides": [*GUIDES, *sorted(set(guides) - set(GUIDES))]},
         {"The library": modules},
-        {"Settings": [{paper: f"settings/{paper}.md"} for paper in project.papers]},
+        {"Settings": [{paper: f"settings/{paper}.md"} for paper in study.papers]},
     ]
 
 
-def home(project: Project) -> str:
+def home(study: Study) -> str:
     """Return the first page."""
-    about = {paper: project.about(paper) for paper in project.papers}
+    about = {paper: study.about(paper) for paper in study.papers}
     papers = [f"- [{name}](settings/{name}.md): {one['title']}. {one['citation']}" for name, one in about.items()]
     return "\n".join(
         [HOME, *papers, LIBRARY, *(f"- [{name}](library/{name}.md): {_first(name)}" for name in public_modules())]

@@ -12,12 +12,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from learning_dynamics.pipeline import maths
-from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline import maths, reasons
 from learning_dynamics.pipeline.report.places import topic_about, topic_title
-from learning_dynamics.pipeline.signatures import Signature, signatures
+from learning_dynamics.pipeline.signatures import Signature, signature_of, signatures
 from learning_dynamics.pipeline.sources import PACKAGE, PARTS, module_path
 from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.study import Study
 from learning_dynamics.tidy import Column
 
 TYPES = {
@@ -40,23 +40,23 @@ ENTRY = re.compile(r"^(\S.*)((?:\n(?: .*)?)*)", re.MULTILINE)  # at the margin, 
 CODE = re.compile(r"<code>([A-Za-z_][\w.]*)</code>")
 
 
-def settings_page(project: Project, paper: str) -> str:
+def settings_page(study: Study, paper: str) -> str:
     """Return the page of a paper: each kind of run, and each source of data."""
-    return "\n\n".join(_Page(project, paper).parts()) + "\n"
+    return "\n\n".join(_Page(study, paper).parts()) + "\n"
 
 
 class _Page:
     """A paper's page, whose docstrings link to each other."""
 
-    def __init__(self, project: Project, paper: str) -> None:
-        self.project, self.paper = project, paper
-        blocks = project.about(paper)
-        self.kinds = _grouped({name: project._inherited(paper, name)["kind"] for name in blocks["runs"]})
+    def __init__(self, study: Study, paper: str) -> None:
+        self.study, self.paper = study, paper
+        blocks = study.about(paper)
+        self.kinds = _grouped({name: study.resolved(paper, "runs", name)["kind"] for name in blocks["runs"]})
         self.sources = _grouped({name: block["source"] for name, block in blocks.get("data", {}).items()})
         self.shared: dict[str, str] = {}  # functions that docstrings refer to, and theirs
 
     def parts(self) -> Iterator[str]:
-        block = self.project.about(self.paper)
+        block = self.study.about(self.paper)
         yield f"# Settings of {self.paper}"
         yield maths.paragraphs(f"{block['title']}. {block['citation']}\n\n{block.get('notation', '')}")
         for topic in sorted({kind.partition(".")[0] for kind in self.kinds}):
@@ -67,9 +67,8 @@ class _Page:
                 yield from self.kind(kind, self.kinds[kind])
         yield from ["## Data {#data}"] if self.sources else []
         for source, names in sorted(self.sources.items()):
-            (function,) = self.project._functions_of(self.paper, source)
             yield _heading(source)
-            yield from self.described(function, source, "data", names)
+            yield from self.described(signature_of("data", self.paper, source, source), source, "data", names)
         yield from ["## Referred to above"] if self.shared else []
         told: set[str] = set()
         while open_ := self.shared.keys() - told:  # they may refer to more
@@ -80,10 +79,10 @@ class _Page:
 
     def kind(self, kind: str, runs: list[str]) -> Iterator[str]:
         yield _heading(kind, kind.rpartition(".")[2])
-        yield from self.described(self.project._signature(self.paper, "run", kind, kind), kind, "runs", runs)
+        yield from self.described(signature_of("run", self.paper, kind, kind), kind, "runs", runs)
         yield Markup("<p>Runs of this kind: {}.</p>").format(Markup(", ").join(map(_code, runs)))
         yield '<p class="part">Measured</p>'
-        yield from self.described(self.project._signature(self.paper, "metrics", kind, kind), kind, "runs", runs)
+        yield from self.described(signature_of("metrics", self.paper, kind, kind), kind, "runs", runs)
         declared = paper_function(self.paper, PARTS["metrics"], kind).columns
         yield columns_table({column.name: column for column in declared})
 
@@ -111,7 +110,7 @@ class _Page:
         """Return where a setting's values come from; with the names of runs where they do not come from one place."""
         found: dict[str, list[str]] = {}
         for name in names:
-            origin = self.project.provenance(self.paper, section, name, key)
+            origin = reasons.provenance(self.study, self.paper, section, name, key)
             if isinstance(origin, Mapping):
                 origin = ": ".join(next(iter(origin.items())))
             if origin is not None:

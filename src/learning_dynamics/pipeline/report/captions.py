@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.study import Study
 
 
 class Captions:
     """The captions of a configuration's figures."""
 
-    def __init__(self, project: Project, figures: Path) -> None:
-        self.project, self.figures = project, figures
+    def __init__(self, study: Study, figures: Path) -> None:
+        self.study, self.figures = study, figures
 
     def of(self, paper: str, name: str) -> str:
         """Return a drawn figure's caption as reStructuredText, formulas in Unicode."""
@@ -20,4 +20,4 @@ class Captions:
         from learning_dynamics.pipeline.templates import fill
 
         record = read_record(self.figures / paper / f"{name}.png")
-        return maths.rst(fill(self.project.caption(paper, name), record["facts"]))
+        return maths.rst(fill(self.study.caption(paper, name), record["facts"]))

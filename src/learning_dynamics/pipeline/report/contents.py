@@ -14,12 +14,13 @@ import pandas as pd
 from learning_dynamics.claims import VERDICTS
 from learning_dynamics.pipeline.config import folders
 from learning_dynamics.pipeline.pictures import read_record
-from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.reasons import chosen
 from learning_dynamics.pipeline.records import as_expected
 from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
 from learning_dynamics.pipeline.report.references import bibtex, place_of
 from learning_dynamics.pipeline.report.turning import in_words
+from learning_dynamics.pipeline.study import Study
 from learning_dynamics.pipeline.templates import fill
 
 Row = dict[str, Any]
@@ -141,7 +142,7 @@ def counted(claims: Sequence[Row]) -> dict[str, int]:
 
 
 def gather(
-    project: Project,
+    study: Study,
     found: Mapping[str, Mapping[str, pd.DataFrame]],
     figures: Path,
     given: Mapping[str, Any],
@@ -152,7 +153,7 @@ def gather(
 
     Parameters
     ----------
-    project : Project
+    study : Study
         The configuration.
     found : mapping of paper to mapping of table to DataFrame
         As in ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet``.
@@ -167,7 +168,7 @@ def gather(
     """
     options = _options(given)
     beside = Beside(replication, turning)
-    return [_paper(project, paper, found[paper], figures, options, beside) for paper in project.papers]
+    return [_paper(study, paper, found[paper], figures, options, beside) for paper in study.papers]
 
 
 @dataclass(frozen=True)
@@ -179,20 +180,20 @@ class Beside:
 
 
 def _paper(
-    project: Project,
+    study: Study,
     paper: str,
     found: Mapping[str, pd.DataFrame],
     figures: Path,
     options: str,
     beside: Beside,
 ) -> Paper:
-    block = project.about(paper)
-    rows = [_claim(project, paper, row, found, beside) for row in found["claims"].to_dict("records")]
+    block = study.about(paper)
+    rows = [_claim(study, paper, row, found, beside) for row in found["claims"].to_dict("records")]
     told = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
-    exhibits = {name: _exhibit(project, paper, name, figures, options) for name in project.figures(paper)}
+    exhibits = {name: _exhibit(study, paper, name, figures, options) for name in study.figures(paper)}
     topics: dict[str, Topic] = {}
     for name, exhibit in exhibits.items():
-        kind = project.figure(paper, name)["kind"]
+        kind = study.kind("figure", paper, name)
         _topic(topics, paper, kind).exhibits.append(exhibit)
     for row in rows:
         shown = exhibits.get(row["figure"] or "")
@@ -211,13 +212,13 @@ def _paper(
         list(topics.values()),
         [row for row in rows if row["origin"] != "ours"],
         [row for row in rows if row["origin"] == "ours"],
-        _grouped(project.chosen(paper), found["sensitivity"], {row["claim"]: row["verdict"] for row in rows}),
+        _grouped(chosen(study, paper), found["sensitivity"], {row["claim"]: row["verdict"] for row in rows}),
         exhibits[telling] if telling else None,
         [reference | {"place": place_of(reference["url"])} for reference in block.get("references", [])],
     )
 
 
-def _claim(project: Project, paper: str, row: Row, found: Mapping[str, pd.DataFrame], beside: Beside) -> Row:
+def _claim(study: Study, paper: str, row: Row, found: Mapping[str, pd.DataFrame], beside: Beside) -> Row:
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
 
     def of(table: str) -> list[Row]:
@@ -227,18 +228,18 @@ def _claim(project: Project, paper: str, row: Row, found: Mapping[str, pd.DataFr
     variants = of("variants")
     for variant in variants:
         variant["choices"] = json.loads(variant["choices"])
-    kind, parts = project.claim(paper, name)["kind"], of("parts")
+    kind, parts = study.kind("claims", paper, name), of("parts")
     held = "corrected" if row["verdict"] == "corrected" else "printed"
     return row | {
         "id": name,
         "kind": kind,
         "facts": facts,
         # scopes name the sizes of the default configuration
-        "scope": f"at the default scale: {row['scope']}" if project.configuration.scale else row["scope"],
+        "scope": f"at the default scale: {row['scope']}" if study.configuration.scale else row["scope"],
         "reason": besides(LOOKS[row["verdict"]].meaning, row["reason"]),
         "as_expected": as_expected(row["verdict"], row["expected"]),
         "rivals": json.loads(row["rivals"]),
-        "explanation": fill(project.explanation(paper, name), facts) if facts else "",
+        "explanation": fill(study.explanation(paper, name), facts) if facts else "",
         "evidence": [path for path in row["evidence"].split(", ") if path],
         "parts": parts,
         # the headline of the prediction that stands, which for a corrected claim is not the printed one
@@ -276,12 +277,12 @@ def _turning(turning: pd.DataFrame | None, claim: str) -> list[str]:
     return [in_words(part.to_dict("records")) for _, part in rows.groupby(["run", "setting"], sort=False)]
 
 
-def _exhibit(project: Project, paper: str, name: str, figures: Path, options: str) -> Exhibit:
+def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -> Exhibit:
     png = figures / paper / f"{name}.png"
     drawing = read_record(png)
-    heading, _, caption = fill(project.caption(paper, name), drawing["facts"]).partition("\n\n")
+    heading, _, caption = fill(study.caption(paper, name), drawing["facts"]).partition("\n\n")
     pdf = png.with_suffix(".pdf")
-    made = folders(project.configuration)[1] / paper / pdf.name  # wherever it is read from
+    made = folders(study.configuration)[1] / paper / pdf.name  # wherever it is read from
     title = " ".join(heading.split()).rstrip(".")
     return Exhibit(
         paper,
@@ -291,27 +292,27 @@ def _exhibit(project: Project, paper: str, name: str, figures: Path, options: st
         fill(drawing.get("alt", ""), drawing["facts"]) or title,
         png,
         pdf,
-        code_of(paper, "figure", project.figure(paper, name)["kind"]),
+        code_of(paper, "figure", study.kind("figure", paper, name)),
         f"snakemake --cores all {made}{options}",
-        film=_film(project, paper, name, figures) if name in project.motions(paper) else None,
-        interactive=_interactive(project, paper, name, figures),
+        film=_film(study, paper, name, figures) if name in study.motions(paper) else None,
+        interactive=_interactive(study, paper, name, figures),
     )
 
 
-def _film(project: Project, paper: str, name: str, figures: Path) -> Film:
+def _film(study: Study, paper: str, name: str, figures: Path) -> Film:
     webp = figures / paper / f"{name}.webp"
     moving = read_record(webp)
-    caption = fill(project.caption(paper, name, "motion"), moving["facts"])
+    caption = fill(study.caption(paper, name, "motion"), moving["facts"])
     return Film(webp, caption, fill(moving["alt"], moving["facts"]))
 
 
-def _interactive(project: Project, paper: str, name: str, figures: Path) -> Interactive | None:
+def _interactive(study: Study, paper: str, name: str, figures: Path) -> Interactive | None:
     """Return what stands below a figure and can be moved, if something does."""
-    moved = next((one for one in project.interactives(paper) if project.still(paper, one) == name), None)
+    moved = next((one for one, block in study.blocks(paper, "interactive").items() if block["figure"] == name), None)
     if moved is None:
         return None
     file = figures / paper / f"{moved}.json"
-    return Interactive(file, fill(project.caption(paper, moved, "interactive"), read_record(file)["facts"]))
+    return Interactive(file, fill(study.caption(paper, moved, "interactive"), read_record(file)["facts"]))
 
 
 def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:

@@ -30,20 +30,18 @@ def execute(files: Sequence[Path] = (), every: bool = False) -> None:
 
 def used(project: Project, results: Path) -> pd.DataFrame:
     """Return a row for each job with a benchmark: paper, stage, name, seconds and MB used, minutes and MB asked for."""
-    rows = []
-    for paper in project.papers:
+    study, rows = project.study, []
+    for paper in study.papers:
         for stage, folder in FOLDERS.items():
             place = results / paper / "benchmarks" / folder
             files = [place / "claims.tsv"] if stage == "claims" else sorted(place.glob("*.tsv"))
             known = {
-                "data": project.about(paper).get("data", {}),
-                "figure": project.figures(paper),
-                "motion": project.motions(paper),
-                "interactive": project.interactives(paper),
-                "bundle": project.bundles(paper),
+                "data": study.blocks(paper, "data"),
+                "bundle": study.bundles[paper],
                 "claims": ["claims"],
+                **study.drawings(paper),
             }
-            names = known.get(stage, project.runs(paper))
+            names = known.get(stage, study.runs[paper])
             for file in files:
                 if file.stem not in names or not file.is_file():
                     continue  # of a configuration that has changed since
@@ -68,7 +66,7 @@ def used(project: Project, results: Path) -> pd.DataFrame:
 
 def regions_will_take(project: Project, results: Path, wild: Sequence[str], draws: int) -> dict[str, str]:
     """Return a line on wild draws and one on turning checks: how many runs, and how long by what they took before."""
-    jobs = used(project, results)
+    study, jobs = project.study, used(project, results)
     jobs = jobs[jobs["stage"].isin(["run", "metrics"])] if len(jobs) else jobs
     took = jobs.groupby(["paper", "name"])["seconds"].sum().to_dict() if len(jobs) else {}
 
@@ -82,16 +80,16 @@ def regions_will_take(project: Project, results: Path, wild: Sequence[str], draw
         for paper in wild
         for member in {
             member
-            for claim in regions.wild_claims(project, paper)
-            for run in project.runs_behind(paper, claim)
-            for member, _ in project.members(paper, run)
+            for claim in regions.wild_claims(study, paper)
+            for run in study.runs_behind(paper, claim)
+            for member, _ in study.members(paper, run)
         }
     ]
-    checks = [(paper, check) for paper in project.papers for check in project.turning(paper).values()]
+    checks = [(paper, check) for paper in study.papers for check in study.checks(paper, "turning").values()]
     varied = []
     for paper, check in checks:
-        needed = {run for claim in check["claims"] for run in project.runs_behind(paper, claim)}
-        members = [(paper, member) for run in needed for member, _ in project.members(paper, run)]
+        needed = {run for claim in check["claims"] for run in study.runs_behind(paper, claim)}
+        members = [(paper, member) for run in needed for member, _ in study.members(paper, run)]
         varied += members * len(regions.turning_grid(check))
     return {
         "replicate": line(f"wild draws ({draws})", once * draws),

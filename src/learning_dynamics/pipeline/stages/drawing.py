@@ -41,7 +41,7 @@ def prepared(
         from learning_dynamics.pipeline.config import load
         from learning_dynamics.pipeline.project import Project
 
-        spec = getattr(Project(load()), stage)(paper, name)
+        spec = Project(load()).spec(stage, paper, name)
     kind, runs, settings = spec["kind"], spec["runs"], spec["settings"]
     function = paper_function(paper, PARTS[stage], kind)
     made = fingerprint_here(stage, paper, kind, spec, None, fingerprint)

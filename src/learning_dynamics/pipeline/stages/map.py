@@ -59,7 +59,7 @@ def execute(
     """
     configuration = load(files, {"papers": [paper]})
     project = Project(configuration)
-    known = project.about(paper)["runs"]
+    known = project.study.about(paper)["runs"]
     if name not in known:
         raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}; give its file with --configfile")
     results, figures = folders(configuration)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.config import PAPERS, ROOT
-from learning_dynamics.pipeline.project import RULES
+from learning_dynamics.pipeline.study import RULES
 
 NO_TEXT = ("true", "false", "null", "yes", "no", "on", "off")  # to YAML 1.1
 SKELETON = Path(__file__).parent.parent / "skeleton"

@@ -54,8 +54,8 @@ def execute(results: Path, figures: Path, out: Path | None = None, check: bool =
         return int(bool(wrong))
     refuse_what_is_stale(project, results, figures)
     found = found_in(project, results)
-    papers = gather(project, found, figures, {}, seeds_in(results), turning_in(results))
-    record = provenance("publish", "all", "results", {"papers": project.papers})
+    papers = gather(project.study, found, figures, {}, seeds_in(results), turning_in(results))
+    record = provenance("publish", "all", "results", {"papers": project.study.papers})
     claims = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "results")
@@ -68,8 +68,8 @@ def execute(results: Path, figures: Path, out: Path | None = None, check: bool =
         _write(made / "README.md", markdown.of_all(papers, out, beside))
         _write(made / published.CLAIMS, published.as_csv(claims))
         kept = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
-        versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.papers}
-        published.write_versions(made, {"seed": project.seed, **kept, "verdicts": versions, "beside": beside})
+        versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.study.papers}
+        published.write_versions(made, {"seed": project.study.seed, **kept, "verdicts": versions, "beside": beside})
         _put(made, out)
     if out == published.FOLDER:
         into_readme(ROOT / "README.md", markdown.in_short(papers, out.relative_to(ROOT).as_posix()))
@@ -83,8 +83,8 @@ def execute(results: Path, figures: Path, out: Path | None = None, check: bool =
 def refuse_what_is_stale(project: Project, results: Path, figures: Path) -> None:
     """Raise `ProjectError` if a result or figure was not made by the configuration and the source as they stand."""
     _, wrong = stale(project, results)
-    for paper in project.papers:
-        for name in project.figures(paper):
+    for paper in project.study.papers:
+        for name in project.study.figures(paper):
             png = figures / paper / f"{name}.png"
             if read_record(png).get("fingerprint") != project.fingerprint("figure", paper, name):
                 wrong.append(f"{png}: was drawn by other settings or other code")

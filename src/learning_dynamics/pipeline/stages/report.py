@@ -31,11 +31,11 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
         raise ProjectError("--config: must have the keys `files` and `given`; copy the command from Snakemake's log")
     project = Project(load([Path(file) for file in config["files"]], config["given"]))
     found = found_in(project, results)
-    record = provenance("report", "all", claims.stem, {"papers": project.papers, **config}, project.verdicts)
+    record = provenance("report", "all", claims.stem, {"papers": project.study.papers, **config}, project.verdicts)
     checked, wrong = stale(project, results)
     beside = (results / f"{name}.parquet" for name in ("replication", "turning"))
     wrong += filter(None, (joined_of_other_versions(project, table) for table in beside if table.is_file()))
-    papers = gather(project, found, figures, config, seeds_in(results), turning_in(results))
+    papers = gather(project.study, found, figures, config, seeds_in(results), turning_in(results))
     pages = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong, "page": project.page})
     joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     write_table(claims, joined, COLUMNS, record)
@@ -51,7 +51,7 @@ def found_in(project: Project, results: Path) -> dict[str, dict[str, pd.DataFram
             name: read_table(results / paper / f"{name}.parquet", declared=declared)
             for name, declared in TABLES.items()
         }
-        for paper in project.papers
+        for paper in project.study.papers
     }
 
 

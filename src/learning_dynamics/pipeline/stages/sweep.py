@@ -15,9 +15,7 @@ from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.plain_yaml import read_value
-from learning_dynamics.pipeline.project import MOST_MEMBERS, Project
-from learning_dynamics.pipeline.signatures import signatures
-from learning_dynamics.pipeline.sources import module_path, part_module
+from learning_dynamics.pipeline.study import MOST_MEMBERS, Study
 from learning_dynamics.pipeline.sweeps import GRAMMAR
 
 HEAD = "# written by: python -m learning_dynamics sweep\n"
@@ -41,7 +39,7 @@ def execute(
     ProjectError
         If there is no such run or setting, or a value is none that the setting may take.
     """
-    kinds = kinds_of_settings(Project(load(files, {"papers": [paper]})), paper, name)
+    kinds = kinds_of_settings(Study(load(files, {"papers": [paper]})), paper, name)
     axes_given = [axis(text, kinds) for text in vary]
     sweep = dict(axes_given)
     for setting, _ in axes_given:
@@ -51,7 +49,7 @@ def execute(
     block = {"like": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
     changes = {paper: {"runs": {swept: block}}}
     try:
-        members = Project(load(files, {"papers": [paper], "changes": changes})).sweeps(paper)[swept]
+        members = Study(load(files, {"papers": [paper], "changes": changes})).sweeps(paper)[swept]
     except ProjectError as error:
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
@@ -76,7 +74,7 @@ def execute(
     print(f"{out}: {how}")
 
 
-def kinds_of_settings(project: Project, paper: str, name: str) -> Mapping[str, Any]:
+def kinds_of_settings(study: Study, paper: str, name: str) -> Mapping[str, Any]:
     """Return the types of a run's settings, those of measuring too, by name.
 
     Raises
@@ -84,18 +82,15 @@ def kinds_of_settings(project: Project, paper: str, name: str) -> Mapping[str, A
     ProjectError
         If the paper has no such run.
     """
-    known = project.about(paper)["runs"]
+    known = study.about(paper)["runs"]
     if name not in known:
         raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}")
-    kind = project.run(paper, name)["kind"]
-    types: dict[str, Any] = {"data": str} if project.run_data(paper, name) else {}
-    for part in ("metrics", "runs"):
-        module = module_path(part_module(paper, part, kind))
-        assert module is not None
-        function = signatures(module)[kind.rpartition(".")[2]]
+    types: dict[str, Any] = {"data": str} if study.block("run", paper, name).get("data") else {}
+    for stage in ("metrics", "run"):
+        fields = study.signature(stage, paper, name).model.model_fields
         # of what is measured only the settings that the run's block gives can be swept
-        given = project.measure(paper, name)["settings"] if part == "metrics" else function.model.model_fields
-        types |= {key: function.model.model_fields[key].annotation for key in given}
+        given = study.settings(stage, paper, name) if stage == "metrics" else fields
+        types |= {key: fields[key].annotation for key in given}
     return types
 
 

@@ -57,7 +57,7 @@ def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: s
     What it will take is said first, on standard output.
     """
     project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
-    checks = project.turning(paper)
+    checks = project.study.checks(paper, "turning")
     if name not in checks:
         raise ProjectError(f"{paper}: no turning check `{name}`; there are: {', '.join(checks) or 'none'}")
     check = checks[name]
@@ -91,7 +91,7 @@ def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: s
     values = [json.loads(key) for key in known]
     values = sorted(values) if "range" in check else grid
     section = "data" if "data" in check else "runs"
-    own = project.every_setting(paper, section, check.get("data") or check["run"]).get(check["setting"])
+    own = project.study.every_setting(paper, section, check.get("data") or check["run"]).get(check["setting"])
     rows = [row for claim in check["claims"] for row in _rows(paper, claim, check, values, known, own)]
     table = pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
     write_table(out, table, COLUMNS, provenance("turning", paper, name, dict(check), made))
@@ -115,7 +115,7 @@ def _judge(project: Project, paper: str, check: Mapping[str, Any], value: Any) -
     bench = None
     for claim in check["claims"]:
         try:
-            bench = bench or Workbench(Project(regions.turning_configuration(project, paper, check, value)))
+            bench = bench or Workbench(Project(regions.turning_configuration(project.study, paper, check, value)))
             evaluation = bench.judge(paper, claim)
         except ProjectError as error:
             found[claim] = ["untested", None, maths.plain(str(error))]

@@ -62,7 +62,7 @@ def of_other_versions(claims: Path, made: Mapping[str, Any]) -> list[str]:
     if made.get("stage") != "report" or not {"files", "given"} <= set(which):
         return []
     project = Project(load([Path(file) for file in which["files"]], which["given"]))
-    found = filter(None, (outdated_verdicts(project, paper, claims.parent) for paper in project.papers))
+    found = filter(None, (outdated_verdicts(project, paper, claims.parent) for paper in project.study.papers))
     joined = fault(claims, project.verdicts)
     return [*found, *([joined] if joined else [])]
 

@@ -50,16 +50,17 @@ def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: s
         If the paper's configuration has no ``wild:`` block.
     """
     project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
-    if not regions.is_wild(project, paper):
+    study = project.study
+    if not regions.is_wild(study, paper):
         raise ProjectError(f"{paper}: its configuration has no `wild:` block; add one to a data set or run")
     if draw < 1:
         raise ProjectError(f"--draw: from 1 on (is {draw})")
-    layer = regions.wild_layer(project, paper, draw)
+    layer = regions.wild_layer(study, paper, draw)
     made = made or regions.region_fingerprint(project, paper, layer)
     name = f"wild draw {draw}"
-    drawn = Workbench(Project(regions.changed(project.configuration, paper, layer, name, project.seed + draw)))
+    drawn = Workbench(Project(regions.changed(study.configuration, paper, layer, name, study.seed + draw)))
     rows = []
-    for claim in regions.wild_claims(project, paper):
+    for claim in regions.wild_claims(study, paper):
         spec = project.claim(paper, claim)
         about = getattr(paper_function(paper, "claims", spec["kind"]), "claim", None)
         if about is None or about.empirical:
@@ -67,7 +68,7 @@ def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: s
         measured = margin = float("nan")
         try:
             found = drawn.judge(paper, claim)
-            verdict, reason = on_a_draw(found, project.about(paper)["claims"][claim].get("expected", ""))
+            verdict, reason = on_a_draw(found, study.about(paper)["claims"][claim].get("expected", ""))
             if found.standing:
                 measured, margin = found.standing.headline.value, found.standing.headline.margin
         except ProjectError as error:
