@@ -8,13 +8,17 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.tidy import (
+    INDEX,
+    PREDICTED,
     QUANTITY,
     SEED,
     TIME,
     VALUE,
+    Column,
     ascending,
     by_draw,
     columns,
+    draw_columns,
     joined,
     remembered,
     rows,
@@ -25,6 +29,7 @@ from learning_dynamics.tidy import (
 TIMES = np.array([0.0, 0.5, 2.0])
 
 
+@columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
 def table():
     states = np.arange(12.0).reshape(2, 3, 2)
     measured = {"state": states, "norm": (states.sum(axis=2), [[1.0], [2.0]])}
@@ -96,6 +101,43 @@ def test_draws_come_sorted_with_their_entries():
     shuffled = pd.concat([select(table(), "norm", seed=8), select(table(), "norm", seed=7)])
     np.testing.assert_array_equal(by_draw(shuffled, "norm"), [[1, 5, 9], [13, 17, 21]])
     np.testing.assert_array_equal(by_draw(shuffled, "norm", column="time"), [TIMES, TIMES])
+
+
+DEPTH = Column("depth", "int", "number of layers", draw=True)
+
+
+@columns(SEED, DEPTH, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+def at_two_depths():
+    deep = table().assign(depth=3)
+    return joined(at_two_depths.columns, deep.assign(value=-deep["value"]), table().assign(depth=2))
+
+
+def test_draws_are_told_apart_as_the_metrics_function_declares():
+    measured = at_two_depths()
+    assert draw_columns(measured) == ["seed", "depth"]
+    norms = by_draw(measured, "norm")
+    np.testing.assert_array_equal(norms, by_draw(measured, "norm", draw=["seed", "depth"]))
+    np.testing.assert_array_equal(norms, [[1, 5, 9], [-1, -5, -9], [13, 17, 21], [-13, -17, -21]])
+    assert by_draw(measured, "norm", draw="seed").shape == (2, 6)
+
+
+def test_draw_columns_stay_with_what_is_selected_sorted_and_grouped():
+    measured = at_two_depths()
+    for part in (
+        select(measured, "norm", seed=7),
+        measured[measured["time"] > 0],
+        measured.sort_values("value"),
+        measured.assign(twice=2.0),
+        *(part for _, part in measured.groupby("depth")),
+    ):
+        assert draw_columns(part) == ["seed", "depth"]
+
+
+def test_a_table_that_does_not_know_its_draws_is_refused():
+    unknown = rows({"x": np.zeros(2)}, {"seed": [0, 1]})
+    with pytest.raises(ProjectError, match="does not know which columns tell its draws apart"):
+        by_draw(unknown, "x")
+    assert by_draw(unknown, "x", draw="seed").shape == (2, 1)
 
 
 def test_draws_of_unequal_length_are_refused_not_padded():

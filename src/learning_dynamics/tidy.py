@@ -6,7 +6,7 @@ import functools
 import itertools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -16,35 +16,59 @@ from learning_dynamics.errors import ProjectError, near
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Table = pd.DataFrame  # metrics of a run; ``attrs["settings"]`` holds the settings it was made with
+Table = pd.DataFrame  # metrics of a run; ``attrs`` hold the settings it was made with, and its draw columns
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, its type (int, float, str or bool), what it means, and whether it may be empty."""
+    """A column: its name, its type (int, float, str or bool), what it means, and whether it may be empty.
+
+    Draw columns together tell a table's draws apart: the rows of a draw have the same values in all of them.
+    """
 
     name: str
     type: str
     description: str
     nullable: bool = False
+    draw: bool = False
 
 
-SEED = Column("seed", "int", "ensemble member: an independent draw of data and initialisation")
+SEED = Column("seed", "int", "ensemble member: an independent draw of data and initialisation", draw=True)
 TIME = Column("time", "float", "gradient-flow time; for descent, step size times number of steps")
 QUANTITY = Column("quantity", "str", "what the value is; see the metrics function")
 INDEX = Column("index", "int", "1, 2, ... for entries, in descending order for singular values; 0 for scalars")
 VALUE = Column("value", "float", "measured")
+VALUE_IF_ANY = replace(VALUE, nullable=True)
 PREDICTED = Column("predicted", "float", "what the theory gives for it, where it does", nullable=True)
 
 
 def columns(*declared: Column) -> Callable:
-    """Declare the columns of the table that a metrics function returns."""
+    """Declare the columns of the table that a metrics function returns; the table knows its draw columns."""
 
-    def declare(function: Callable) -> Callable:
-        function.columns = declared  # type: ignore[attr-defined]
-        return function
+    def declare(function: Callable[P, pd.DataFrame]) -> Callable[P, pd.DataFrame]:
+        @functools.wraps(function)
+        def measuring(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
+            table = function(*arguments, **options)
+            table.attrs["draw"] = tuple(column.name for column in declared if column.draw)
+            return table
+
+        measuring.columns = declared  # type: ignore[attr-defined]
+        return measuring
 
     return declare
+
+
+def draw_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns that tell a table's draws apart.
+
+    Raises
+    ------
+    ProjectError
+        If the table knows of none: it was not measured, or its metrics function declares none.
+    """
+    if not table.attrs.get("draw"):
+        raise ProjectError("the table does not know which columns tell its draws apart; name them with `draw`")
+    return list(table.attrs["draw"])
 
 
 def rows(measured: Mapping[str, Any], axes: Mapping[str, Any], **labels: Any) -> pd.DataFrame:
@@ -148,16 +172,19 @@ def remembered(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Conc
 
 
 def by_draw(
-    table: pd.DataFrame, quantity: str, *, draw: str | Sequence[str] = "seed", column: str = "value", **where: Any
+    table: pd.DataFrame, quantity: str, *, draw: str | Sequence[str] | None = None, column: str = "value", **where: Any
 ) -> np.ndarray:
     """Return a quantity as an array, shape (draws, entries): draws sorted, entries in the table's order.
+
+    `draw` names the columns that tell draws apart, where these are not the table's own.
 
     Raises
     ------
     ProjectError
         If there are no such rows, or draws differ in their number of entries.
     """
-    groups = [rows[column].to_numpy() for _, rows in select(table, quantity, **where).groupby(draw)]
+    draws = select(table, quantity, **where).groupby(draw or draw_columns(table))
+    groups = [rows[column].to_numpy() for _, rows in draws]
     if len({len(group) for group in groups}) > 1:
         raise ProjectError(
             f"`{quantity}`: draws have {sorted({len(group) for group in groups})} entries; select further"

@@ -79,7 +79,8 @@ assert table.attrs["settings"]["steps"] == len(flow.time) - 1
 assert (ld.claims(paper)["paper"] == paper).all() and ld.claims().attrs["of"].endswith("results")
 print(ld.figure(paper, "decay", look="talk").get_size_inches()[0], every_draw.__name__)
 again = ld.simulate(paper, "descent")
-assert ld.measure(paper, "descent", again).equals(table)
+measured = ld.measure(paper, "descent", again)
+assert measured.equals(table) and measured.attrs["draw"] == table.attrs["draw"] == ("seed",)
 few = ld.simulate(paper, "descent", seeds=2)
 assert few.members == 2 and few.settings["seeds"] == 2
 own = ld.judge(paper, "decay")
@@ -89,6 +90,7 @@ assert own.rivals == {"a decay twice as fast": "contradicted"} and own.speaks_of
 assert "toy.decay (section 1): reproduced, of all draws" in repr(own) and "rival: a decay twice" in repr(own)
 assert ld.judge(paper, "decay", {"run": few}).headline.draws == 2
 mixed = table.sample(frac=1, random_state=1)
+del mixed.attrs["draw"]  # as of a table that a file of another kind kept
 assert ld.judge(paper, "decay", {"run": mixed}).headline == own.headline
 coarse = ld.measure(paper, "descent", few)
 coarse["value"] += coarse["time"] / 10
@@ -112,6 +114,7 @@ table = ld.measure("toy", "rates", found)
 alone = ld.measure("toy", "rates--rate-2.0", found["rates--rate-2.0"])
 assert table[table["rate"] == 2.0].drop(columns="rate").reset_index(drop=True).equals(alone)
 assert table.attrs["settings"]["rate"] == [1.0, 2.0] and table.attrs["run"] == "rates"
+assert table.attrs["draw"] == alone.attrs["draw"] == ("seed",)
 assert ld.simulate("toy", "rates--rate-2.0", seeds=2).settings["rate"] == 2.0
 try:
     ld.simulate("toy", "rates", rate=3.0)

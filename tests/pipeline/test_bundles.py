@@ -49,6 +49,7 @@ def test_bundles_hold_what_their_members_would(clean):
     axes = {"rate": RATES, "every": [1, 4]}
     clean.snakemake(*sweep(clean, None, **axes))
     alone = read(clean)
+    assert "'draw': ('seed',)" in alone
     assert len(made(clean)) == 10
     log = clean.folder / "steps.log"
     clean.variables["GROWTH_LOG"] = str(log)

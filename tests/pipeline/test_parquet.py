@@ -11,8 +11,8 @@ from learning_dynamics.pipeline.tables import read_provenance, read_table, write
 from learning_dynamics.tidy import Column
 
 COLUMNS = (
-    Column("seed", "int", "ensemble member"),
-    Column("name", "str", "what it is"),
+    Column("seed", "int", "ensemble member", draw=True),
+    Column("name", "str", "what it is", draw=True),
     Column("value", "float", "measured"),
     Column("predicted", "float", "theory", nullable=True),
 )
@@ -30,7 +30,7 @@ def test_it_is_read_by_plain_pandas_and_keeps_its_provenance(tmp_path):
     assert list(plain.columns) == ["seed", "name", "value", "predicted"]
     np.testing.assert_array_equal(plain["predicted"], [np.nan, 1.0])
     assert read_provenance(tmp_path / "t.parquet") == RECORD
-    assert read_table(tmp_path / "t.parquet").attrs["settings"] == {"gamma": 0.5}
+    assert read_table(tmp_path / "t.parquet").attrs == {"settings": {"gamma": 0.5}, "draw": ("seed", "name")}
 
 
 @pytest.mark.parametrize(

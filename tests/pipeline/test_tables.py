@@ -9,9 +9,9 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.provenance import digest
 from learning_dynamics.pipeline.stages.tables import load_table, load_tables
 from learning_dynamics.pipeline.tables import write_table
-from learning_dynamics.tidy import Column
+from learning_dynamics.tidy import QUANTITY, SEED, VALUE
 
-DECLARED = (Column("seed", "int", "member"), Column("quantity", "str", "which"), Column("value", "float", "measured"))
+DECLARED = (SEED, QUANTITY, VALUE)
 
 
 def write(folder, name, rows, **settings):
@@ -32,8 +32,7 @@ def test_a_swept_run_is_one_table(tmp_path):
     assert scan["gamma"].tolist() == [1e-4] * 4 + [1.0] * 6
     assert scan["width"].tolist() == [10, 10, 20, 20, 10, 10, 10, 20, 20, 20]
     assert scan["value"].tolist() == [2.0] * 4 + [3.0] * 6
-    assert scan.attrs["settings"] == {"init": "orthogonal", **sweep}
-    assert scan.attrs["run"] == "scan"
+    assert scan.attrs == {"settings": {"init": "orthogonal", **sweep}, "draw": ("seed",), "run": "scan"}
     assert tables["others"][0].attrs["settings"] == {"gamma": 2.0}
 
 
@@ -60,6 +59,7 @@ def test_a_swept_seed_leaves_the_members_of_each_run_as_draws(tmp_path):
     table = load_table(tmp_path, run, members_as="draw")
     assert table["seed"].tolist() == [5, 5, 6, 6]
     assert table["draw"].tolist() == [0, 1, 0, 1]
+    assert table.attrs["draw"] == ("seed", "draw")
 
 
 def test_a_swapped_file_is_refused_alone_and_in_a_sweep(tmp_path):

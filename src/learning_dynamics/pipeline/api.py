@@ -385,6 +385,7 @@ def _as_table(paper: str, where: str, run: str, given: Any) -> pd.DataFrame:
     if table.index.has_duplicates:
         raise ProjectError(f"{paper} {where}: rows of the table repeat, and would count as draws of their own")
     table.attrs.setdefault("run", run)
+    table.attrs.setdefault("draw", tuple(column.name for column in declared if column.draw))
     return table.sort_index()  # as it was measured: claims read trajectories from first to last
 
 

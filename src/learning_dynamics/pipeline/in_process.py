@@ -70,14 +70,15 @@ def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.Dat
     arguments = {"data": trajectory.constants} if takes_data else {}
     with told(f"metrics of {name}", settings):
         table = function(trajectory, **arguments, **spec["settings"])
-    table.attrs = {"settings": settings, "run": name}
+    table.attrs |= {"settings": settings, "run": name}
     return table
 
 
 def joined(name: str, sweep: Mapping[str, Any], members: Sequence[tuple[Mapping[str, Any], pd.DataFrame]]) -> Any:
     """Return the tables of a sweep's members as one, with a column for each swept setting."""
     merged = pd.concat([table.assign(**differing) for differing, table in members], ignore_index=True)
-    merged.attrs = {"settings": Settings(members[0][1].attrs["settings"] | dict(sweep)), "run": name}
+    attrs = members[0][1].attrs
+    merged.attrs = attrs | {"settings": Settings(attrs["settings"] | dict(sweep)), "run": name}
     return merged
 
 

@@ -21,12 +21,17 @@ TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": p
 
 
 def arrow_schema(declared: tuple[Column, ...]) -> pa.Schema:
-    """Return the parquet schema of declared columns: types, and descriptions as field metadata."""
+    """Return the parquet schema of declared columns: types, and as field metadata descriptions and draw columns."""
     fields = [
-        pa.field(column.name, TYPES[column.type], column.nullable, {"description": column.description})
-        for column in declared
+        pa.field(one.name, TYPES[one.type], one.nullable, {"description": one.description, "draw": str(one.draw)})
+        for one in declared
     ]
     return pa.schema(fields)
+
+
+def drawn_by(schema: pa.Schema) -> tuple[str, ...]:
+    """Return the draw columns of a table of this schema."""
+    return tuple(field.name for field in schema if (field.metadata or {}).get(b"draw") == b"True")
 
 
 def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, ...], record: Mapping[str, Any]) -> None:
@@ -68,7 +73,7 @@ def write_arrow(path: str | Path, arrow: pa.Table, record: Mapping[str, Any]) ->
 def read_table(
     path: str | Path, fingerprint: str | None = None, declared: Sequence[Column] | None = None
 ) -> pd.DataFrame:
-    """Read a table written by `write_table`; ``attrs["settings"]`` holds the settings it was made with.
+    """Read a table written by `write_table`; ``attrs`` hold the settings it was made with, and its draw columns.
 
     Raises
     ------
@@ -82,7 +87,7 @@ def read_table(
     table = arrow.to_pandas()
     made = read_settings(path, record)
     check_made_from(path, made, fingerprint)
-    table.attrs["settings"] = Settings(made["settings"])
+    table.attrs = {"settings": Settings(made["settings"]), "draw": drawn_by(arrow.schema)}
     return table
 
 

@@ -158,9 +158,13 @@ def types_table() -> Markup:
 
 def columns_table(named: Mapping[str, Column]) -> Markup:
     """Return columns with their types and meanings."""
-    said = {name: one.description + (" (may be empty)" if one.nullable else "") for name, one in named.items()}
-    rows = [(_code(name), one.type, maths.html(said[name])) for name, one in named.items()]
+    rows = [(_code(name), one.type, maths.html(_told(one))) for name, one in named.items()]
     return _table(("column", "type", "meaning"), rows)
+
+
+def _told(column: Column) -> str:
+    empty, apart = " (may be empty)" * column.nullable, " (tells draws apart)" * column.draw
+    return column.description + empty + apart
 
 
 def _grouped(kinds: Mapping[str, str]) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.provenance import check_made_from, digest
 from learning_dynamics.pipeline.sweeps import sweep_tables
-from learning_dynamics.pipeline.tables import read_arrow, read_settings, read_table
+from learning_dynamics.pipeline.tables import drawn_by, read_arrow, read_settings, read_table
 from learning_dynamics.tidy import Settings
 
 # what a figure's or claim's job is told of a run: its name, its sweep and bundle if it has them, the fingerprint of its
@@ -30,7 +30,7 @@ def load_tables(folder: Path, roles: Mapping[str, RunSpec | Sequence[RunSpec]]) 
 
 
 def load_table(folder: Path, run: RunSpec, *, members_as: str | None = None) -> pd.DataFrame:
-    """Return the table of one run; ``attrs`` hold its settings and its name.
+    """Return the table of one run; ``attrs`` hold its settings, its draw columns and its name.
 
     Where `seed` was swept, the column of that name, which tells the members of each run apart, is called `members_as`;
     without it such a sweep is refused, as claims and figures count draws by that column.
@@ -60,17 +60,18 @@ def _swept(folder: Path, run: RunSpec, expected: str | None, members_as: str | N
         check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
     lengths = [rows for _, rows in parts]
     # joined before they become a data frame: three times faster than joining thousands of data frames
-    merged = pa.concat_tables([arrow for arrow, _ in read]).to_pandas()
+    joined = pa.concat_tables([arrow for arrow, _ in read])
+    merged, draw = joined.to_pandas(), drawn_by(joined.schema)
     for key in sweep:
         swept = [differing[key] for members in tables.values() for _, differing in members]
         values = pd.Series(swept).repeat(lengths).to_numpy()
         if members_as and key == "seed" and members_as not in merged:
-            merged = merged.rename(columns={"seed": members_as})
+            merged, draw = merged.rename(columns={"seed": members_as}), (*draw, members_as)
         if key in merged and not (merged[key].to_numpy() == values).all():
             raise ProjectError(
                 f"{folder}/{name}: the metrics have a column `{key}` that is not the swept setting `{key}`; "
                 + ("raise `seeds` instead" if key == "seed" else "rename it")
             )
         merged[key] = values
-    merged.attrs = {"settings": Settings(records[0]["settings"] | sweep)}
+    merged.attrs = {"settings": Settings(records[0]["settings"] | sweep), "draw": draw}
     return merged

@@ -21,7 +21,7 @@ def table_of(growth):
     flow = rows({"sigma_w1": START[None, None]}, axes).assign(phase="flow")
     limit = rows({"sigma_w1": (end, 1.0), "sigma_beta": end[..., :2]}, axes).assign(phase="limit")
     table = pd.concat([flow, limit], ignore_index=True)
-    table.attrs["settings"] = {"variance": 0.01, "output_variance": 0.01}
+    table.attrs = {"settings": {"variance": 0.01, "output_variance": 0.01}, "draw": ("seed",)}
     return table
 
 
