@@ -10,7 +10,6 @@ import numpy as np
 from learning_dynamics.claims import Check, every_draw
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
-DRAW = ["network", "depth", "seed", "scale", "direction"]
 # Error of a flow's limit, relative, in units of the integrator's rtol, which it allows itself in each step. Flows to a
 # limit take 300 to 3,400 steps; a bound of so many is set from five seeds, whose worst flow was off by 730 times rtol.
 LIMIT_ERROR = 2000.0
@@ -32,7 +31,7 @@ def last_values(tables: Sequence[Table], quantity: str, **where: Any) -> np.ndar
     found = []
     for table in tables:
         last = select(table, quantity, sigma=table["sigma"].max(), **where)
-        found.append(by_draw(last, quantity, draw=DRAW)[:, 0])
+        found.append(by_draw(last, quantity)[:, 0])
     return np.concatenate(found)
 
 
@@ -63,7 +62,7 @@ def in_passage(tables: Sequence[Table], quantity: str) -> np.ndarray:
     found = []
     for table in tables:
         late = select(table, quantity)
-        values = np.abs(by_draw(late[late["sigma"] >= table["sigma"].max() / 2], quantity, draw=DRAW))
+        values = np.abs(by_draw(late[late["sigma"] >= table["sigma"].max() / 2], quantity))
         found.append(values.max(axis=1) > 1.1 * values.min(axis=1))
     return np.concatenate(found)
 

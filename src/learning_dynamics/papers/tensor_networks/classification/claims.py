@@ -8,7 +8,6 @@ import numpy as np
 
 from learning_dynamics.claims import Check, Finding, Judgement, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import (
-    DRAW,
     last_values,
     loss_vanishes,
     settles,
@@ -17,7 +16,7 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
     while_exact,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
@@ -148,7 +147,7 @@ def _below_one(tables: Sequence[Table]) -> Check:
 
 def _late(table: Table, quantity: str) -> np.ndarray:
     """Return the largest value of a quantity over the second half of log log t, one a draw."""
-    return by_draw(table[table["sigma"] >= table["sigma"].max() / 2], quantity, draw=DRAW).max(axis=1)
+    return by_draw(table[table["sigma"] >= table["sigma"].max() / 2], quantity).max(axis=1)
 
 
 @claim(
@@ -454,7 +453,7 @@ def _of_starts(table: Table) -> tuple[np.ndarray, ...]:
     last = table["sigma"].max()
     for (network, depth, seed), _ in select(table, "direction").groupby(["network", "depth", "seed"]):
         where = {"network": network, "depth": depth, "seed": seed}
-        end, before = (by_draw(table, "direction", draw="start", sigma=s, **where) for s in (last, last / 2))
+        end, before = (by_draw(table, "direction", sigma=s, **where) for s in (last, last / 2))
         angle = _degrees(end[:, None], end[None])
         limits: list[int] = []
         for place in range(len(end)):
@@ -506,10 +505,10 @@ def log_time_exponents(
     tables = [table for table in (settling, two, three) if (table["quantity"] == "power").any()]
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
-    draw = [*DRAW, "index"]
 
     def last(quantity: str, column: str = "value") -> np.ndarray:
-        return np.concatenate([by_draw(table, quantity, draw=draw, column=column)[:, 0] for table in tables])
+        each = [(table, [*draw_columns(table), "index"]) for table in tables]
+        return np.concatenate([by_draw(table, quantity, draw=draw, column=column)[:, 0] for table, draw in each])
 
     power, theory, names, depths = (last("power", column) for column in ("value", "predicted", "network", "depth"))
     power, theory, depths = power.astype(float), theory.astype(float), depths.astype(int)

@@ -17,21 +17,19 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
 )
 from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measured, singular_products
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-NETWORK = Column("network", "str", "architecture")
-DEPTH = Column("depth", "int", "number of layers L")
-SCALE = Column("scale", "float", "initial scale alpha")
-DIRECTION = Column("direction", "int", "which of the initial directions")
-SIGMA = Column("sigma", "float", "log(1 + log(1 + t))")
-VALUE = Column("value", "float", "measured; empty where the flow could not be followed, or the fit has no points", True)
+DIRECTION = Column("direction", "int", "which of the initial directions", draw=True)
+START = Column("start", "int", "which of the starts", draw=True)
+FITS = Column("value", "float", "measured; empty where the flow could not be followed, or the fit has no points", True)
 RESTS = 2e-12  # share at which a part that nothing pushes stands still, rounding having added up over the steps
 FLOOR = 1e3  # in units of what the integrator may be off by: what is smaller is not judged
 NEARLY = 100.0  # over the exponent's cap: by how much a margin must exceed the least for its point to lose its weight
-DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, QUANTITY, INDEX, VALUE, PREDICTED)
+DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, QUANTITY, INDEX, FITS, PREDICTED)
 
 
 @columns(*DECLARED)
@@ -207,7 +205,7 @@ def _first_and_later(network: TensorNetwork, states: np.ndarray) -> tuple[np.nda
     return first, np.stack(later, axis=-1)
 
 
-STARTS = (SEED, NETWORK, DEPTH, Column("start", "int", "which of the starts"), SIGMA, QUANTITY, INDEX, VALUE, PREDICTED)
+STARTS = (SEED, NETWORK, DEPTH, START, SIGMA, QUANTITY, INDEX, FITS, PREDICTED)
 
 
 @columns(*STARTS)
@@ -237,7 +235,7 @@ def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
     return joined(STARTS, *tables)
 
 
-@columns(SEED, SCALE, Column("time", "float", "gradient-flow time"), QUANTITY, INDEX, VALUE, PREDICTED)
+@columns(SEED, SCALE, TIME, QUANTITY, INDEX, FITS, PREDICTED)
 def from_opposed_layers(trajectory: Trajectory) -> pd.DataFrame:
     """Measure ``loss`` and ``size``, the largest parameter, of layers that start opposed."""
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings["scales"]
@@ -247,4 +245,4 @@ def from_opposed_layers(trajectory: Trajectory) -> pd.DataFrame:
     outputs = np.einsum("mtj,mj->mt", states[..., :half] * states[..., half:], (y[..., None] * X)[seeds, 0])
     found = {"loss": np.exp(-outputs), "size": np.abs(states).max(axis=-1)}
     table = rows(found, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))
-    return joined((SEED, SCALE, Column("time", "float", ""), QUANTITY, INDEX, VALUE, PREDICTED), table)
+    return joined(from_opposed_layers.columns, table)

@@ -11,12 +11,10 @@ from learning_dynamics.evidence import Estimate, mean
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
-DRAW = ["depth", "seed"]
-
 
 def _of(table: Table, quantity: str) -> np.ndarray:
     """Return a quantity, shape (draws, scales), scales ascending."""
-    return by_draw(table.sort_values("scale", kind="stable"), quantity, draw=DRAW)
+    return by_draw(table.sort_values("scale", kind="stable"), quantity)
 
 
 def _scales(table: Table) -> np.ndarray:
@@ -215,11 +213,8 @@ def equation_84(layers: Table) -> Finding:
     second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
     least {value:.3g} times $\lambda^{L-1}$.
     """
-    depths = by_draw(layers, "chain", draw=["depth", "seed"], column="depth")[:, 0]
-    values = {
-        name: by_draw(layers, name, draw=["depth", "seed"])[:, 0]
-        for name in ("chain", "power", "conclusion", "largest")
-    }
+    depths = by_draw(layers, "chain", column="depth")[:, 0]
+    values = {name: by_draw(layers, name)[:, 0] for name in ("chain", "power", "conclusion", "largest")}
     rounding = 1e-12
 
     def judge(predicted: tuple[int, int, str]) -> Judgement:

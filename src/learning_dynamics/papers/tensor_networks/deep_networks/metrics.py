@@ -11,19 +11,13 @@ import pandas as pd
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import coefficients, matrices
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, relative_distance
 from learning_dynamics.papers.tensor_networks.starts import last_of_product
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
-from learning_dynamics.tidy import VALUE as MEASURED
+from learning_dynamics.papers.tensor_networks.tables import DEPTH
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-DECLARED = (
-    SEED,
-    Column("depth", "int", "number of layers L"),
-    Column("scale", "float", "initial scale alpha"),
-    QUANTITY,
-    INDEX,
-    Column("value", "float", "measured; empty where the integrator gave up", True),
-    PREDICTED,
-)
+SCALE = Column("scale", "float", "initial scale alpha; every draw starts at each")
+INTEGRATED = Column("value", "float", "measured; empty where the integrator gave up", nullable=True)
+DECLARED = (SEED, DEPTH, SCALE, QUANTITY, INDEX, INTEGRATED, PREDICTED)
 
 
 @columns(*DECLARED)
@@ -66,7 +60,7 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
     return joined(DECLARED, *tables)
 
 
-PRODUCTS = (SEED, Column("depth", "int", "number of layers L"), QUANTITY, INDEX, MEASURED, PREDICTED)
+PRODUCTS = (SEED, DEPTH, QUANTITY, INDEX, VALUE, PREDICTED)
 
 
 @columns(*PRODUCTS)

@@ -16,9 +16,7 @@ from learning_dynamics.claims import (
 )
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.settings import Positive, Real
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
-
-START = ["network", "scale", "direction"]
+from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
 
 @claim(
@@ -40,8 +38,7 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     """
     if select(steps, "condition")["value"].min() <= 0:
         raise Untested("the initial directions do not fulfil the theorem's condition")
-    draw = ["network", "seed", "scale"]
-    measured = _by_network(tensors, "parameter", draw, "value")
+    measured = _by_network(tensors, "parameter", "value")
     tolerance = LIMIT_ERROR * settings_of(tensors)["rtol"]
     error = _distances(steps, "limit")
     _, small, large, *_ = sizes = sorted(steps["step"].unique())
@@ -81,7 +78,7 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
         return Judgement(flow, extrapolated, slope)
 
     formula, swapped, exchanged = (
-        _by_network(tensors, name, draw, "predicted") for name in ("parameter", "swapped", "exchanged")
+        _by_network(tensors, name, "predicted") for name in ("parameter", "swapped", "exchanged")
     )
     return Finding(
         judge,
@@ -94,11 +91,11 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     )
 
 
-def _by_network(table: Table, quantity: str, draw: list[str], column: str) -> np.ndarray:
+def _by_network(table: Table, quantity: str, column: str) -> np.ndarray:
     """Return a quantity, one row a draw, padded with zeros to the widest network."""
     found = []
     for network in sorted(table["network"].unique()):
-        found.append(by_draw(table, quantity, draw=draw, column=column, network=network))
+        found.append(by_draw(table, quantity, column=column, network=network))
     width = max(rows.shape[1] for rows in found)
     return np.concatenate([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in found])
 
@@ -107,22 +104,22 @@ def _distances(steps: Table, quantity: str) -> dict[float, np.ndarray]:
     """Return by step size the largest distance of a coefficient from its prediction, one a draw."""
     found = {}
     for step in steps["step"].unique():
-        value, predicted = (by_draw(steps, quantity, draw=START, column=c, step=step) for c in ("value", "predicted"))
+        value, predicted = (by_draw(steps, quantity, column=c, step=step) for c in ("value", "predicted"))
         found[step] = np.abs(value - predicted).max(axis=1)
     return found
 
 
 def _second_difference(steps: Table, sizes: Sequence[float]) -> np.ndarray:
     """Return the second divided difference of the limits at three steps, the largest of the coefficients of a draw."""
-    low, middle, high = (by_draw(steps, "limit", draw=START, step=size) for size in sizes)
+    low, middle, high = (by_draw(steps, "limit", step=size) for size in sizes)
     first, second = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
     return np.abs((second - first) / (sizes[2] - sizes[0])).max(axis=1)
 
 
 def _worst_of_starts(steps: Table, errors: np.ndarray) -> np.ndarray:
     """Return the largest of one error a draw over the starts of each network and scale."""
-    draws = select(steps, "condition", step=0.0).groupby(START).size().reset_index()
-    return draws.assign(error=errors).groupby(START[:2])["error"].max().to_numpy()
+    draws = select(steps, "condition", step=0.0).groupby(draw_columns(steps)).size().reset_index()
+    return draws.assign(error=errors).groupby(["network", "scale"])["error"].max().to_numpy()
 
 
 @claim(
@@ -209,7 +206,7 @@ def _spread(limits: Table, quantity: str, scale: float, *, signed: bool) -> np.n
     """
     found = []
     for _, rows in select(limits, quantity, scale=scale).groupby(["network", "seed"]):
-        points = by_draw(rows, quantity, draw="direction")
+        points = by_draw(rows, quantity)
         apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
         if not signed:
             apart = np.minimum(apart, np.linalg.norm(points[:, None] + points[None], axis=-1))
@@ -229,7 +226,7 @@ def min_norm_points(
     """
     names = list(printed)
     for role, run in (("regression", regression), ("classification", classification)):
-        labelled = by_draw(run, "labelled", draw="network")[0]
+        labelled = by_draw(run, "labelled")[0]
         if labelled.tolist() != points[role]:
             raise Untested(f"the solutions are printed for other data of {role}")
     solutions = []
@@ -280,9 +277,9 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Fi
     The largest distance of {draws} runs is {value:.1e} of the coefficients' size. It is what steps of this size leave:
     figure limit_accuracy has the same runs with smaller ones.
     """
-    limit, predicted = (by_draw(regression, "limit", draw=START, column=column) for column in ("value", "predicted"))
-    network = by_draw(regression, "limit", draw=START, column="network")[:, 0]
-    initial = by_draw(regression[regression["time"] == 0], "coefficient", draw=START)
+    limit, predicted = (by_draw(regression, "limit", column=column) for column in ("value", "predicted"))
+    network = by_draw(regression, "limit", column="network")[:, 0]
+    initial = by_draw(regression[regression["time"] == 0], "coefficient")
     least = np.array([select(regression, "reference", network=name)["value"].to_numpy() for name in network])
 
     def judge(points: np.ndarray) -> Judgement:
@@ -341,7 +338,7 @@ def _spreads(table: Table, scale: float) -> np.ndarray:
     """Return the largest distance between the limits of each network."""
     found = []
     for network in sorted(select(table, "limit")["network"].unique()):
-        points = by_draw(table, "limit", draw="direction", network=network, scale=scale)
+        points = by_draw(table, "limit", network=network, scale=scale)
         found.append(np.max(np.linalg.norm(points[:, None] - points[None], axis=-1)))
     return np.array(found)
 
@@ -378,7 +375,7 @@ def _spans(last: Table, scale: float) -> np.ndarray:
     """Return the largest angle in degrees between the directions of two runs of each network."""
     found = []
     for network in sorted(select(last, "limit")["network"].unique()):
-        points = by_draw(last, "limit", draw="direction", network=network, scale=scale)
+        points = by_draw(last, "limit", network=network, scale=scale)
         units = points / np.linalg.norm(points, axis=-1, keepdims=True)
         apart, along = (np.linalg.norm(units[:, None] - sign * units[None], axis=-1) for sign in (1, -1))
         found.append(np.degrees(2 * np.arctan2(apart, along).max()))
@@ -395,8 +392,8 @@ def final_loss(classification: Table, *, order: Positive) -> Finding:
     {exactly} are below $10^{-5}$ itself.
     """
     last = classification[classification["time"] == classification["time"].max()]
-    losses = by_draw(last, "loss", draw=START)[:, 0]
-    growth = by_draw(last, "inverse_growth", draw=START)[:, 0]
+    losses = by_draw(last, "loss")[:, 0]
+    growth = by_draw(last, "inverse_growth")[:, 0]
 
     def judge(predicted: np.ndarray) -> Judgement:
         return Judgement(

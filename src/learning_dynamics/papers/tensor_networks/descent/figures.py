@@ -163,13 +163,13 @@ def _fit(axis: Axes, points: np.ndarray, margin: float) -> np.ndarray:
 
 def _distance(table: Table, network: str, scale: float) -> float:
     """Return the largest distance of a network's limits from the point of least norm in its own norm."""
-    limits = by_draw(table, "limit", draw="direction", network=network, scale=scale)
-    least = by_draw(table, "reference", draw="direction", network=network)
+    limits = by_draw(table, "limit", network=network, scale=scale)
+    least = by_draw(table, "reference", network=network)
     return float(np.max(np.linalg.norm(limits - least, axis=-1)))
 
 
 def _spread(table: Table, network: str, scale: float) -> float:
-    points = by_draw(table, "limit", draw="direction", network=network, scale=scale)
+    points = by_draw(table, "limit", network=network, scale=scale)
     return float(np.max(np.linalg.norm(points[:, None] - points[None], axis=-1)))
 
 

@@ -9,27 +9,17 @@ from learning_dynamics.papers.tensor_networks import one_point
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.limit_measures import OWN
 from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
-from learning_dynamics.tidy import VALUE as MEASURED
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, NETWORK
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-NETWORK = Column("network", "str", "architecture")
-SCALE = Column("scale", "float", "initial scale alpha; 0 where it does not enter")
-DIRECTION = Column("direction", "int", "which of the initial coefficients zbar_j; -1 where they do not enter")
-VALUE = Column("value", "float", "measured; empty where the flow could not be followed", True)
-DESCENT = (NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), QUANTITY, INDEX, MEASURED, PREDICTED)
-STEPS = (
-    NETWORK,
-    SCALE,
-    DIRECTION,
-    Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest"),
-    QUANTITY,
-    INDEX,
-    MEASURED,
-    PREDICTED,
-)
-DIRECTIONS = (SEED, NETWORK, SCALE, DIRECTION, QUANTITY, INDEX, VALUE, PREDICTED)
-TENSORS = (SEED, NETWORK, SCALE, QUANTITY, INDEX, VALUE, PREDICTED)
+SCALE = Column("scale", "float", "initial scale alpha; 0 where it does not enter", draw=True)
+DIRECTION = Column("direction", "int", "which initial coefficients zbar_j; -1 where they do not enter", draw=True)
+DESCENT = (NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), QUANTITY, INDEX, VALUE, PREDICTED)
+STEP = Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest")
+STEPS = (NETWORK, SCALE, DIRECTION, STEP, QUANTITY, INDEX, VALUE, PREDICTED)
+DIRECTIONS = (SEED, NETWORK, SCALE, DIRECTION, QUANTITY, INDEX, FOLLOWED, PREDICTED)
+TENSORS = (SEED, NETWORK, SCALE, QUANTITY, INDEX, FOLLOWED, PREDICTED)
 
 
 def _starts(settings: dict) -> dict[str, np.ndarray]:

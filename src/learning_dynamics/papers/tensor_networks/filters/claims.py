@@ -11,15 +11,13 @@ from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR, f
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
-DRAW = ["network", "seed"]
-
 
 def _at(flows: Sequence[Table], quantity: str, end: str, **where: object) -> np.ndarray:
     """Return a quantity at the last time or the first (``max`` or ``min``), one value a network and data set."""
     found = []
     for run in flows:
         rows = select(run, quantity, **where)
-        found.append(by_draw(rows[rows["sigma"] == rows["sigma"].agg(end)], quantity, draw=DRAW)[:, 0])
+        found.append(by_draw(rows[rows["sigma"] == rows["sigma"].agg(end)], quantity)[:, 0])
     return np.concatenate(found)
 
 

@@ -14,19 +14,19 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
 )
 from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, what_is_left
 from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-VALUE = Column("value", "float", "measured; empty where the flow could not be followed", True)
 DECLARED = (
     SEED,
-    Column("network", "str", "architecture, or filter_<k>: convolutional with a first filter of length k"),
+    Column("network", "str", "architecture, or filter_<k>: convolutional with a first filter of length k", draw=True),
     Column("length", "int", "filter length k, 0 for others"),
-    Column("sigma", "float", "log(1 + log(1 + t))"),
+    SIGMA,
     QUANTITY,
     INDEX,
-    VALUE,
+    FOLLOWED,
     PREDICTED,
 )
 

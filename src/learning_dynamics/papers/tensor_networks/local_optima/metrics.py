@@ -12,20 +12,14 @@ from learning_dynamics.papers.tensor_networks.local_optima.theory import (
     greedy_choice,
 )
 from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, SCALE
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-REACHED = (
-    SEED,
-    Column("depth", "int", "number of layers L"),
-    Column("scale", "float", "initial scale alpha"),
-    Column("start", "int", "which of the starts on a data set, the same at every scale"),
-    QUANTITY,
-    INDEX,
-    Column("value", "float", "measured; empty where a flow is at no local optimum", True),
-    PREDICTED,
-)
+START = Column("start", "int", "which of the starts on a data set, the same at every scale")
+OPTIMAL = Column("value", "float", "measured; empty where a flow is at no local optimum", nullable=True)
+REACHED = (SEED, DEPTH, SCALE, START, QUANTITY, INDEX, OPTIMAL, PREDICTED)
 
 
 @columns(*REACHED)

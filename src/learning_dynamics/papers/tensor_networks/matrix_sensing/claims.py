@@ -13,7 +13,6 @@ from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
-DRAW = ["depth", "scale", "seed"]
 BITS = {"single": 24, "double": 53, "extended": 64}
 RIVALS = {
     "the minimiser for one more layer": "other_depth",
@@ -26,7 +25,7 @@ RIVALS = {
 def _limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Check:
     return equal_on_every_draw(
         name,
-        by_draw(table, "entry", draw=DRAW, **where),
+        by_draw(table, "entry", **where),
         predicted,
         tolerance=LIMIT_ERROR * settings_of(table)["rtol"],
         because="the integrator's tolerance, step by step",
@@ -34,7 +33,7 @@ def _limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Che
 
 
 def _predicted(table: Table, quantity: str, **where: Any) -> np.ndarray:
-    return by_draw(table, quantity, draw=DRAW, column="predicted", **where)
+    return by_draw(table, quantity, column="predicted", **where)
 
 
 @claim("Corollary 7", scope="random commuting indefinite sensors, followed in their eigenbasis; two and three layers")
@@ -51,8 +50,8 @@ def corollary_7(eigen: Table) -> Finding:
     depths = sorted(eigen["depth"].unique())
 
     def far(quantity: str, scale: float, depth: int) -> float:
-        where = {"scale": scale, "depth": depth}
-        value, predicted = (by_draw(eigen, quantity, draw="seed", column=c, **where) for c in ("value", "predicted"))
+        columns = ("value", "predicted")
+        value, predicted = (by_draw(eigen, quantity, column=each, scale=scale, depth=depth) for each in columns)
         return float(np.max(np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)))
 
     return Finding(
@@ -90,16 +89,14 @@ def corollary_7_generic_basis(
     # while the departure is small it grows linearly, and formats differ by what rounding started it with
     shifts, expected = [], []
     for coarse, fine in pairs:
-        first, second = (
-            by_draw(rounding, "off_diagonal", draw="seed", scale=smallest, precision=name) for name in (coarse, fine)
-        )
+        first, second = (by_draw(rounding, "off_diagonal", scale=smallest, precision=name) for name in (coarse, fine))
         grown = (first < start) & (first > 0) & (second > 0)
         ratio = np.where(grown, np.log2(first) - np.log2(second), np.nan)
         shifts.append(np.array([np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in ratio]))
         expected.append(float(BITS[fine] - BITS[coarse]))
     small, deep = min(generic["scale"]), max(generic["depth"])
     value, predicted_limit = (
-        by_draw(generic, "entry", draw="seed", column=c, scale=small, depth=deep) for c in ("value", "predicted")
+        by_draw(generic, "entry", column=c, scale=small, depth=deep) for c in ("value", "predicted")
     )
     missed = np.abs(value - predicted_limit).max(axis=1) / np.abs(predicted_limit).max(axis=1)
     missed = np.where(np.isnan(missed), np.inf, missed)

@@ -7,15 +7,15 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
 from learning_dynamics.papers.tensor_networks.solutions import minimum_matrix_norm
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
-from learning_dynamics.tidy import VALUE as MEASURED
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, SCALE
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-SCALE = Column("scale", "float", "initial scale alpha")
-VALUE = Column("value", "float", "measured; empty where the flow did not converge", True)
-LIMITS = (SEED, Column("depth", "int", "number of layers L"), SCALE, QUANTITY, INDEX, VALUE, PREDICTED)
+CONVERGED = Column("value", "float", "measured; empty where the flow did not converge", nullable=True)
+LIMITS = (SEED, DEPTH, SCALE, QUANTITY, INDEX, CONVERGED, PREDICTED)
 TIME = Column("time", "float", "gradient-flow time, in units of alpha^(2 - L)")
-GROWTH = (SEED, Column("precision", "str", "floating-point format"), SCALE, TIME, QUANTITY, INDEX, MEASURED, PREDICTED)
+PRECISION = Column("precision", "str", "floating-point format", draw=True)
+GROWTH = (SEED, PRECISION, SCALE, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
 
 
 @columns(*LIMITS)

@@ -8,8 +8,6 @@ from learning_dynamics.claims import Finding, Judgement, claim, every_draw
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
-DRAW = ["network", "depth", "seed"]
-
 
 @claim(
     "sections 3 and B",
@@ -27,10 +25,9 @@ def tensor_formulation(outputs: Table) -> Finding:
     nothing changes. Where they are predicted to agree the largest difference is {value:.1e}; with sigmoid or softplus
     and three or more layers it is at least {apart:.1g}.
     """
-    draw = ["network", "activation", "depth", "seed"]
-    tensor, layered = (by_draw(outputs, "output", draw=draw, column=column)[:, 0] for column in ("value", "predicted"))
-    names, depths = (by_draw(outputs, "output", draw=draw, column=column)[:, 0] for column in ("network", "depth"))
-    zero = by_draw(outputs, "at_zero", draw=draw)[:, 0] == 0
+    tensor, layered = (by_draw(outputs, "output", column=column)[:, 0] for column in ("value", "predicted"))
+    names, depths = (by_draw(outputs, "output", column=column)[:, 0] for column in ("network", "depth"))
+    zero = by_draw(outputs, "at_zero")[:, 0] == 0
     blocks = np.isin(names, ["diagonal", "fully_connected"]) & (depths > 2)
     # where ReLU leaves nothing, both outputs are zero
     difference = np.abs(tensor - layered) / np.maximum(np.maximum(np.abs(tensor), np.abs(layered)), 1e-300)
@@ -60,8 +57,7 @@ def tensor_formulation(outputs: Table) -> Finding:
         rivals={
             r"$\phi(0) = 0$ is needed by every architecture": zero | (depths == 2),
             r"$\phi(0) = 0$ is needed with two layers too": zero | ~np.isin(names, ["diagonal", "fully_connected"]),
-            "only linear networks agree": by_draw(outputs, "output", draw=draw, column="activation")[:, 0]
-            == "identity",
+            "only linear networks agree": by_draw(outputs, "output", column="activation")[:, 0] == "identity",
         },
         corrected=zero | ~blocks,
         reason="zeros of the data tensor become the activation's value at zero",
@@ -94,14 +90,14 @@ def equation_80(flow: Table) -> Finding:
 
 
 def _conserved(flow: Table, where: dict, rival: str) -> Finding:
-    size = by_draw(flow, "size", draw=DRAW, **where).max(axis=1)
-    loss = by_draw(flow, "loss", draw=DRAW, **where)
+    size = by_draw(flow, "size", **where).max(axis=1)
+    loss = by_draw(flow, "loss", **where)
 
     def judge(predicted: str) -> Judgement:
         return Judgement(
             every_draw(
                 "largest drift relative to the largest term",
-                by_draw(flow, predicted, draw=DRAW, **where).max(axis=1) / size,
+                by_draw(flow, predicted, **where).max(axis=1) / size,
                 at_most=FLOW_ERROR * settings_of(flow)["rtol"],
                 because="a hundred times the integrator's tolerance",
                 predicted=0.0,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
@@ -22,24 +23,15 @@ ARRAYS = (
 )
 FORWARD = (
     SEED,
-    Column("network", "str", "architecture"),
-    Column("activation", "str", "entry by entry, after each layer but the last"),
-    Column("depth", "int", "number of layers L"),
+    NETWORK,
+    Column("activation", "str", "entry by entry, after each layer but the last", draw=True),
+    DEPTH,
     QUANTITY,
     INDEX,
     VALUE,
     PREDICTED,
 )
-FLOW = (
-    SEED,
-    Column("network", "str", "architecture"),
-    Column("depth", "int", "number of layers L"),
-    TIME,
-    QUANTITY,
-    INDEX,
-    VALUE,
-    PREDICTED,
-)
+FLOW = (SEED, NETWORK, DEPTH, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
 
 
 @columns(*ARRAYS)

@@ -12,7 +12,6 @@ from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
-DRAW = ["network", "depth", "seed", "start_margin"]
 CORRECTION = (
     r"The denominator is $1 + c\, \mathcal L(0)\, t$: that is what $\dot{\mathcal L} \leq -c\, \mathcal L^2$ gives."
 )
@@ -55,10 +54,10 @@ def _bounded(tables: Sequence[Table], constant: str) -> Finding:
     measured, time, constants = [], [], []
     for table in tables:
         where: dict[str, Any] = {"depth": sorted(select(table, constant)["depth"].unique())}
-        log_loss = by_draw(table, "log_loss", draw=DRAW, **where)
+        log_loss = by_draw(table, "log_loss", **where)
         measured.append(log_loss)
-        time.append(np.expm1(by_draw(table, "log_loss", draw=DRAW, column="log_time", **where)))
-        constants.append(by_draw(table, constant, draw=DRAW))
+        time.append(np.expm1(by_draw(table, "log_loss", column="log_time", **where)))
+        constants.append(by_draw(table, constant))
     losses, times, c = (np.concatenate(each) for each in (measured, time, constants))
 
     def excess(kind: str) -> np.ndarray:
@@ -93,7 +92,7 @@ def _bounded(tables: Sequence[Table], constant: str) -> Finding:
 
 def _slowest(table: Table, quantity: str, **where: Any) -> np.ndarray:
     """Return the smallest speed over time, one a draw; draws whose loss is at once within rounding have none."""
-    speeds = by_draw(table, quantity, draw=["network", "depth", "seed", "scale"], **where)
+    speeds = by_draw(table, quantity, **where)
     return np.fmin.reduce(speeds, axis=1)
 
 

@@ -11,32 +11,30 @@ from learning_dynamics.papers.tensor_networks.rates.theory import (
     matrix_constant,
     one_point_constant,
 )
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-NETWORK = Column("network", "str", "architecture")
-DEPTH = Column("depth", "int", "number of layers L")
-VALUE = Column("value", "float", "measured; empty where the flow could not be followed", True)
 EXPONENTIAL = (
     SEED,
     NETWORK,
     DEPTH,
-    Column("start_margin", "float", "least margin at the start"),
+    Column("start_margin", "float", "least margin at the start", draw=True),
     Column("log_time", "float", "log(1 + t)"),
     QUANTITY,
     INDEX,
-    VALUE,
+    FOLLOWED,
     PREDICTED,
 )
 SQUARED = (
     SEED,
     NETWORK,
     DEPTH,
-    Column("scale", "float", "initial scale alpha"),
+    SCALE,
     Column("time", "float", "gradient-flow time, in units of the bound's time constant"),
     QUANTITY,
     INDEX,
-    VALUE,
+    FOLLOWED,
     PREDICTED,
 )
 LOWEST = 1e-14  # of the loss at the start: below, rounding of the residuals shows

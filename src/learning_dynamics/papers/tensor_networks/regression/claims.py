@@ -12,19 +12,14 @@ from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
-DRAW = ["depth", "seed", "scale"]
 RIVALS = {
     "the minimiser for one more layer": "other_depth",
     r"the minimiser for $2 \alpha$": "other_scale",
     r"the least $\ell_1$ norm": "plain_l1",
     r"the least $\ell_2$ norm": "plain_l2",
 }
-
-
-def _values(table: Table, quantity: str, column: str = "value", **where: object) -> np.ndarray:
-    return by_draw(table, quantity, draw=DRAW, column=column, **where)
 
 
 def _followed(flows: Sequence[Table], printed: str, corrected: str | None = None, **others: Any) -> Finding:
@@ -54,7 +49,7 @@ def _followed(flows: Sequence[Table], printed: str, corrected: str | None = None
 
 def _all(flows: Sequence[Table], quantity: str, column: str) -> np.ndarray:
     """Return a quantity of every flow, one row a draw, padded with zeros to the most coefficients."""
-    found = [_values(table, quantity, column) for table in flows]
+    found = [by_draw(table, quantity, column=column) for table in flows]
     width = max(each.shape[1] for each in found)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in found])
 
@@ -129,8 +124,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     scales = sorted(select(ends, "coefficient")["scale"].unique())
     small, large = scales[0], scales[-1]
 
-    def distance(quantity: str, scale: float, **where: object) -> np.ndarray:
-        value, predicted = (_values(ends, quantity, c, scale=scale, **where) for c in ("value", "predicted"))
+    def distance(quantity: str, scale: float, **where: Any) -> np.ndarray:
+        value, predicted = (by_draw(ends, quantity, column=c, scale=scale, **where) for c in ("value", "predicted"))
         return np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)
 
     depths = sorted(select(ends, "coefficient")["depth"].unique())
@@ -200,10 +195,9 @@ def remark_4_growth(functions: Table) -> Finding:
     to a number is judged by its slope against $\log |t|$ between the last two records: it is {shallow:.4f} with two
     layers, and at most {deep:.1e} with more.
     """
-    draw = ["depth", "sign"]
-    penalty, h, q = (by_draw(functions, quantity, draw=draw) for quantity in ("penalty", "h", "q"))
+    penalty, h, q = (by_draw(functions, quantity) for quantity in ("penalty", "h", "q"))
     h, q = np.abs(h), np.abs(q)
-    depths = by_draw(functions, "reached", draw=draw, column="depth")[:, 0]
+    depths = by_draw(functions, "reached", column="depth")[:, 0]
     if not (depths == 2).any() or not (depths > 2).any():
         raise Untested("needs two layers, and more")
     spans = np.log(h[:, -1] / h[:, -2])
@@ -260,9 +254,10 @@ def lemma_5_1(functions: Table) -> Finding:
     bound agrees to {value:.1e}.
     """
     tolerance = FLOW_ERROR * settings_of(functions)["rtol"]
-    reached = select(functions, "reached").sort_values(["depth", "sign"])
+    draw = draw_columns(functions)
+    reached = select(functions, "reached").sort_values(draw)
     h = select(functions, "h")
-    falls = [(rows.sort_values("time")["value"].diff().dropna() <= 0).sum() for _, rows in h.groupby(["depth", "sign"])]
+    falls = [(rows.sort_values("time")["value"].diff().dropna() <= 0).sum() for _, rows in h.groupby(draw)]
 
     def judge(predicted: np.ndarray) -> Judgement:
         return Judgement(
@@ -275,8 +270,8 @@ def lemma_5_1(functions: Table) -> Finding:
             ),
             equal_on_every_draw(
                 "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
-                by_draw(functions, "time_of_h", draw=["depth", "sign"]),
-                by_draw(functions, "time_of_h", draw=["depth", "sign"], column="predicted"),
+                by_draw(functions, "time_of_h"),
+                by_draw(functions, "time_of_h", column="predicted"),
                 tolerance=tolerance,
                 because="as above",
             ),

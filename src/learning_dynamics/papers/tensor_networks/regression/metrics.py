@@ -14,28 +14,19 @@ from learning_dynamics.papers.tensor_networks.regression.theory import (
     vanishing_power,
 )
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, SCALE
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
-from learning_dynamics.tidy import VALUE as MEASURED
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-VALUE = Column("value", "float", "measured; empty where the flow could not be followed", True)
-LIMITS = (
-    SEED,
-    Column("depth", "int", "number of layers L"),
-    Column("scale", "float", "initial scale alpha"),
-    QUANTITY,
-    INDEX,
-    VALUE,
-    PREDICTED,
-)
+LIMITS = (SEED, DEPTH, SCALE, QUANTITY, INDEX, FOLLOWED, PREDICTED)
 FUNCTIONS = (
-    Column("depth", "int", "number of layers L"),
-    Column("sign", "int", "1 forward, -1 backward in time"),
+    DEPTH,
+    Column("sign", "int", "1 forward, -1 backward in time", draw=True),
     TIME,
     QUANTITY,
     INDEX,
-    MEASURED,
+    VALUE,
     PREDICTED,
 )
 PLOTTED = 61
