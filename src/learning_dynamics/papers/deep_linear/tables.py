@@ -6,12 +6,11 @@ import numpy as np
 
 from learning_dynamics.tidy import Column, Table, select
 
-DEPTH = Column("depth", "int", "number of layers")
-DRAW = Column("draw", "int", "draw of the matrix, its observed entries and the initialisation")
-SCALE = Column("scale", "float", "initialisation scale s: layers' entries have deviation s^(1/N) n^(-1/2)")
-OBSERVED = Column("observed", "int", "number of observed entries")
+DEPTH = Column("depth", "int", "number of layers", draw=True)
+DRAW = Column("draw", "int", "draw of the matrix, its observed entries and the initialisation", draw=True)
+SCALE = Column("scale", "float", "initialisation scale s: layers' entries have deviation s^(1/N) n^(-1/2)", draw=True)
+OBSERVED = Column("observed", "int", "number of observed entries", draw=True)
 CONVERGED = Column("converged", "bool", "whether the training loss reached the one asked for")
-MEASURED = Column("value", "float", "measured", nullable=True)
 
 
 def completed(table: Table, quantity: str, scale: float) -> np.ndarray:

@@ -135,7 +135,7 @@ def counts(speedups, seeds=6, best=4, spread=0.0):
     table = pd.concat(rows, ignore_index=True)
     extra = table.iloc[:1].assign(quantity="features", value=10.0)
     table = pd.concat([table, extra], ignore_index=True)
-    table.attrs["settings"] = {}
+    table.attrs = {"settings": {}, "draw": ("depth", "rule", "seed")}
     return table
 
 
@@ -241,7 +241,7 @@ def grown(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
             rows += [{"exponent": exponent, "depth": depth, "stiffness": kappa, "seed": seed, "quantity": quantity,
                       "value": np.nan if seed in lost else value} for quantity in ("steps", "fewest")]  # fmt: skip
     table = pd.DataFrame(rows)
-    table.attrs["settings"] = {}
+    table.attrs = {"settings": {}, "draw": ("depth", "exponent", "stiffness", "seed")}
     return table
 
 

@@ -336,7 +336,7 @@ def factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8)):
             for depth in depths for index, sigma in enumerate(values, start=1)
             for quantity, value in (("sigma", sigma), ("factor", law(sigma, depth)))]  # fmt: skip
     table = pd.DataFrame(rows)
-    table.attrs["settings"] = {}
+    table.attrs = {"settings": {}, "draw": ("depth", "seed")}
     return evaluation("deep_linear", "larger_depth_larger_factors", {"factors": table}, rounding=1e-9)
 
 

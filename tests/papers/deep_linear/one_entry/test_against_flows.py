@@ -171,7 +171,7 @@ def made_up(exponents, slope=RATE, draws=9, wobble=0.0):
                                "index": index, "value": values})
                  for index, values in ((1, larger), (2, smaller))]  # fmt: skip
     table = pd.concat(rows, ignore_index=True)
-    table.attrs["settings"] = {"measurement": [2.0, 2.0 * RATE]}
+    table.attrs = {"settings": {"measurement": [2.0, 2.0 * RATE]}, "draw": ("depth", "seed")}
     return table
 
 
@@ -188,7 +188,7 @@ def closed(off=0.0, depth=2):
         rows += [pd.DataFrame({"depth": N, "seed": 0, "time": np.arange(60.0), "quantity": "sigma", "index": index,
                                "value": values}) for index, values in ((1, larger), (2, smaller))]  # fmt: skip
     table = pd.concat(rows, ignore_index=True)
-    table.attrs["settings"] = {"start": 0.1, "ratio": RATE, "rtol": 1e-10}
+    table.attrs = {"settings": {"start": 0.1, "ratio": RATE, "rtol": 1e-10}, "draw": ("depth", "seed")}
     return table
 
 
@@ -242,6 +242,7 @@ def signs(shallow, deep, predicted):
             rows.append({"depth": depth, "seed": seed, "time": 1.0, "quantity": "predicted_sign", "index": 0,
                          "value": predicted[seed]})  # fmt: skip
     table = pd.DataFrame(rows)
+    table.attrs["draw"] = ("depth", "seed")
     return evaluation("deep_linear", "one_entry_determinant_sign", {"entry": table})
 
 

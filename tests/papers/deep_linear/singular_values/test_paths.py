@@ -78,7 +78,7 @@ def risen_at(first, last, depth, end=100.0, draws=2, spacing=1):
         rows.append(pd.DataFrame({"depth": depth, "draw": draw, "time": 0.0, "quantity": "rank", "index": 0,
                                   "value": [2.0]}))  # fmt: skip
     table = pd.concat(rows, ignore_index=True)
-    table.attrs["settings"] = {"depth": depth}
+    table.attrs = {"settings": {"depth": depth}, "draw": ("depth", "draw")}
     return table
 
 

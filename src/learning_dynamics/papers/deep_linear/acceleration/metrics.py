@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
+from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Count
-from learning_dynamics.tidy import QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, SEED, VALUE_IF_ANY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
 @columns(
     DEPTH,
-    Column("rule", "str", "network: descent on the layers; end_to_end: the preconditioned update itself"),
+    Column("rule", "str", "network: descent on the layers; end_to_end: the preconditioned update itself", draw=True),
     SEED,
     QUANTITY,
     Column("learning_rate", "float", "of the run", nullable=True),
     Column("iteration", "int", "of the loss; 0 for other quantities"),
-    MEASURED,
+    VALUE_IF_ANY,
 )
 def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     """Measure descent on an l_p regression.
@@ -47,11 +47,11 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
 
 @columns(
     DEPTH,
-    Column("exponent", "float", "p of the loss"),
-    Column("stiffness", "float", "length of the long sample; the other one has length one"),
+    Column("exponent", "float", "p of the loss", draw=True),
+    Column("stiffness", "float", "length of the long sample; the other one has length one", draw=True),
     SEED,
     QUANTITY,
-    MEASURED,
+    VALUE_IF_ANY,
 )
 def two_samples(trajectory: Trajectory) -> pd.DataFrame:
     """Measure descent on two samples.

@@ -6,19 +6,19 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
-from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, MEASURED, SCALE
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, SCALE
+from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
 @columns(
     DEPTH,
     SCALE,
-    Column("learning_rate", "float", "of plain descent, or of group RMSprop"),
+    Column("learning_rate", "float", "of plain descent, or of group RMSprop", draw=True),
     DRAW,
     CONVERGED,
     QUANTITY,
-    MEASURED,
+    VALUE_IF_ANY,
 )
 def completion(trajectory: Trajectory) -> pd.DataFrame:
     """Measure completed matrices.
@@ -38,7 +38,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     return joined(completion.columns, table)
 
 
-@columns(DRAW, QUANTITY, MEASURED)
+@columns(DRAW, QUANTITY, VALUE_IF_ANY)
 def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     """Measure nuclear-norm minimisers.
 

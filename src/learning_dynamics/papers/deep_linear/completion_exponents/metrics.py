@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completion_exponents.theory import step_growth
-from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, MEASURED, OBSERVED
-from learning_dynamics.tidy import QUANTITY, columns, joined, rows
+from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, OBSERVED
+from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
-@columns(DEPTH, OBSERVED, DRAW, QUANTITY, MEASURED)
+@columns(DEPTH, OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)
 def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
     """Measure ratios, of growth of the first singular value beyond the rank r over growth of the r-th, with two layers.
 

@@ -10,7 +10,7 @@ from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal,
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
 # starts of the guarantee's descent
 KEPT = ("assumptions hold", "imbalance allowed")
@@ -28,9 +28,9 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     is no minimum; at two layers that is the second order, and the Hessian's smallest eigenvalue is minus the largest
     singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
     """
-    depth = by_draw(zero, "order", draw=["depth", "seed"], column="predicted").ravel()
+    depth = by_draw(zero, "order", column="predicted").ravel()
     orders, curvature, expected, fall, leading, following = (
-        by_draw(zero, quantity, draw=["depth", "seed"], column=column).ravel()
+        by_draw(zero, quantity, column=column).ravel()
         for quantity, column in (("order", "value"), ("curvature", "value"), ("curvature", "predicted"),
                                  ("fall", "value"), ("fall", "predicted"), ("next", "value"))
     )  # fmt: skip
@@ -77,8 +77,7 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
     could hold; the smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed
     changes the rate by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
-    cells = ["depth", "margin", "start", "seed"]
-    table = select(flows, "rate").sort_values(cells)
+    table = select(flows, "rate").sort_values(draw_columns(flows))
     rate, depth, margin = (table[name].to_numpy() for name in ("value", "depth", "margin"))
     settings = settings_of(descent)
     of_descent = np.concatenate([by_draw(descent, "rate", case=case).ravel() for case in KEPT])
@@ -166,7 +165,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
 
     below = dict.fromkeys(names, "below")
     rivals = {f"starts beyond singular matrices reach it as well: {name}": below | {name: "beyond"} for name in names}
-    fraction = by_draw(losses, "fraction", draw=["loss", "seed"], start="below")
+    fraction = by_draw(losses, "fraction", start="below")
     return Finding(judge, below, rivals, facts={"fraction": float(fraction.max())})
 
 

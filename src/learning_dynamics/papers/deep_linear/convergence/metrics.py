@@ -7,19 +7,19 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES
-from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
+from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
 @columns(
     DEPTH,
-    Column("init", "str", "balanced, or layer_wise: independent Gaussian layers"),
-    Column("deviation", "float", "standard deviation of the end-to-end matrix's entries"),
+    Column("init", "str", "balanced, or layer_wise: independent Gaussian layers", draw=True),
+    Column("deviation", "float", "standard deviation of the end-to-end matrix's entries", draw=True),
     SEED,
     QUANTITY,
-    MEASURED,
+    VALUE_IF_ANY,
 )
 def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     """Measure how long descent takes.
@@ -45,11 +45,11 @@ CASES = np.array(["assumptions hold", "beyond a singular matrix", "unbalanced", 
 
 
 @columns(
-    Column("case", "str", "which assumption on the initialisation is broken, if any"),
+    Column("case", "str", "which assumption on the initialisation is broken, if any", draw=True),
     SEED,
     TIME,
     QUANTITY,
-    MEASURED,
+    VALUE_IF_ANY,
     PREDICTED,
 )
 def guarantee(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
@@ -74,11 +74,11 @@ STARTS = np.array(["smallest direction", "smallest direction, imbalance allowed"
 
 @columns(
     DEPTH,
-    Column("margin", "float", "c: every matrix with a singular value of at most this has a larger loss than the start"),
-    Column("start", "str", "where the flow starts"),
+    Column("margin", "float", "c: matrices with a singular value up to this have more loss than the start", draw=True),
+    Column("start", "str", "where the flow starts", draw=True),
     SEED,
     QUANTITY,
-    MEASURED,
+    VALUE_IF_ANY,
     PREDICTED,
 )
 def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
@@ -111,8 +111,9 @@ def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarr
     return np.where(np.isfinite(loss).all(axis=1), rate.min(axis=1), np.nan)
 
 
-@columns(Column("loss", "str", "the convex loss"), Column("start", "str", "below, or beyond, singular matrices' loss"),
-         SEED, TIME, QUANTITY, MEASURED)  # fmt: skip
+@columns(Column("loss", "str", "the convex loss", draw=True),
+         Column("start", "str", "below, or beyond, singular matrices' loss", draw=True),
+         SEED, TIME, QUANTITY, VALUE_IF_ANY)  # fmt: skip
 def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
     """Measure ``excess``, the loss over the first one; and ``fraction``, the first over what singular matrices have."""
     constants = trajectory.constants
@@ -131,11 +132,11 @@ def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
 
 
 @columns(
-    Column("dimension", "int", "number of inputs"),
-    Column("deviation", "str", "of the start's entries: over the dimension, or over its root"),
+    Column("dimension", "int", "number of inputs", draw=True),
+    Column("deviation", "str", "of the start's entries: over the dimension, or over its root", draw=True),
     SEED,
     QUANTITY,
-    MEASURED,
+    VALUE_IF_ANY,
 )
 def one_output(trajectory: Trajectory) -> pd.DataFrame:
     """Measure random balanced starts with one output.
@@ -154,7 +155,7 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
     return joined(one_output.columns, table)
 
 
-@columns(DEPTH, SEED, QUANTITY, MEASURED, PREDICTED)
+@columns(DEPTH, SEED, QUANTITY, VALUE_IF_ANY, PREDICTED)
 def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the saddle at zero weights.
 

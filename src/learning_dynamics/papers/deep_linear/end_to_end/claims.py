@@ -11,9 +11,8 @@ import numpy as np
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.end_to_end import theory
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
-FLOW = ["depth", "seed"]
 # +1 where a factor is to grow from fewer layers to more, -1 where it is to fall: of singular values, their factors with
 # fewer layers, and both numbers of layers
 Direction = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
@@ -21,7 +20,7 @@ Direction = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
 
 def _largest(table: Table, quantity: str, **where: Any) -> np.ndarray:
     """Return the largest value along each flow; nan if one is."""
-    values = by_draw(table, quantity, draw=FLOW, **where)
+    values = by_draw(table, quantity, **where)
     return np.where(np.isnan(values).any(axis=1), np.nan, values.max(axis=1, initial=-np.inf))
 
 
@@ -111,7 +110,7 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
 
     def judge(prediction: tuple[str, Table]) -> Judgement:
         quantity, table = prediction
-        values, integrated = (by_draw(table, quantity, draw=FLOW, column=each) for each in ("value", "predicted"))
+        values, integrated = (by_draw(table, quantity, column=each) for each in ("value", "predicted"))
         return Judgement(
             equal_on_every_draw("largest error of σ_r(t) over the largest σ", values, integrated,
                                 tolerance=amplification * rtol, resolution=1e-3,
@@ -142,7 +141,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
 
     def judge(prediction: tuple[str, Table]) -> Judgement:
         quantity, table = prediction
-        values, expected = (by_draw(table, quantity, draw=FLOW, column=each) for each in ("value", "predicted"))
+        values, expected = (by_draw(table, quantity, column=each) for each in ("value", "predicted"))
         return Judgement(
             equal_on_every_draw("largest error of an eigenvalue over the largest eigenvalue", values, expected,
                                 tolerance=amplification * rtol, resolution=1e-3,
@@ -170,12 +169,12 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
     {smallest:.1e}.
     """
     rtol = settings_of(balanced)["rtol"]
-    keys = [depth for (depth, _), _ in select(balanced, "sigma").groupby(FLOW)]
+    keys = [depth for (depth, _), _ in select(balanced, "sigma").groupby(draw_columns(balanced))]
     least, largest, last = (
-        np.array([_along(rows, reduced) for _, rows in select(balanced, quantity).groupby(FLOW)])
+        np.array([_along(rows, reduced) for _, rows in select(balanced, quantity).groupby(draw_columns(balanced))])
         for quantity, reduced in (("eigenvalue", "min"), ("eigenvalue", "max"), ("sigma", "min"))
     )
-    at_singular = by_draw(balanced, "eigenvalue_at_singular", draw=FLOW)
+    at_singular = by_draw(balanced, "eigenvalue_at_singular")
     rounding = f"{amplification:g} rtol, to which the layers are balanced"
 
     def judge(prediction: tuple[Callable[[np.ndarray, int], np.ndarray], bool]) -> Judgement:

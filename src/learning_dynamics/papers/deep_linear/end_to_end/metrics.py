@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear import networks
-from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED, SCALE
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
-@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, MEASURED, PREDICTED)
+@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
     """Measure gradient flow of the layers against the end-to-end dynamics.
 
@@ -130,7 +130,7 @@ def _norm(matrices: np.ndarray) -> np.ndarray:
     return np.linalg.norm(matrices, axis=(-2, -1))
 
 
-@columns(DEPTH, SEED, QUANTITY, INDEX, MEASURED, PREDICTED)
+@columns(DEPTH, SEED, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
     """Measure how balanced layers of one matrix move its singular values.
 
@@ -148,7 +148,7 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
     return joined(balanced_velocity.columns, table)
 
 
-@columns(SCALE, SEED, QUANTITY, MEASURED)
+@columns(SCALE, SEED, QUANTITY, VALUE_IF_ANY)
 def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     """Measure balance from small Gaussian layers, and from identity layers (scale 0).
 
@@ -172,7 +172,7 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     return joined(approximate_balance.columns, table)
 
 
-@columns(Column("learning_rate", "float", "step size"), SEED, QUANTITY, MEASURED)
+@columns(Column("learning_rate", "float", "step size", draw=True), SEED, QUANTITY, VALUE_IF_ANY)
 def balancedness_descent(trajectory: Trajectory) -> pd.DataFrame:
     """Measure ``drift``: how far gradient descent has moved the differences of layers' Gram matrices by its end."""
     differences = trajectory.series["gram_differences"]

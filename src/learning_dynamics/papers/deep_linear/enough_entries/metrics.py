@@ -7,12 +7,12 @@ import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
-from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, MEASURED, OBSERVED, SCALE
-from learning_dynamics.tidy import QUANTITY, columns, joined, rows
+from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, OBSERVED, SCALE
+from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
-@columns(DEPTH, SCALE, OBSERVED, DRAW, CONVERGED, QUANTITY, MEASURED)
+@columns(DEPTH, SCALE, OBSERVED, DRAW, CONVERGED, QUANTITY, VALUE_IF_ANY)
 def networks(trajectory: Trajectory) -> pd.DataFrame:
     """Measure completed matrices: ``error``, ``train_loss``, ``nuclear_norm``, ``effective_rank`` and the truth's.
 
@@ -26,7 +26,7 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     return joined(networks.columns, table)
 
 
-@columns(OBSERVED, DRAW, QUANTITY, MEASURED)
+@columns(OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)
 def minimisers(trajectory: Trajectory) -> pd.DataFrame:
     """Measure nuclear-norm minimisers as `networks` are measured; and ``gap``, the proved gap of the convex solver."""
     constants = trajectory.constants

@@ -12,7 +12,7 @@ from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, col
 from learning_dynamics.trajectory import Trajectory
 
 
-@columns(DEPTH, Column("case", "str", "outputs and inputs of the network"), SEED, QUANTITY, VALUE, PREDICTED)
+@columns(DEPTH, Column("case", "str", "outputs and inputs of the network", draw=True), SEED, QUANTITY, VALUE, PREDICTED)
 def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     """Measure ``integral``, of P_W vec(grad) along the closed curve over the integral of its absolute value.
 

@@ -39,7 +39,7 @@ def one_measurement(
     settings = settings_of(aligned)
     found = {depth: _last_exponents(generic, depth) for depth in depths}
     level = {depth: _last_exponents(entry, depth) for depth in depths}
-    larger, smaller = (by_draw(aligned, "sigma", draw=["depth", "seed"], index=index) for index in (1, 2))
+    larger, smaller = (by_draw(aligned, "sigma", index=index) for index in (1, 2))
     because = f"{share:g} of the power at depth 2"
 
     def judge(predicted: tuple[dict[int, float], float, dict[int, int]]) -> Judgement:

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.one_entry import theory
-from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, joined, rows
+from learning_dynamics.papers.deep_linear.tables import DEPTH
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 
-@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, MEASURED, PREDICTED)
+@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
     """Measure ``sigma``, the two singular values along the flow.
 
@@ -29,7 +29,7 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
     return joined(aligned_measurement.columns, table)
 
 
-@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, MEASURED, PREDICTED)
+@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def one_entry(trajectory: Trajectory) -> pd.DataFrame:
     """Measure one observed entry.
 
@@ -47,7 +47,7 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
     return joined(one_entry.columns, table, ends)
 
 
-@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, MEASURED)
+@columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY)
 def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
     """Measure ``sigma``, the two largest singular values along the path; its length takes time's place."""
     constants = trajectory.constants

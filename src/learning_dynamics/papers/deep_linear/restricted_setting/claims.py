@@ -12,7 +12,6 @@ from learning_dynamics.tidy import Table, by_draw, settings_of
 SCOPE = ("commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
          "layers that start at multiples of the identity; depths 2, 3 and 4; instances drawn until the least nuclear "
          "norm is attained at one matrix, with a dual slack")  # fmt: skip
-CELL = ["depth", "seed"]
 
 
 @claim("Current theory is oblivious to depth, theorem", scope=SCOPE)
@@ -40,7 +39,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
                        np.max(np.abs(approach[1:]) / np.maximum(np.abs(approach[:-1]), 1e-9), axis=0), at_most=1.0,
                        because="the limit is approached; differences of 1e-9 are the integrator's"),
             every_draw("largest relative error of a measurement",
-                       by_draw(ends, "misfit", draw=CELL, scale=scale)[:, 0],
+                       by_draw(ends, "misfit", scale=scale)[:, 0],
                        at_most=1e-6, because="the flow has fitted them"),
         )  # fmt: skip
 
@@ -54,7 +53,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
 
 
 def _norms(table: Table, scale: float, quantity: str = "nuclear_norm") -> tuple[np.ndarray, np.ndarray]:
-    measured, predicted = (by_draw(table, quantity, draw=CELL, column=each, scale=scale)[:, 0]
+    measured, predicted = (by_draw(table, quantity, column=each, scale=scale)[:, 0]
                            for each in ("value", "predicted"))  # fmt: skip
     return measured, predicted
 
@@ -71,8 +70,8 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     """
     smallest = ends["scale"].min()
     powers = np.array(settings_of(ends)["powers"])
-    change = by_draw(ends, "schatten_change", draw=CELL, scale=smallest)
-    seen = by_draw(ends, "seen", draw=CELL, scale=smallest)[:, 0]
+    change = by_draw(ends, "schatten_change", scale=smallest)
+    seen = by_draw(ends, "seen", scale=smallest)[:, 0]
     norms = change[:, powers == 1.0][:, 0]
 
     def judge(chosen: np.ndarray) -> Judgement:
@@ -116,7 +115,7 @@ def single_norm(
     """
     powers = settings_of(ends)["powers"]
     smallest = ends["scale"].min()
-    turned, left = (by_draw(ends, quantity, draw=CELL, scale=smallest)
+    turned, left = (by_draw(ends, quantity, scale=smallest)
                     for quantity in ("schatten_change", "schatten_left"))  # fmt: skip
     gains = {p: (-turned if p < 1 else left)[:, place] for place, p in enumerate(powers) if p != 1}
     nuclear = np.concatenate([

@@ -7,14 +7,15 @@ import pandas as pd
 from scipy.linalg import null_space
 from scipy.optimize import minimize
 
-from learning_dynamics.papers.deep_linear.tables import DEPTH, MEASURED
+from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
+START = Column("scale", "float", "the product of the layers starts at this multiple of the identity", draw=True)
 
-@columns(DEPTH, Column("scale", "float", "the product of the layers starts at this multiple of the identity"), SEED,
-         QUANTITY, INDEX, MEASURED, PREDICTED)  # fmt: skip
+
+@columns(DEPTH, START, SEED, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], turn: Positive) -> pd.DataFrame:
     """Measure the flow's end.
 

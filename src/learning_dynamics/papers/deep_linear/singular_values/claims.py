@@ -73,7 +73,7 @@ def _separations(table: Table, risen: float, begun: float) -> np.ndarray:
 def _last_gap(table: Table) -> np.ndarray:
     """Return by draw the last singular value within the matrix's rank over the one after it, at the end."""
     rank = int(select(table, "rank")["value"].iloc[0])
-    inside, beyond = (by_draw(table, "sigma", draw="draw", index=index)[:, -1] for index in (rank, rank + 1))
+    inside, beyond = (by_draw(table, "sigma", index=index)[:, -1] for index in (rank, rank + 1))
     return inside / beyond
 
 
