@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.tidy import Table, remembered, select, settings_of
+from learning_dynamics.tidy import Table, draw_columns, remembered, select, settings_of
 
 # Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
 # and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
@@ -15,8 +15,7 @@ RENORMALISED_FLOW_ERROR = 20.0
 ROUNDING = 1000 * float(np.finfo(float).eps)
 # Error of the central differences that measure speeds and curves, relative: the square of their step, tenfold
 DIFFERENCE_ERROR = 1e-7
-DRAW = ["classes", "examples", "features", "seed"]
-SIZE = DRAW[:3]
+SIZE = ["classes", "examples", "features"]
 
 Formula = Callable[..., np.ndarray]
 
@@ -29,7 +28,7 @@ def integration_error(table: Table) -> float:
 def largest(table: Table, *quantities: str, flow: str | None = None) -> np.ndarray:
     """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is."""
     chosen = select(table, **({} if flow is None else {"flow": flow}), quantity=list(quantities))
-    wide = chosen.groupby(DRAW)["value"]
+    wide = chosen.groupby(draw_columns(table))["value"]
     return wide.max().where(wide.apply(lambda values: values.notna().all())).to_numpy()
 
 

@@ -12,7 +12,6 @@ from learning_dynamics.claims import Check, Finding, Judgement, Untested, claim,
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
-    DRAW,
     ROUNDING,
     by_size,
     decades_back,
@@ -23,7 +22,7 @@ from learning_dynamics.papers.neural_collapse.draws import (
     times_of,
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, by_seed, over_trainings
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
 BOTH = ("orthogonal", "printed")
 FLOWS = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
@@ -503,7 +502,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
                                   ratios("trace", flows, flow, factor), 0.0, tolerance=integration_error(flows),
                                   because="error of the integrator", **given) for flow in BOTH),
         ]  # fmt: skip
-        classes = features.groupby(["classes", "examples", "features", "seed"])["classes"].first().to_numpy()
+        classes = features.groupby(draw_columns(features))["classes"].first().to_numpy()
         scale = 1.0 if factor else classes
         if bound:
             because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
@@ -549,11 +548,10 @@ def trace_and_product(features: Table) -> Finding:
     roomy = features[features["features"] >= features["classes"]]
     if not len(roomy):
         raise Untested("class means span all directions in every size: noise has none of its own; give more features")
-    without = features.groupby(DRAW).ngroups - roomy.groupby(DRAW).ngroups
+    draw = draw_columns(features)
+    without = features.groupby(draw).ngroups - roomy.groupby(draw).ngroups
     left_out = {"their class means span all directions, and noise has none of its own": without} if without else {}
-    trace, norm, condition = (
-        by_draw(roomy, name, draw=DRAW) for name in ("product_trace", "product_norm", "condition")
-    )
+    trace, norm, condition = (by_draw(roomy, name) for name in ("product_trace", "product_norm", "condition"))
 
     def judge(power: float) -> Judgement:
         slope = np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1])) / np.log(

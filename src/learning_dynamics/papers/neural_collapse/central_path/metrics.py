@@ -13,18 +13,18 @@ from learning_dynamics.papers.neural_collapse.central_path import converses, ide
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.settings import NonNegative
-from learning_dynamics.tidy import SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 CENTRAL_PATH = (
-    Column("classes", "int", "number of classes C"),
-    Column("examples", "int", "examples per class N"),
-    Column("features", "int", "number of features P"),
+    Column("classes", "int", "number of classes C", draw=True),
+    Column("examples", "int", "examples per class N", draw=True),
+    Column("features", "int", "number of features P", draw=True),
     SEED,
     Column("flow", "str", "a tangent map (orthogonal, printed, or one of `tangents.ALTERED_MAPS`), descent, or empty"),
     Column("step", "float", "step size of the discrete algorithm; 0 for flows"),
     Column("time", "float", "flow time; step size times number of steps for the discrete algorithm"),
-    Column("quantity", "str", "what the value is; see the metrics function"),
+    QUANTITY,
     Column("index", "int", "1, 2, ... along a spectrum, in descending order, or through variants; 0 for scalars"),
     Column("value", "float", "measured; empty where an integration could not be carried on", nullable=True),
 )

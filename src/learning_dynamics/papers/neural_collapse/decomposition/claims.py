@@ -12,7 +12,7 @@ from learning_dynamics import evidence
 from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
-from learning_dynamics.papers.neural_collapse.draws import DRAW, ROUNDING, by_size, largest
+from learning_dynamics.papers.neural_collapse.draws import ROUNDING, by_size, largest
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     SUFFIXES,
@@ -156,8 +156,8 @@ def nc23_term_and_simplex(features: Table) -> Finding:
     the whole loss: the dynamics, not the term's smallness, gives the simplex.
     """
     names = ("frame_means", "frame_classifiers", "duality")
-    left = by_draw(features, "scattered_nc23", draw=DRAW)[:, 0]
-    found = {name: by_draw(features, name, draw=DRAW)[:, 0] for name in (*names, "frame_inverse", "duality_inverse")}
+    left = by_draw(features, "scattered_nc23")[:, 0]
+    found = {name: by_draw(features, name)[:, 0] for name in (*names, "frame_inverse", "duality_inverse")}
 
     def judge(said: tuple[np.ndarray | float, ...]) -> Judgement:
         kinds = ("class means from a simplex frame", "classifiers from a simplex frame", "classifiers from class means")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.neural_collapse.draws import DIFFERENCE_ERROR, DRAW, ROUNDING, largest
+from learning_dynamics.papers.neural_collapse.draws import DIFFERENCE_ERROR, ROUNDING, SIZE, largest
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
 FREE = "Gaussian features of three sizes, within-class covariance of full rank"
 RENORMALISED = FREE + ", renormalised"
@@ -60,7 +60,7 @@ def tangent_space(features: Table) -> Finding:
             equal_on_every_draw(said, largest(features, name, flow=flow), 0.0, **given) for name, said in names.items()
         ]
         curves = largest(features, f"curve_equation{equation}", "curve_velocity")
-        missed = select(features, f"codimension{equation}").sort_values(DRAW)
+        missed = select(features, f"codimension{equation}").sort_values(draw_columns(features))
         rank = missed["features"] * (missed["features"] + 1) / 2
         return Judgement(
             *exact,
@@ -118,8 +118,8 @@ def projection_self_adjoint(features: Table) -> Finding:
     facts = {
         "printed": float(largest(features, "asymmetry", flow="printed").max()),
         "adjoint": float(largest(features, "adjoint_gradient").max()),
-        "moved": float(by_draw(features, "printed_gradient", draw=DRAW).min()),
-        "normal": float(by_draw(features, "gradient_normal", draw=DRAW).min()),
+        "moved": float(by_draw(features, "printed_gradient").min()),
+        "normal": float(by_draw(features, "gradient_normal").min()),
     }
     reason = "the printed map is not its own adjoint"
     rivals = {
@@ -139,7 +139,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
     """
 
     def order(flow: str) -> np.ndarray:
-        left = by_draw(features, "remainder", draw=DRAW, flow=flow)
+        left = by_draw(features, "remainder", flow=flow)
         return np.log2(left[:, -2] / left[:, -1])
 
     def judge(flow: str) -> Judgement:
@@ -179,7 +179,7 @@ def lemma_3(features: Table) -> Finding:
 
 def by_draws(features: Table, quantity: str) -> list[np.ndarray]:
     """Return a spectrum of each size, shape (draws, entries)."""
-    return [by_draw(rows, quantity) for _, rows in features.groupby(DRAW[:3])]
+    return [by_draw(rows, quantity) for _, rows in features.groupby(SIZE)]
 
 
 @claim("Lemma 7", scope="matrices of the sizes of three draws, both directions of the equivalence")

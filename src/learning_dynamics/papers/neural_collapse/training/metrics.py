@@ -12,18 +12,18 @@ from learning_dynamics.datasets.images import standardised
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.portrait.theory import coordinates
 from learning_dynamics.settings import Count, Natural, Positive
-from learning_dynamics.tidy import Column, columns
+from learning_dynamics.tidy import QUANTITY, Column, columns
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 Row = tuple[str, str, int, int, int, float]  # split, quantity, index, label, example, value
 
 
 @columns(
-    Column("data", "str", "data set"),
-    Column("seed", "int", "ensemble member"),
+    Column("data", "str", "data set", draw=True),
+    Column("seed", "int", "ensemble member", draw=True),
     Column("epoch", "int", "epochs of training"),
     Column("split", "str", "train or test: the images that the quantity is measured on"),
-    Column("quantity", "str", "what the value is; see the metrics function"),
+    QUANTITY,
     Column("index", "int", "1, 2, ... in descending order for singular values, coordinates 1, 2; 0 for scalars"),
     Column("label", "int", "class, for what belongs to one; -1 otherwise"),
     Column("example", "int", "image within its class, for features; -1 otherwise"),
