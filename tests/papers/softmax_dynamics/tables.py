@@ -19,7 +19,7 @@ def flow_table(quantities: Mapping[str, Any], *, seeds: int = 6, times: int = 4,
         for index, (value, predicted) in _entries(given)
     ]
     table = pd.DataFrame(rows)
-    table.attrs["settings"] = settings
+    table.attrs = {"settings": settings, "draw": ("seed",)}
     return table
 
 
@@ -53,7 +53,7 @@ def grid_table(
             entries = [(0, value)] if np.ndim(value) == 0 else enumerate(value, start=1)
             rows += [{**known, "index": index, "value": entry} for index, entry in entries]
     table = pd.DataFrame(rows)
-    table.attrs["settings"] = settings
+    table.attrs = {"settings": settings, "draw": ("counts", "init", "scale", "seed")}
     return table
 
 

@@ -2,12 +2,13 @@
 
 from learning_dynamics.tidy import Column
 
-COUNTS = Column("counts", "str", "class sizes, largest first, joined by dashes")
-CLASSES = Column("classes", "int", "number of classes V")
+COUNTS = Column("counts", "str", "class sizes, largest first, joined by dashes", draw=True)
+CLASSES = Column("classes", "int", "number of classes V", draw=True)
 SKEWED = Column("skewed", "bool", "whether class sizes differ")
-DIMENSION = Column("dimension", "int", "feature dimensions d")
-SCALE = Column("scale", "float", "standard deviation of the initial parameters")
-MEMBER = Column("seed", "int", "ensemble member within its cell")
+DIMENSION = Column("dimension", "int", "feature dimensions d", draw=True)
+SCALE = Column("scale", "float", "standard deviation of the initial parameters", draw=True)
+FEATURES_SCALE = Column("scale", "float", "standard deviation of the initial features", draw=True)
+MEMBER = Column("seed", "int", "ensemble member within its cell", draw=True)
 POPULATION = Column(
     "population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"
 )

@@ -78,6 +78,7 @@ def by_class(order: float, *, dropped: float = -0.5, size: float = 0.3, worst: f
              "gain_separate": 0.0, "fastest": np.sqrt(largest)}
         )  # fmt: skip
     table = pd.DataFrame(rows)
+    table.attrs["draw"] = ("classes", "largest", "scale", "seed")
     if worst:
         table.loc[7, "rate"] = worst * 2.0 * np.sqrt(table.loc[7, "largest"])
     return table

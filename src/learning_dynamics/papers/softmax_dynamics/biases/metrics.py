@@ -13,7 +13,7 @@ ESCAPES = (
     cells.COUNTS,
     cells.DIMENSION,
     cells.SCALE,
-    Column("seed", "int", "ensemble member within its cell, the same start at each scale"),
+    Column("seed", "int", "ensemble member within its cell, the same start at each scale", draw=True),
     QUANTITY,
     Column("index", "int", "1, 2, ...: classes by size, largest first"),
     Column("value", "float", "flow time; empty for a class never learned, and for a failed flow", nullable=True),

@@ -12,8 +12,8 @@ from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 MAP = (
-    Column("variant", "str", "what is changed: gradient descent (nothing), learning rate, momentum, ..."),
-    Column("amount", "float", "to what"),
+    Column("variant", "str", "what is changed: gradient descent (nothing), learning rate, momentum, ...", draw=True),
+    Column("amount", "float", "to what", draw=True),
     cells.COUNTS,
     cells.CLASSES,
     cells.SKEWED,

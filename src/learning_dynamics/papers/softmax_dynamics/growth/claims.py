@@ -15,7 +15,7 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     rate_errors,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Table, draw_columns, select
 
 
 @claim(
@@ -210,7 +210,7 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     fastest {worst:.2g} times as fast as the bound allows.
     """
     beyond = confident["rate"].abs() / (confident["sigma"] * confident["largest"])
-    members = [confident[name] for name in ("classes", "largest", "scale", "seed")]
+    members = [confident[name] for name in draw_columns(confident)]
 
     def judge(order: float) -> Judgement:
         rates = np.concatenate([_bounded(starts, early, order), _grown(repeated, order)])

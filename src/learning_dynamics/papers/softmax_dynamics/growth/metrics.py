@@ -11,11 +11,13 @@ from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted
 from learning_dynamics.tidy import Column, columns
 from learning_dynamics.trajectory import Trajectory
 
+LARGEST = Column("largest", "int", "size of the largest class; the others have one example", draw=True)
+
 
 @columns(
     cells.CLASSES,
-    Column("largest", "int", "size of the largest class; the others have one example"),
-    Column("scale", "float", "standard deviation of the initial features"),
+    LARGEST,
+    cells.FEATURES_SCALE,
     cells.MEMBER,
     Column("index", "int", "1, 2, ... singular values, descending"),
     Column("sigma", "float", "singular value of the features"),
@@ -63,7 +65,7 @@ def initial_states(trajectory: Trajectory) -> pd.DataFrame:
 
 EARLY = (
     cells.CLASSES,
-    Column("largest", "int", "size of the largest class; the others have one example"),
+    LARGEST,
     cells.MEMBER,
     Column("time", "float", "flow time in units of 1 / sqrt(largest), of repeated contexts in units of 1 / largest"),
     Column("sigma", "float", "largest singular value of the features", nullable=True),

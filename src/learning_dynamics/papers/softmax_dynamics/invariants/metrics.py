@@ -9,11 +9,11 @@ from learning_dynamics.measures.continuation import difference_rates, smallest_g
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
-TIDY = (SEED, TIME, QUANTITY, INDEX, Column("value", "float", "measured", nullable=True), PREDICTED)
-CORRELATION = Column("correlation", "float", "of any two inputs")
+TIDY = (SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
+CORRELATION = Column("correlation", "float", "of any two inputs", draw=True)
 RATE = Column("learning_rate", "float", "step size of gradient descent")
 
 

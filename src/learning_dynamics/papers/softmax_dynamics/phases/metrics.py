@@ -28,8 +28,8 @@ MOMENTS = ("start", "first class learned", "rare classes begin", "rare classes l
 GRID = (
     cells.COUNTS,
     cells.SKEWED,
-    Column("init", "str", "balanced or gaussian"),
-    Column("scale", "float", "standard deviation of the initial features"),
+    Column("init", "str", "balanced or gaussian", draw=True),
+    cells.FEATURES_SCALE,
     cells.MEMBER,
     Column("measure", "str", "rankme_centred, rankme or effective_rank, of classes with class_; empty for none"),
     cells.THRESHOLD,

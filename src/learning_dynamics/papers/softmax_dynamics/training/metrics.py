@@ -12,10 +12,10 @@ from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
 from learning_dynamics.trajectory import Trajectory
 
 CELLS = (
-    Column("method", "str", "SGD, momentum, Adam (decay in the gradient) or AdamW (decay off the parameters)"),
-    Column("learning_rate", "float", "learning rate; under momentum the effective one"),
-    Column("decay", "float", "weight decay"),
-    Column("batch", "int", "examples in a minibatch; 0 for all"),
+    Column("method", "str", "SGD, momentum, Adam (decay in the gradient) or AdamW (off the parameters)", draw=True),
+    Column("learning_rate", "float", "learning rate; under momentum the effective one", draw=True),
+    Column("decay", "float", "weight decay", draw=True),
+    Column("batch", "int", "examples in a minibatch; 0 for all", draw=True),
     Column("steps", "int", "after how many steps the course ends of which this is measured"),
     cells.COUNTS,
     cells.SKEWED,
