@@ -1,4 +1,4 @@
-"""Every quantity that a claim reads, as measured at smoke scale: the numbers that are written down."""
+"""Every quantity that a claim reads, as measured at smoke scale: the numbers that are written down, and the draws."""
 
 from __future__ import annotations
 
@@ -7,11 +7,27 @@ import functools
 import pandas as pd
 import pytest
 
+from learning_dynamics.pipeline.tables import read_table
 from tests.papers.written import VARIES, agree, members_of, quantity_rows, read_quantities
 from tests.support import PAPERS, made, smoke
 
 MEMBERS = [(paper, member) for paper in PAPERS for member in members_of(paper)]
 written = functools.cache(read_quantities)
+# what tells rows of one draw apart: when, of what, by which measure
+OF_A_DRAW = {
+    *("time", "log_time", "sigma", "step", "iteration", "epoch", "phase", "quantity", "index", "statistic", "measure"),
+    *("threshold", "population", "flow", "split", "label", "example"),
+}
+# and what a draw is measured over in the tables of one kind of run
+OVER = {
+    "noise.noise_exponents": "inputs",
+    "scale.scaled_flow": "gamma",
+    "deep_networks.deep_regression": "scale",
+    "local_optima.from_scaled_starts": "start",
+    "acceleration.lp_descent": "learning_rate",
+    "invariants.descent": "learning_rate",
+    "training.combinations": "steps",
+}
 
 
 @pytest.mark.parametrize(("paper", "member"), MEMBERS)
@@ -35,6 +51,17 @@ def test_its_quantities_are_those_written_down(paper, member):
         ]
     measured = {(row["quantity"], row["column"]) for row in rows}
     assert wrong + [f"{place} is not measured any more" for place in known.index if place not in measured] == []
+
+
+@pytest.mark.parametrize(("paper", "member"), MEMBERS)
+def test_its_draw_columns_tell_its_draws_apart(paper, member):
+    whose = smoke(paper)
+    table = read_table(made(whose, paper, member))
+    draw, within = set(table.attrs["draw"]), {*OF_A_DRAW, OVER.get(whose.measure(paper, member)["kind"])}
+    assert {"seed", "draw"} & set(table) <= draw
+    assert not draw & within
+    again = table[table.duplicated([column for column in table if column in draw | within])]
+    assert again.empty, f"rows that are told apart neither by draw columns nor by what is recorded of a draw:\n{again}"
 
 
 def test_nothing_is_written_down_of_runs_that_no_claim_reads():
