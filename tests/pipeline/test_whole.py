@@ -31,7 +31,7 @@ def test_every_paper_has_its_verdicts_as_expected(whole, configuration):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_figure_is_drawn(whole, configuration, paper):
-    for name in configuration.figures(paper):
+    for name in configuration.study.figures(paper):
         drawn = whole.folder / f"figures/{SCALE}/{paper}/{name}"
         assert drawn.with_suffix(".pdf").stat().st_size > 5_000
         assert read_record(drawn.with_suffix(".png"))["name"] == name

@@ -3,8 +3,12 @@
 const table = document.querySelector("table.claims");
 const unfold = () => {
   const place = decodeURIComponent(location.hash.slice(1));
-  const folded = document.getElementById(place.split("?")[0])?.querySelector("details.judged, details.whole");
-  if (folded) folded.open = true;
+  const named = document.getElementById(place.split("?")[0]);
+  const folded = named?.querySelector("details.judged:not([open]), details.whole:not([open])");
+  if (folded) {
+    folded.open = true;
+    named.scrollIntoView();  // where there was no room to scroll to it before
+  }
   // what has its place on a paper's page is also found from the first
   if (place.includes(".") && !document.getElementById(place)) table?.querySelector(`a[href$="#${CSS.escape(place)}"]`)?.click();
 };
