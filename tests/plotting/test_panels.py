@@ -18,6 +18,7 @@ from learning_dynamics.plotting import (
     direct_labels,
     legible_ticks,
     panels,
+    plain_number,
     readable_ticks,
     shared_legend,
     sized,
@@ -113,6 +114,21 @@ def test_short_logarithmic_ranges_have_readable_ticks(limits, labels):
     readable_ticks(axes[0, 0].yaxis)
     figure.canvas.draw()
     assert [tick.label1.get_text() for tick in axes[0, 0].yaxis.get_major_ticks()] == labels
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "shown"),
+    [
+        (1024.0, 6, "1024"),
+        (0.0248412, 3, "0.0248"),
+        (6.31456e-5, 3, r"$6.31 \cdot 10^{-5}$"),
+        (6.31456e-5, 2, r"$6.3 \cdot 10^{-5}$"),
+        (9.996e-6, 3, "$10^{-5}$"),
+        (2e4, 6, r"$2 \cdot 10^{4}$"),
+    ],
+)
+def test_numbers_are_written_as_print_has_them(value, digits, shown):
+    assert plain_number(value, digits) == shown
 
 
 def test_long_ranges_keep_their_powers():

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path import metrics, theory
 from learning_dynamics.papers.neural_collapse.central_path.runs import free_features, renormalised_descent
+from learning_dynamics.tidy import by_draw
 
 EXAMPLES = settings(max_examples=50)
 SIZE = st.tuples(st.integers(2, 100), st.integers(2, 1000))
@@ -80,3 +81,11 @@ def test_members_do_not_depend_on_how_many_there_are():
     few, many = (free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=seeds, condition=10.0, seed=5) for seeds in (1, 3))
     np.testing.assert_array_equal(few.series["H_C3_N6_P4"][0], many.series["H_C3_N6_P4"][0])
     assert np.abs(many.series["H_C3_N6_P4"][0] - many.series["H_C3_N6_P4"][1]).max() > 0.1
+
+
+@pytest.mark.parametrize("other", [[2, 6, 8], [3, 5, 8], [3, 6, 7]])
+def test_sizes_that_differ_in_one_number_are_draws_of_their_own(other):
+    sizes = [[3, 6, 8], other]
+    run = free_features(sizes=sizes, signal=0.5, seeds=2, condition=10.0, seed=5)
+    run.settings = {"sizes": sizes}
+    assert by_draw(metrics.free_features(run, decays=[0.0]), "trace").shape == (4, 1)
