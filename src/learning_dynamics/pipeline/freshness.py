@@ -38,15 +38,11 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
     study, found = project.study, {f"{results}/{name}": made for name, made in project.outputs.items()}
     found |= _expected_regions(project, Path(results))
     if figures is not None:
-        drawn = ((paper, name) for paper in study.papers for name in study.figures(paper))
-        for paper, name in drawn:
-            made = project.fingerprint("figure", paper, name)
-            found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in DRAWN["figure"]}
         for paper in study.papers:
-            for name in study.motions(paper):
-                found[f"{figures}/{paper}/{name}.webp"] = project.fingerprint("motion", paper, name)
-            for name in study.interactives(paper):
-                found[f"{figures}/{paper}/{name}.json"] = project.fingerprint("interactive", paper, name)
+            for stage, names in study.drawings(paper).items():
+                for name in names:
+                    made = project.fingerprint(stage, paper, name)
+                    found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in DRAWN[stage]}
         found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
         found |= dict.fromkeys(_pages(study, figures), project.page)
     return found
@@ -166,7 +162,9 @@ def _modified(path: str) -> int | None:
 
 def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield the name of each job's benchmark, its outputs and its inputs, a job after those that make its inputs."""
-    study, drawn, judged = project.study, list[str](), list[str]()
+    study = project.study
+    drawn: list[str] = []
+    judged: list[str] = []
     for paper in study.papers:
         home, times = f"{results}/{paper}", f"{paper}/benchmarks"
         for run in project.tables(paper):

@@ -49,12 +49,6 @@ if (table) {
   };
   addEventListener("hashchange", follow);
   follow();
-  addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.target.matches("input, select")) return;
-    event.preventDefault();
-    table.closest("details").open = true;
-    form.elements.text.focus();
-  });
 
   [...table.tHead.rows[0].cells].forEach((heading, column) => {
     const button = document.createElement("button");
