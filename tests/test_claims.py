@@ -194,7 +194,7 @@ def test_an_undecided_claim_says_what_left_it_open(part, why):
     @claim("Theorem 1", scope="here")
     def made_up() -> Finding:
         """It is so."""
-        return Finding(lambda state: Judgement(HOLDS, part if state == "printed" else FAILS), "printed", {"not": "so"})
+        return Finding(lambda state: [HOLDS, part if state == "printed" else FAILS], "printed", {"not": "so"})
 
     assert evaluate(made_up, {}, {}).reason == why
 
@@ -229,7 +229,7 @@ def verdict_of(printed, corrected=None, rivals=("fails",), empirical=False):
     def made_up() -> Finding:
         """It is so."""
         return Finding(
-            lambda state: Judgement(STATES[state]),
+            lambda state: [STATES[state]],
             printed,
             {f"rival {number}": state for number, state in enumerate(rivals)},
             corrected,
@@ -273,7 +273,7 @@ def test_a_claim_says_of_which_draws_it_speaks(headline, of):
         @claim("Theorem 1", scope="here", **said)
         def made_up() -> Finding:
             """It is so."""
-            return Finding(lambda state: Judgement(headline if state else FAILS), 1, {"not": 0})
+            return Finding(lambda state: [headline if state else FAILS], 1, {"not": 0})
 
         return evaluate(made_up, {}, {}).speaks_of
 
@@ -296,7 +296,7 @@ def example(run, *, factor=1.0):
     if run is None:
         raise Untested("needs a table")
     return Finding(
-        lambda predicted: Judgement(equal("size", mean(factor * run), predicted, tolerance=0.01)),
+        lambda predicted: [equal("size", mean(factor * run), predicted, tolerance=0.01)],
         1.0,
         {"three": 3.0},
         corrected=2.0,

@@ -8,7 +8,6 @@ import pytest
 
 from learning_dynamics.claims import (
     Finding,
-    Judgement,
     at_least,
     at_most,
     at_optimum,
@@ -41,7 +40,7 @@ def judged(judge, printed=1.0, rivals=None, table=TABLE, **about):
 
 
 def test_the_measure_of_all_below_is_a_claim_that_stands():
-    found = judged(lambda predicted: Judgement(equal("mean", mean(TABLE["value"]), predicted)))
+    found = judged(lambda predicted: [equal("mean", mean(TABLE["value"]), predicted)])
     assert found.verdict == "reproduced"
     assert found.rivals == {"twice as much": "contradicted"}
     assert found.refuses < 0.1
@@ -54,13 +53,13 @@ def test_the_measure_of_all_below_is_a_claim_that_stands():
     "judge",
     [
         # the stopping rule of the integrator, whatever was predicted
-        lambda predicted: Judgement(every_draw("loss at the end", np.full(SEEDS, 1e-11), at_most=1e-10)),
+        lambda predicted: [every_draw("loss at the end", np.full(SEEDS, 1e-11), at_most=1e-10)],
         # an identity: both sides are the prediction
-        lambda predicted: Judgement(equal_on_every_draw("error", predicted, predicted, tolerance=1e-12)),
+        lambda predicted: [equal_on_every_draw("error", predicted, predicted, tolerance=1e-12)],
         # a bound that holds for algebraic reasons
-        lambda predicted: Judgement(every_draw("cosine", np.cos(TABLE["value"] * predicted), at_most=1.0)),
+        lambda predicted: [every_draw("cosine", np.cos(TABLE["value"] * predicted), at_most=1.0)],
         # a conditional share: of the draws that agree, all agree
-        lambda predicted: Judgement(share_of_draws("agree", np.ones(SEEDS, bool), at_least=0.5)),
+        lambda predicted: [share_of_draws("agree", np.ones(SEEDS, bool), at_least=0.5)],
     ],
     ids=["stopping rule", "identity", "algebra", "conditional share"],
 )
@@ -71,21 +70,21 @@ def test_a_claim_that_cannot_lose_is_undecided(judge):
 
 
 def test_a_claim_without_rivals_is_undecided():
-    found = judged(lambda predicted: Judgement(equal("mean", mean(TABLE["value"]), predicted)), rivals={})
+    found = judged(lambda predicted: [equal("mean", mean(TABLE["value"]), predicted)], rivals={})
     assert (found.verdict, found.reason) == ("undecided", "no rival was tried")
 
 
 @pytest.mark.parametrize("rival", [np.nan, np.inf, np.full(3, np.nan)], ids=str)
 def test_a_rival_that_names_no_number_refuses_nothing(rival):
     found = judged(
-        lambda predicted: Judgement(equal("mean", mean(TABLE["value"]), float(np.max(predicted)))), rivals={"no": rival}
+        lambda predicted: [equal("mean", mean(TABLE["value"]), float(np.max(predicted)))], rivals={"no": rival}
     )
     assert found.verdict == "undecided"
 
 
 def test_one_rival_that_is_refused_does_not_excuse_another():
     found = judged(
-        lambda predicted: Judgement(equal("mean", mean(TABLE["value"]), predicted)), rivals={"two": 2.0, "near": 1.001}
+        lambda predicted: [equal("mean", mean(TABLE["value"]), predicted)], rivals={"two": 2.0, "near": 1.001}
     )
     assert found.verdict == "undecided"
     assert "near would get" in found.reason
@@ -126,9 +125,7 @@ def test_a_draw_that_disagrees_counts():
 
 def test_draws_that_a_claim_drops_by_itself_are_shown():
     kept = TABLE["value"][3:]
-    found = judged(
-        lambda predicted: Judgement(equal_on_every_draw("x", kept, predicted, tolerance=0.1)), rivals={"two": 2.0}
-    )
+    found = judged(lambda predicted: [equal_on_every_draw("x", kept, predicted, tolerance=0.1)], rivals={"two": 2.0})
     assert claim_row(evaluated_about(), found)["left_out"] == "17 judged of an ensemble of 20: no reason given"
 
 
@@ -142,9 +139,7 @@ def evaluated_about():
 def test_draws_left_out_for_a_reason_show_the_reason():
     kept = TABLE["value"][3:]
     found = judged(
-        lambda predicted: Judgement(
-            equal_on_every_draw("x", kept, predicted, tolerance=0.1, left_out={"rank above one": 3})
-        )
+        lambda predicted: [equal_on_every_draw("x", kept, predicted, tolerance=0.1, left_out={"rank above one": 3})]
     )
     assert found.standing.headline.left_out == "3 left out: rank above one"
 
@@ -155,9 +150,7 @@ def test_draws_left_out_for_a_reason_show_the_reason():
 @pytest.mark.parametrize("values", [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [3.0, 1.0, 1.0]])
 def test_the_best_at_the_edge_of_a_grid_is_undecided(values):
     best = optimum([0.1, 1.0, 10.0], values)
-    found = judged(
-        lambda predicted: Judgement(at_optimum(equal("best", best.value, predicted), best)), rivals={"2": 2.0}
-    )
+    found = judged(lambda predicted: [at_optimum(equal("best", best.value, predicted), best)], rivals={"2": 2.0})
     assert found.verdict == "undecided"
     assert "at its edge" in found.judgement.headline.criterion
     assert "the best lies at the edge of its grid" in found.reason
@@ -165,15 +158,13 @@ def test_the_best_at_the_edge_of_a_grid_is_undecided(values):
 
 @pytest.mark.parametrize("values", [[1.0], [-50.0, 52.0, 3.0]], ids=["one draw", "draws that scatter"])
 def test_an_interval_that_contains_everything_says_nothing(values):
-    found = judged(lambda predicted: Judgement(equal("mean", mean(values), predicted)))
+    found = judged(lambda predicted: [equal("mean", mean(values), predicted)])
     assert found.verdict == "undecided"
 
 
 def test_an_infinite_interval_decides_nothing_even_if_another_part_refuses_the_rivals():
     found = judged(
-        lambda predicted: Judgement(
-            equal("mean", mean([1.0]), 1.0), every_draw("x", np.full(SEEDS, predicted), at_most=1.5)
-        )
+        lambda predicted: [equal("mean", mean([1.0]), 1.0), every_draw("x", np.full(SEEDS, predicted), at_most=1.5)]
     )
     assert found.verdict == "undecided"
 
@@ -189,10 +180,10 @@ def test_a_tolerance_that_hides_the_effect_is_undecided():
 
 def test_the_headline_is_the_quantity_named_however_near_another_part_lies():
     found = judged(
-        lambda predicted: Judgement(
+        lambda predicted: [
             equal("distance to the solution", mean(TABLE["value"]), predicted),
             every_draw("nuclear norm", np.full(SEEDS, 0.99), at_most=1.0),
-        )
+        ]
     )
     row = claim_row(evaluated_about(), found)
     assert row["quantity"] == "distance to the solution"
@@ -205,9 +196,7 @@ def test_the_headline_is_the_quantity_named_however_near_another_part_lies():
 
 def test_a_part_that_fails_is_not_hidden_by_the_headline():
     found = judged(
-        lambda predicted: Judgement(
-            equal("distance", mean(TABLE["value"]), predicted), every_draw("rank", [3.0], at_most=2.0)
-        )
+        lambda predicted: [equal("distance", mean(TABLE["value"]), predicted), every_draw("rank", [3.0], at_most=2.0)]
     )
     assert found.verdict == "contradicted"
     assert [part["state"] for part in part_rows(found)] == ["holds", "fails"]
@@ -235,7 +224,7 @@ def test_a_bound_is_not_shown_as_the_prediction():
 
 def test_an_empirical_statement_is_never_corrected_or_contradicted():
     def judge(predicted):
-        return Judgement(equal("accuracy", mean(TABLE["value"]), predicted))
+        return [equal("accuracy", mean(TABLE["value"]), predicted)]
 
     found = judged(judge, printed=3.0, empirical=True, scope="digits of 8 x 8")
     assert found.verdict == "not reproduced"

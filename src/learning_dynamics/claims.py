@@ -6,7 +6,7 @@ paper's prediction, the correction where there is one, and every rival alike; wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -404,6 +404,8 @@ def _reasons(left_out: Mapping[str, int] | None) -> str:
 
 # -- judgements, findings, verdicts ------------------------------------------------------------------------------------
 
+Checks = Iterable[Check]  # what a judge yields, the headline first
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -430,9 +432,9 @@ class Finding:
     Attributes
     ----------
     judge : callable
-        Takes a prediction and returns a `Judgement` of it on the tables at hand. It is the same for the paper's
-        prediction, for the correction and for rivals; what a prediction is (an array, a formula, the name of a
-        column, a table to stand in for another) is between judge and claim.
+        Takes a prediction and yields what is checked of it on the tables at hand, the headline first; all checks
+        must hold. It is the same for the paper's prediction, for the correction and for rivals; what a prediction is
+        (an array, a formula, the name of a column, a table to stand in for another) is between judge and claim.
     printed : object
         The paper's prediction.
     rivals : mapping from str to object
@@ -449,13 +451,17 @@ class Finding:
         have been refused is found with it. By default arrays and numbers are multiplied.
     """
 
-    judge: Callable[[Any], Judgement]
+    judge: Callable[[Any], Checks]
     printed: Any
     rivals: Mapping[str, Any]
     corrected: Any = None
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     scaled: Callable[[Any, float], Any] | None = None
+
+    def judgement(self, prediction: Any) -> Judgement:
+        """Return what the judge says of a prediction."""
+        return Judgement(*self.judge(prediction))
 
 
 @dataclass(frozen=True)
@@ -548,15 +554,15 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
     members = _members(tables)
-    printed = _of_all_members(finding.judge(finding.printed), members)
+    printed = _of_all_members(finding.judgement(finding.printed), members)
     corrected = None
     if finding.corrected is not None:
-        corrected = _of_all_members(finding.judge(finding.corrected), members)
+        corrected = _of_all_members(finding.judgement(finding.corrected), members)
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
     standing = "corrected" if verdict == "corrected" else "printed"
     rivals = {}
     for name, prediction in finding.rivals.items():
-        state = finding.judge(prediction).state
+        state = finding.judgement(prediction).state
         if standing == "corrected":
             rivals[name] = _verdict(about, "fails", state)
         else:
@@ -640,7 +646,7 @@ def _smallest_refused(finding: Finding, prediction: Any) -> float:
             return np.nan
         scaled = _multiplied
     for error in np.logspace(-16, 0, 65):
-        if all(finding.judge(scaled(prediction, 1 + side * error)).state != "holds" for side in (1, -1)):
+        if all(finding.judgement(scaled(prediction, 1 + side * error)).state != "holds" for side in (1, -1)):
             return float(error)
     return np.nan
 

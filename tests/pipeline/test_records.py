@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import Finding, Judgement, Untested, claim, equal, evaluate, every_draw
+from learning_dynamics.claims import Finding, Untested, claim, equal, evaluate, every_draw
 from learning_dynamics.pipeline.records import COLUMNS, PART_COLUMNS, as_expected, claim_row, part_rows
 from learning_dynamics.pipeline.tables import read_table, write_table
 
@@ -19,9 +19,10 @@ def theorem(measured) -> Finding:
     if measured is None:
         raise Untested("needs a machine")
     return Finding(
-        lambda predicted: Judgement(
-            equal("size", np.float64(measured), predicted, tolerance=0.1), every_draw("rank", [1, 2, 3], at_most=3)
-        ),
+        lambda predicted: [
+            equal("size", np.float64(measured), predicted, tolerance=0.1),
+            every_draw("rank", [1, 2, 3], at_most=3),
+        ],
         1.0,
         {"none": 0.0},
         corrected=2.0,

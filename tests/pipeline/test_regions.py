@@ -279,7 +279,7 @@ def planted(run: Table, *, turns: Positive) -> Finding:
     """It holds up to a rate."""
     rate = settings_of(run)["rate"]
     return Finding(
-        lambda factor: Judgement(every_draw("rate", [rate], at_most=turns * factor)), 1.0, {"a bound of nothing": 1e-9}
+        lambda factor: [every_draw("rate", [rate], at_most=turns * factor)], 1.0, {"a bound of nothing": 1e-9}
     )
 '''
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal, evaluate
+from learning_dynamics.claims import Finding, claim, equal, evaluate
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import mean
 from learning_dynamics.pipeline.stages.claims import refuse_what_cannot_move
@@ -24,7 +24,7 @@ def of_first(first, others) -> Finding:
 
     def judge(predicted):
         rest = [equal("other", mean(other["value"]), 2.0) for other in others]
-        return Judgement(equal("first", mean(first["value"]), predicted), *rest)
+        return [equal("first", mean(first["value"]), predicted), *rest]
 
     return Finding(judge, 1.0, {"two": 2.0})
 

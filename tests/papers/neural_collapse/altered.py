@@ -46,7 +46,7 @@ def verdict(claim: str, tables: Mapping[str, Any], **settings: Any) -> str:
     """
     spec = support.smoke(PAPER).claim(PAPER, claim)
     finding = paper_function(PAPER, "claims", spec["kind"])(**tables, **(spec["settings"] | settings))
-    state = finding.judge(finding.printed).state
+    state = finding.judgement(finding.printed).state
     if state == "fails" and finding.corrected is not None:
-        return "corrected" if finding.judge(finding.corrected).state == "holds" else "refused"
+        return "corrected" if finding.judgement(finding.corrected).state == "holds" else "refused"
     return "reproduced" if state == "holds" else "refused"

@@ -123,8 +123,8 @@ def test_the_predicted_share_of_independent_gains_in_closed_form():
 def test_rates_of_another_order_still_pair_as_their_own_law_says_and_not_as_printed(order):
     """A judge that is handed the wrong order as its prediction refuses it on right data."""
     finding = claims.selection_bias(starts(1.0, 3.0), course(0.75), chance=0.5)
-    assert finding.judge(1.0).headline.state == "holds"
-    assert finding.judge(order).headline.state == "fails"
+    assert finding.judgement(1.0).headline.state == "holds"
+    assert finding.judgement(order).headline.state == "fails"
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.75, True), (0.25, False)])

@@ -52,7 +52,7 @@ def test_rates_along_flows_are_held_to_what_differences_and_integration_leave(qu
     flows = [rated(), rated()]
     flows[place] = rated(**{quantity: factor * speed * TOLERANCE})
     finding = claims.theorem_b_3_proportional(flows, random_starts(1.0), simple=SIMPLE)
-    assert finding.judge(finding.printed).state == state
+    assert finding.judgement(finding.printed).state == state
 
 
 def aligned(order: float, *, off: float = 0.0, departure: float = 1e-9) -> pd.DataFrame:

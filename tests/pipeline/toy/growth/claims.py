@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from learning_dynamics.papers.toy.growth import theory
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, ascending, by_draw, settings_of
 
@@ -20,7 +20,7 @@ def geometric(slow: Table, fast: Table, *, rounding: Positive) -> Finding:
     x, step = by_draw(slow, "x"), by_draw(slow, "x", column="time")[0]
     faster = abs(by_draw(fast, "x")[:, -1])
 
-    def judge(predicted: np.ndarray) -> Judgement:
+    def judge(predicted: np.ndarray) -> Checks:
         error = equal_on_every_draw(
             "largest relative error of $x_n$",
             x,
@@ -28,7 +28,7 @@ def geometric(slow: Table, fast: Table, *, rounding: Positive) -> Finding:
             tolerance=rounding * len(step),
             because="one rounding a step",
         )
-        return Judgement(error, every_draw("growth at the larger rate", faster, at_least=abs(predicted[:, -1])))
+        return [error, every_draw("growth at the larger rate", faster, at_least=abs(predicted[:, -1]))]
 
     def growing(factor: float) -> np.ndarray:
         return theory.state(step, factor * settings_of(slow)["rate"], x[:, 0])

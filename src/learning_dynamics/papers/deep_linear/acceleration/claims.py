@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, Untested, at_least, at_most, at_optimum, claim, equal
+from learning_dynamics.claims import Check, Checks, Finding, Untested, at_least, at_most, at_optimum, claim, equal
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, Optimum, mean, median, optimum
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
@@ -32,8 +32,8 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Fi
     same linear functions, and their problem is not convex. Starts matter: `l4_from_large_starts`.
     """
 
-    def judge(table: Table) -> Judgement:
-        return Judgement(*_speedups_within(at_least, table, steps))
+    def judge(table: Table) -> Checks:
+        yield from _speedups_within(at_least, table, steps)
 
     return Finding(judge, fourth, {"the same at p = 2": second, "depth 1 against itself": _alike(fourth)})
 
@@ -47,15 +47,18 @@ def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positiv
     1 by more than the ratio of neighbouring rates; depth 2's speed-up is {value:.3g} over {draws} starts.
     """
 
-    def judge(table: Table) -> Judgement:
-        return Judgement(*_speedups_within(at_most, table, steps))
+    def judge(table: Table) -> Checks:
+        yield from _speedups_within(at_most, table, steps)
 
     rivals = {"the same at p = 4": fourth, "depth 2 alone is twice as fast": _alike(second, 2.0, deepest=2)}
     return Finding(judge, second, rivals)
 
 
-@claim("Experiment: regression problem from UCI", scope="ethanol in the UCI gas-sensor array set, 2565 × 128, z-scored",
-       empirical=True)  # fmt: skip
+@claim(
+    "Experiment: regression problem from UCI",
+    scope="ethanol in the UCI gas-sensor array set, 2565 × 128, z-scored",
+    empirical=True,
+)
 def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Positive) -> Finding:
     r"""On the slide's own data, ethanol in the UCI gas-sensor array set, depth accelerates the $\ell_4$ regression.
 
@@ -69,9 +72,14 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
     return depth_accelerates_l4(fourth, second, steps=steps)
 
 
-@claim("Acceleration by depth, on further tables", origin="ours", scope="the tables iris, linnerud and wine that "
-       "scikit-learn ships, z-scored, with the first label that it gives; small balanced starts, best of a grid of "
-       "rates", empirical=True)  # fmt: skip
+@claim(
+    "Acceleration by depth, on further tables",
+    origin="ours",
+    scope="the tables iris, linnerud and wine that "
+    "scikit-learn ships, z-scored, with the first label that it gives; small balanced starts, best of a grid of "
+    "rates",
+    empirical=True,
+)
 def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, steps: Positive) -> Finding:
     r"""On further regressions with the $\ell_4$ loss one redundant linear layer makes gradient descent faster as well.
 
@@ -80,19 +88,20 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
     the $\ell_2$ loss depth 2 takes {seconds} times fewer.
     """
 
-    def judge(tables: Sequence[Table]) -> Judgement:
-        return Judgement(*(
-            check
-            for table in tables
-            for check in _speedups_within(at_least, table, steps, deepest=2, on=f", {_features(table)} features")
-        ))  # fmt: skip
+    def judge(tables: Sequence[Table]) -> Checks:
+        for table in tables:
+            yield from _speedups_within(at_least, table, steps, deepest=2, on=f", {_features(table)} features")
 
     def means(tables: Sequence[Table], depth: int) -> str:
         found = [speedup.value for table in tables for each, speedup, _ in _speedups(table) if each == depth]
         return ", ".join(f"{value:.3g}" for value in found)
 
-    facts = {"features": ", ".join(map(str, map(_features, fourth))), "twos": means(fourth, 2),
-             "threes": means(fourth, 3), "seconds": means(second, 2)}  # fmt: skip
+    facts = {
+        "features": ", ".join(map(str, map(_features, fourth))),
+        "twos": means(fourth, 2),
+        "threes": means(fourth, 3),
+        "seconds": means(second, 2),
+    }
     rivals = {"the same at p = 2": second, "depth 1 against itself": [_alike(table) for table in fourth]}
     return Finding(judge, fourth, rivals, facts=facts, scaled=lambda tables, _factor: tables)
 
@@ -101,8 +110,13 @@ def _features(table: Table) -> int:
     return int(select(table, "features")["value"].iloc[0])
 
 
-@claim("Acceleration by depth, where from", origin="ours", scope="z-scored regression data (by default diabetes, "
-       "442 × 10), balanced starts of norm one, best of a grid of rates", empirical=True)  # fmt: skip
+@claim(
+    "Acceleration by depth, where from",
+    origin="ours",
+    scope="z-scored regression data (by default diabetes, "
+    "442 × 10), balanced starts of norm one, best of a grid of rates",
+    empirical=True,
+)
 def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Finding:
     r"""From starts longer than the solution depth does not accelerate the regression with the $\ell_4$ loss.
 
@@ -110,16 +124,18 @@ def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Find
     fewer iterations than depth 1, the geometric mean over {draws} starts, that is more where this is below one.
     """
 
-    def judge(table: Table) -> Judgement:
-        return Judgement(*_speedups_within(at_most, table, steps))
+    def judge(table: Table) -> Checks:
+        yield from _speedups_within(at_most, table, steps)
 
     rivals = {"as from small starts": small, "depth 2 alone is twice as fast": _alike(large, 2.0, deepest=2)}
     facts = {"start": settings_of(large)["start"], "other": settings_of(small)["start"]}
     return Finding(judge, large, rivals, facts=facts)
 
 
-TWO_SAMPLES = ("two orthogonal samples, one of them long, labels one; the slide names no setting; the end-to-end "
-               "update from starts of order 1/κ, at the largest stable learning rate")  # fmt: skip
+TWO_SAMPLES = (
+    "two orthogonal samples, one of them long, labels one; the slide names no setting; the end-to-end "
+    "update from starts of order 1/κ, at the largest stable learning rate"
+)
 
 
 @claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, speaks_of="some setting")
@@ -138,12 +154,15 @@ def accelerates_for_p_above_2(samples: Table) -> Finding:
     gains = {exponent: powers[1][exponent] - powers[2][exponent] for exponent in powers[2]}
     above = {exponent: gain for exponent, gain in gains.items() if exponent > 2}
 
-    def judge(by_exponent: dict[float, np.ndarray]) -> Judgement:
-        return Judgement(*(
-            _kept(at_least, f"power of kappa with which the speed-up grows, p = {exponent:g}", gain, 0.0,
-                  because="a bounded speed-up has none")
-            for exponent, gain in by_exponent.items()
-        ))  # fmt: skip
+    def judge(by_exponent: dict[float, np.ndarray]) -> Checks:
+        for exponent, gain in by_exponent.items():
+            yield _kept(
+                at_least,
+                f"power of kappa with which the speed-up grows, p = {exponent:g}",
+                gain,
+                0.0,
+                because="a bounded speed-up has none",
+            )
 
     largest = max(above)
     rivals = {
@@ -152,8 +171,12 @@ def accelerates_for_p_above_2(samples: Table) -> Finding:
     }
     last = samples["stiffness"].max()
     steps = {depth: by_draw(samples, "steps", depth=depth, exponent=largest, stiffness=last) for depth in (1, 2)}
-    facts = {"exponents": ", ".join(f"{exponent:g}" for exponent in above), "first": float(samples["stiffness"].min()),
-             "last": float(last), "speedup": float(np.nanmedian(steps[1] / steps[2]))}  # fmt: skip
+    facts = {
+        "exponents": ", ".join(f"{exponent:g}" for exponent in above),
+        "first": float(samples["stiffness"].min()),
+        "last": float(last),
+        "speedup": float(np.nanmedian(steps[1] / steps[2])),
+    }
     return Finding(judge, above, rivals, facts=facts)
 
 
@@ -170,9 +193,12 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
     it the largest error of a power is {error:.2g}. In {lucky} of {cells} cases a larger rate than the largest stable
     one arrived earlier; {unstable} have no stable rate and are left out.
     """
-    cells = {(exponent, depth): (powers, table)
-             for table in samples for depth in sorted(table["depth"].unique())
-             for exponent, powers in powers_of_stiffness(table, depth).items()}  # fmt: skip
+    cells = {
+        (exponent, depth): (powers, table)
+        for table in samples
+        for depth in sorted(table["depth"].unique())
+        for exponent, powers in powers_of_stiffness(table, depth).items()
+    }
     if len(cells) < sum(table[["exponent", "depth"]].drop_duplicates().shape[0] for table in samples):
         raise ProjectError("two runs have one exponent and depth; give each to one of them")
 
@@ -180,13 +206,17 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
         kappa = cells[exponent, depth][1]["stiffness"]
         return law(exponent, depth) + logarithm_at_depth_two(depth, kappa.min(), kappa.max())
 
-    def judge(law: Callable[[float, int], float]) -> Judgement:
-        return Judgement(*(
-            _kept(equal, f"power of kappa with which steps grow, depth {depth}, p = {exponent:g}", powers,
-                  expected(law, exponent, depth), tolerance=tolerance, resolution=2 * tolerance,
-                  because="half of what tells the laws apart")
-            for (exponent, depth), (powers, _) in cells.items()
-        ))  # fmt: skip
+    def judge(law: Callable[[float, int], float]) -> Checks:
+        for (exponent, depth), (powers, _) in cells.items():
+            yield _kept(
+                equal,
+                f"power of kappa with which steps grow, depth {depth}, p = {exponent:g}",
+                powers,
+                expected(law, exponent, depth),
+                tolerance=tolerance,
+                resolution=2 * tolerance,
+                because="half of what tells the laws apart",
+            )
 
     rivals = {
         "the time to leave small weights is the same for every kappa": lambda p, N: 2 / min(N, p - 1),
@@ -194,21 +224,27 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
         "the first steps' limit alone": lambda p, N: 2 / N,
         "gradient descent's own": lambda p, N: 2.0,
     }
-    errors = [abs(np.nanmedian(powers) - expected(power_of_stiffness, *cell))
-              for cell, (powers, _) in cells.items()]  # fmt: skip
-    steps, fewest = (np.concatenate([select(table, name)["value"].to_numpy() for table in samples])
-                     for name in ("steps", "fewest"))  # fmt: skip
-    facts = {"error": float(max(errors)), "lucky": int(np.sum(fewest < steps)), "cells": len(steps),
-             "unstable": int(np.isnan(steps).sum())}  # fmt: skip
-    return Finding(judge, power_of_stiffness, rivals, facts=facts,
-                   scaled=lambda law, factor: lambda p, N: factor * law(p, N))  # fmt: skip
+    errors = [abs(np.nanmedian(powers) - expected(power_of_stiffness, *cell)) for cell, (powers, _) in cells.items()]
+    steps, fewest = (
+        np.concatenate([select(table, name)["value"].to_numpy() for table in samples]) for name in ("steps", "fewest")
+    )
+    facts = {
+        "error": float(max(errors)),
+        "lucky": int(np.sum(fewest < steps)),
+        "cells": len(steps),
+        "unstable": int(np.isnan(steps).sum()),
+    }
+    return Finding(
+        judge, power_of_stiffness, rivals, facts=facts, scaled=lambda law, factor: lambda p, N: factor * law(p, N)
+    )
 
 
 def _kept(check: Callable[..., Check], name: str, powers: np.ndarray, *against: float, **options: Any) -> Check:
     """Return a check on the median over starts at which every rate was stable; others are counted as left out."""
     known = np.isfinite(powers)
-    return check(name, median(powers[known]), *against, **options,
-                 left_out={"no stable learning rate": int(np.sum(~known))})  # fmt: skip
+    return check(
+        name, median(powers[known]), *against, **options, left_out={"no stable learning rate": int(np.sum(~known))}
+    )
 
 
 def _grid(table: Table) -> float:

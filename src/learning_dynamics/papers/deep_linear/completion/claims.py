@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_least, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, at_least, claim, every_draw
 from learning_dynamics.evidence import difference
 from learning_dynamics.papers.deep_linear.tables import completed, of_draws
 from learning_dynamics.settings import NonNegative, Positive
@@ -27,11 +27,13 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Fi
     slack = of_draws(many, "misfit").max()
     errors, errors_of_few = of_draws(many, "error"), of_draws(few, "error")
 
-    def judge(found: np.ndarray) -> Judgement:
-        return Judgement(
-            every_draw("mean square error over all entries", found, at_most=factor * slack**2,
-                       because=f"{factor:g} times the square of the slack on observed entries")
-        )  # fmt: skip
+    def judge(found: np.ndarray) -> Checks:
+        yield every_draw(
+            "mean square error over all entries",
+            found,
+            at_most=factor * slack**2,
+            because=f"{factor:g} times the square of the slack on observed entries",
+        )
 
     rivals = {
         "few entries recover it as well": errors_of_few,
@@ -68,23 +70,33 @@ def depth_beats_nuclear_norm_2k(
     def gain(table: Table, convex: Table, at: float = scale) -> np.ndarray:
         return np.log10(of_draws(convex, "error")) - np.log10(completed(table, "error", at))
 
-    def judge(tables: tuple[Table, Table, Table]) -> Judgement:
+    def judge(tables: tuple[Table, Table, Table]) -> Checks:
         three, two, convex = tables
         zero = np.zeros(len(of_draws(convex, "error")))
-        return Judgement(
-            at_least("log10 of the convex program's error over depth 3's", difference(gain(three, convex), zero),
-                     decades, because=f"orders of magnitude: {decades:g} decades"),
-            at_least("log10 of the convex program's error over depth 2's", difference(gain(two, convex), zero), 0.0,
-                     because="depth 2 is nearer"),
-        )  # fmt: skip
+        yield at_least(
+            "log10 of the convex program's error over depth 3's",
+            difference(gain(three, convex), zero),
+            decades,
+            because=f"orders of magnitude: {decades:g} decades",
+        )
+        yield at_least(
+            "log10 of the convex program's error over depth 2's",
+            difference(gain(two, convex), zero),
+            0.0,
+            because="depth 2 is nearer",
+        )
 
     rivals = {
         "depth matters with many entries as well": (depth_3_many, depth_2_many, minimiser_many),
         "depth 2 does what depth 3 does": (depth_2, depth_2, minimiser),
     }
-    facts = {"scale": scale, "few": _observed(minimiser), "many": _observed(minimiser_many),
-             "second": float(np.mean(gain(depth_2, minimiser))),
-             "second_large": float(np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"]))))}  # fmt: skip
+    facts = {
+        "scale": scale,
+        "few": _observed(minimiser),
+        "many": _observed(minimiser_many),
+        "second": float(np.mean(gain(depth_2, minimiser))),
+        "second_large": float(np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"])))),
+    }
     return Finding(judge, (depth_3, depth_2, minimiser), rivals, facts=facts)
 
 
@@ -104,12 +116,14 @@ def depth_3_beats_depth_2_2k(
     the same for both.
     """
 
-    def judge(tables: tuple[Table, Table]) -> Judgement:
+    def judge(tables: tuple[Table, Table]) -> Checks:
         deeper, shallower = (np.log10(completed(table, "error", scale)) for table in tables)
-        return Judgement(
-            at_least("log10 of depth 2's error over depth 3's", difference(shallower, deeper), decades,
-                     because=f"far better: {decades:g} decades")
-        )  # fmt: skip
+        yield at_least(
+            "log10 of depth 2's error over depth 3's",
+            difference(shallower, deeper),
+            decades,
+            because=f"far better: {decades:g} decades",
+        )
 
     rivals = {
         "depth 3 gains as much with many entries": (depth_3_many, depth_2_many),
@@ -146,12 +160,14 @@ def deep_has_larger_nuclear_norm(
     by_slack = {2: excess(depth_2_many, minimiser_many), 3: excess(depth_3_many, minimiser_many)}
     found = {2: excess(depth_2, minimiser), 3: excess(depth_3, minimiser)}
 
-    def judge(excesses: dict[int, np.ndarray]) -> Judgement:
-        return Judgement(*(
-            every_draw(f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
-                       each - by_slack[depth], at_least=gap, because="the solver's proved gaps")
-            for depth, each in excesses.items()
-        ))  # fmt: skip
+    def judge(excesses: dict[int, np.ndarray]) -> Checks:
+        for depth, each in excesses.items():
+            yield every_draw(
+                f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
+                each - by_slack[depth],
+                at_least=gap,
+                because="the solver's proved gaps",
+            )
 
     rivals = {}
     for depth in found:
@@ -189,13 +205,11 @@ def depth_lowers_effective_rank(
     convex, two, three = ranks((minimiser, depth_2, depth_3))
     accuracy = float(np.max(np.abs(np.diff(with_many, axis=0))))
 
-    def judge(found: list[np.ndarray]) -> Judgement:
+    def judge(found: list[np.ndarray]) -> Checks:
         first, second, third = found
         because = "the largest difference with many entries"
-        return Judgement(
-            at_least("effective rank, minimiser less depth 2", difference(first, second), accuracy, because=because),
-            at_least("effective rank, depth 2 less depth 3", difference(second, third), accuracy, because=because),
-        )
+        yield at_least("effective rank, minimiser less depth 2", difference(first, second), accuracy, because=because)
+        yield at_least("effective rank, depth 2 less depth 3", difference(second, third), accuracy, because=because)
 
     rivals = {
         "depth lowers it with many entries as well": with_many,
@@ -203,6 +217,10 @@ def depth_lowers_effective_rank(
         "depth 3 is like depth 2": [convex, two, two],
     }
     large = ranks((minimiser, depth_2, depth_3), max(settings_of(depth_2)["scales"]))
-    facts = {"scale": scale, "large": float(np.mean(large[0] - large[1])), "accuracy": accuracy,
-             "many": _observed(minimiser_many)}  # fmt: skip
+    facts = {
+        "scale": scale,
+        "large": float(np.mean(large[0] - large[1])),
+        "accuracy": accuracy,
+        "many": _observed(minimiser_many),
+    }
     return Finding(judge, [convex, two, three], rivals, facts=facts)

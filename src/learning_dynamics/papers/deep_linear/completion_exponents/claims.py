@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal
+from learning_dynamics.claims import Checks, Finding, claim, equal
 from learning_dynamics.evidence import median
 from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 Powers = dict[tuple[str, int], np.ndarray]  # by matrices and number of entries: one for each draw
 
@@ -53,10 +53,13 @@ def completion_exponents(
     """
     counts = sorted(uneven["observed"].unique())
     tables = {UNEVEN: (uneven, uneven_path), GAUSSIAN: (gaussian, gaussian_path), DEEPER: (deeper, uneven_path)}
-    found = {(name, count): measured_powers(ends, count) for name, (ends, _) in tables.items()
-             for count in sorted(ends["observed"].unique())}  # fmt: skip
+    found = {
+        (name, count): measured_powers(ends, count)
+        for name, (ends, _) in tables.items()
+        for count in sorted(ends["observed"].unique())
+    }
 
-    def by(quantity: str) -> Powers:
+    def by(quantity: Quantity) -> Powers:
         return {(name, count): predicted_powers(tables[name][1], count, quantity) for name, count in found}
 
     def at_depth_3(powers: Powers) -> Powers:
@@ -67,13 +70,16 @@ def completion_exponents(
     gap = float(np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
     tolerance = max(share * gap, _left_by_whole_steps(uneven, uneven_path))
 
-    def judge(predicted: Powers) -> Judgement:
-        return Judgement(*(
-            equal(f"power of s in the first singular value beyond the rank, less 1 − α, {name}, {count} entries",
-                  median(found[name, count] - predicted[name, count]), 0.0, tolerance=tolerance, resolution=gap,
-                  because=f"{share:g} of what tells the path's α from its start's, but no less than one step makes")
-            for name, count in found
-        ))  # fmt: skip
+    def judge(predicted: Powers) -> Checks:
+        for name, count in found:
+            yield equal(
+                f"power of s in the first singular value beyond the rank, less 1 − α, {name}, {count} entries",
+                median(found[name, count] - predicted[name, count]),
+                0.0,
+                tolerance=tolerance,
+                resolution=gap,
+                because=f"{share:g} of what tells the path's α from its start's, but no less than one step makes",
+            )
 
     same = {name: np.mean([each for key, each in law.items() if key[0] == name], axis=0) for name in tables}
     rivals = {
@@ -83,19 +89,31 @@ def completion_exponents(
         "the ratio at the start of the path": start,
         "the whole gradient's singular values, nothing set aside": at_depth_3(by("alpha_of_the_whole")),
     }
-    facts = {"measured_at": settings_of(uneven_path)["scale"], "fewest": int(counts[0]), "most": int(counts[-1]),
-             "lowest": float(np.nanmedian(found[UNEVEN, counts[0]])),
-             "highest": float(np.nanmedian(found[UNEVEN, counts[-1]])),
-             **_errors({key: found[key] - law[key] for key in found}, tolerance),
-             "flow": max(float(np.nanmedian(each - law[key])) for key, each in by("alpha_of_the_flow").items()
-                         if key[0] != DEEPER),
-             "off_coarse": max(abs(float(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])))
-                               for count in counts),
-             "first": max(settings_of(uneven)["scales"]), "last": min(settings_of(uneven)["scales"]),
-             "first_coarse": max(settings_of(coarse)["scales"]),
-             "last_coarse": min(settings_of(coarse)["scales"])}  # fmt: skip
-    return Finding(judge, law, rivals, facts=facts,
-                   scaled=lambda powers, factor: {key: factor * each for key, each in powers.items()})  # fmt: skip
+    facts = {
+        "measured_at": settings_of(uneven_path)["scale"],
+        "fewest": int(counts[0]),
+        "most": int(counts[-1]),
+        "lowest": float(np.nanmedian(found[UNEVEN, counts[0]])),
+        "highest": float(np.nanmedian(found[UNEVEN, counts[-1]])),
+        **_errors({key: found[key] - law[key] for key in found}, tolerance),
+        "flow": max(
+            float(np.nanmedian(each - law[key])) for key, each in by("alpha_of_the_flow").items() if key[0] != DEEPER
+        ),
+        "off_coarse": max(
+            abs(float(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count]))) for count in counts
+        ),
+        "first": max(settings_of(uneven)["scales"]),
+        "last": min(settings_of(uneven)["scales"]),
+        "first_coarse": max(settings_of(coarse)["scales"]),
+        "last_coarse": min(settings_of(coarse)["scales"]),
+    }
+    return Finding(
+        judge,
+        law,
+        rivals,
+        facts=facts,
+        scaled=lambda powers, factor: {key: factor * each for key, each in powers.items()},
+    )
 
 
 def _left_by_whole_steps(ends: Table, path: Table) -> float:

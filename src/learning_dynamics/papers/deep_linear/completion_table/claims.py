@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal
+from learning_dynamics.claims import Checks, Finding, claim, equal
 from learning_dynamics.evidence import median
 from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, Row
 from learning_dynamics.papers.deep_linear.tables import completed, of_draws
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
-SCOPE = ("matrices of the size, rank and numbers of entries of the slides at default scale, at one initialisation "
-         "scale; medians over draws; the slides show one draw and do not print its scale")  # fmt: skip
+SCOPE = (
+    "matrices of the size, rank and numbers of entries of the slides at default scale, at one initialisation "
+    "scale; medians over draws; the slides show one draw and do not print its scale"
+)
 QUANTITIES = ("error", "nuclear_norm", "effective_rank", "true_nuclear_norm")
 SETTING = ("size", "observed")
 SLIDES = {"5k": (100, 5000), "2k": (100, 2000)}
@@ -52,8 +54,10 @@ def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     return _row("5k", 3, _of_network(deep, scale), fit, scale=scale)
 
 
-AS_ROOT = ("the printed error and rank do not go together in our runs from 2000 entries if the error is a mean square; "
-           "as its root they do (`table_2k_error_is_a_root`)")  # fmt: skip
+AS_ROOT = (
+    "the printed error and rank do not go together in our runs from 2000 entries if the error is a mean square; "
+    "as its root they do (`table_2k_error_is_a_root`)"
+)
 
 
 @claim("Table, 2K observations, nuclear norm min", scope=SCOPE, empirical=True)
@@ -77,13 +81,26 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     """
     largest = max(settings_of(deep)["scales"])
     other = {name: float(np.median(completed(deep, name, largest))) for name in QUANTITIES}
-    return _row("2k", 2, _of_network(deep, scale), 0.0, scale=scale, reason=AS_ROOT, largest_scale=largest,
-                other_error=other["error"], other_rank=other["effective_rank"])  # fmt: skip
+    return _row(
+        "2k",
+        2,
+        _of_network(deep, scale),
+        0.0,
+        scale=scale,
+        reason=AS_ROOT,
+        largest_scale=largest,
+        other_error=other["error"],
+        other_rank=other["effective_rank"],
+    )
 
 
-@claim("Tables, 2K observations, nuclear norm min", origin="ours", scope="matrices of the slides' size and rank, "
-       "Gaussian factors; minimisers from 1300 to 2000 entries; depth 2 from 2000 entries, scales 1e-6 to 1e-3",
-       empirical=True)  # fmt: skip
+@claim(
+    "Tables, 2K observations, nuclear norm min",
+    origin="ours",
+    scope="matrices of the slides' size and rank, "
+    "Gaussian factors; minimisers from 1300 to 2000 entries; depth 2 from 2000 entries, scales 1e-6 to 1e-3",
+    empirical=True,
+)
 def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Finding:
     r"""The error that the slides print for nuclear-norm minimisation from 2000 entries is the root of a mean square
     error.
@@ -96,17 +113,22 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Findin
     at the printed rank is {square_2:.2g} and its root {root_2:.2g}, which would fit as well; but with fewer entries and
     a smaller scale a mean square can fit that row, so that it decides nothing.
     """
-    sweeps = {0: [_of_minimiser(table) for table in minimisers],
-              2: [_of_network(deep, scale) for scale in sorted(settings_of(deep)["scales"])]}  # fmt: skip
+    sweeps = {
+        0: [_of_minimiser(table) for table in minimisers],
+        2: [_of_network(deep, scale) for scale in sorted(settings_of(deep)["scales"])],
+    }
     truth = PRINTED["5k"][3].norm
     squares = {}
     for depth, sweep in sweeps.items():
         row = PRINTED["2k"][depth]
-        log_error, rank, norm = (np.array(each) for each in (
-            [np.log10(found["error"]) for found in sweep],
-            [found["effective_rank"] for found in sweep],
-            [found["nuclear_norm"] - found["true_nuclear_norm"] for found in sweep],
-        ))  # fmt: skip
+        log_error, rank, norm = (
+            np.array(each)
+            for each in (
+                [np.log10(found["error"]) for found in sweep],
+                [found["effective_rank"] for found in sweep],
+                [found["nuclear_norm"] - found["true_nuclear_norm"] for found in sweep],
+            )
+        )
         squares[depth, "effective rank"] = _where(rank, row.rank, log_error)
         if depth == 0:
             squares[depth, "nuclear norm"] = _where(norm, row.norm - truth, log_error)
@@ -115,13 +137,17 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Findin
     # 0.06: no more than rounding leaves open
     loose = 0.15
 
-    def judge(power: float) -> Judgement:
-        return Judgement(*(
-            equal(f"log10 of the error that goes with the printed {of}, {METHODS[0]}", median(power * each),
-                  np.log10(PRINTED["2k"][0].error), tolerance=loose, resolution=RESOLUTION,
-                  because="rounding of both as printed")
-            for (depth, of), each in squares.items() if depth == 0
-        ))  # fmt: skip
+    def judge(power: float) -> Checks:
+        for (depth, of), each in squares.items():
+            if depth == 0:
+                yield equal(
+                    f"log10 of the error that goes with the printed {of}, {METHODS[0]}",
+                    median(power * each),
+                    np.log10(PRINTED["2k"][0].error),
+                    tolerance=loose,
+                    resolution=RESOLUTION,
+                    because="rounding of both as printed",
+                )
 
     facts: dict[str, float] = {}
     for (depth, of), each in squares.items():
@@ -159,8 +185,16 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     found = _of_network(deep, scale)
     spread = median(np.log10(found["error"])).uncertainty
     wide = "errors of so few draws differ too much to tell the printed one from others"
-    return _row("2k", 3, found, fit, scale=scale, resolution=RESOLUTION, spread=spread,
-                reason=wide if spread + fit > RESOLUTION else "")  # fmt: skip
+    return _row(
+        "2k",
+        3,
+        found,
+        fit,
+        scale=scale,
+        resolution=RESOLUTION,
+        spread=spread,
+        reason=wide if spread + fit > RESOLUTION else "",
+    )
 
 
 def _of_minimiser(table: Table) -> dict[str, np.ndarray]:
@@ -172,8 +206,9 @@ def _of_network(table: Table, scale: float) -> dict[str, np.ndarray]:
     return found | {name: of_draws(table, name) for name in SETTING}
 
 
-def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *, reason: str = "",
-         **facts: float) -> Finding:  # fmt: skip
+def _row(
+    observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *, reason: str = "", **facts: float
+) -> Finding:
     """Hold a row against medians over draws: log10 of the error, nuclear norm less the truth's, effective rank.
 
     Truths differ from draw to draw; the slides' own has the nuclear norm that they print for recovered matrices.
@@ -183,18 +218,33 @@ def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *,
     norm = found["nuclear_norm"] - found["true_nuclear_norm"]
     errors, ranks = np.log10(found["error"]), found["effective_rank"]
 
-    def judge(row: Row) -> Judgement:
+    def judge(row: Row) -> Checks:
         digit = max(float(f"{row.error:.0e}"[0]), 1.0)
         rounding = np.log10((digit + 0.5) / digit)
-        return Judgement(
-            equal("log10 of the reconstruction error, median", median(errors), np.log10(row.error),
-                  tolerance=max(fit, rounding), resolution=RESOLUTION,
-                  because="rounding as printed" if fit <= rounding else f"a stop sets it to a factor of {10**fit:.2g}"),
-            equal("nuclear norm less the truth's, median of differences", median(norm), row.norm - truth,
-                  tolerance=ROUNDED["nuclear_norm"], resolution=3.0, because="both are printed rounded"),
-            equal("effective rank, median", median(ranks), row.rank, tolerance=ROUNDED["effective_rank"],
-                  resolution=2.0, because="rounding as printed"),
-        )  # fmt: skip
+        yield equal(
+            "log10 of the reconstruction error, median",
+            median(errors),
+            np.log10(row.error),
+            tolerance=max(fit, rounding),
+            resolution=RESOLUTION,
+            because="rounding as printed" if fit <= rounding else f"a stop sets it to a factor of {10**fit:.2g}",
+        )
+        yield equal(
+            "nuclear norm less the truth's, median of differences",
+            median(norm),
+            row.norm - truth,
+            tolerance=ROUNDED["nuclear_norm"],
+            resolution=3.0,
+            because="both are printed rounded",
+        )
+        yield equal(
+            "effective rank, median",
+            median(ranks),
+            row.rank,
+            tolerance=ROUNDED["effective_rank"],
+            resolution=2.0,
+            because="rounding as printed",
+        )
 
     printed = PRINTED[observed][depth]
     rivals: dict[str, Row] = {
@@ -207,7 +257,19 @@ def _row(observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *,
     if setting != SLIDES[observed]:
         reason = f"not the slides' matrices: {setting[0]} × {setting[0]}, {setting[1]} entries observed"
     error = float(10 ** np.median(errors))
-    told = {"error": error, "root": error**0.5, "norm": float(np.median(norm)), "rank": float(np.median(ranks)),
-            "largest": float(np.max(found["error"])), **facts}  # fmt: skip
-    return Finding(judge, printed, rivals, reason=reason, facts=told,
-                   scaled=lambda row, factor: Row(max(row.error * factor, 1e-300), row.norm, row.rank))  # fmt: skip
+    told = {
+        "error": error,
+        "root": error**0.5,
+        "norm": float(np.median(norm)),
+        "rank": float(np.median(ranks)),
+        "largest": float(np.max(found["error"])),
+        **facts,
+    }
+    return Finding(
+        judge,
+        printed,
+        rivals,
+        reason=reason,
+        facts=told,
+        scaled=lambda row, factor: Row(max(row.error * factor, 1e-300), row.norm, row.rank),
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.settings import Positive
@@ -18,8 +18,10 @@ BROKEN = ("beyond a singular matrix", "unbalanced")
 SHORTER = "unbalanced, shorter step"
 
 
-@claim("Classic approach: characterization of critical points", scope="squared loss, Gaussian 3 × 3 targets, depths 2, "
-       "3 and 4")  # fmt: skip
+@claim(
+    "Classic approach: characterization of critical points",
+    scope="squared loss, Gaussian 3 × 3 targets, depths 2, 3 and 4",
+)
 def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     r"""With three and more layers zero weights are a saddle that is not strict: the Hessian there has no negative
     direction.
@@ -31,27 +33,47 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     depth = by_draw(zero, "order", column="predicted").ravel()
     orders, curvature, expected, fall, leading, following = (
         by_draw(zero, quantity, column=column).ravel()
-        for quantity, column in (("order", "value"), ("curvature", "value"), ("curvature", "predicted"),
-                                 ("fall", "value"), ("fall", "predicted"), ("next", "value"))
-    )  # fmt: skip
+        for quantity, column in (
+            ("order", "value"),
+            ("curvature", "value"),
+            ("curvature", "predicted"),
+            ("fall", "value"),
+            ("fall", "predicted"),
+            ("next", "value"),
+        )
+    )
     # the fall is epsilon^N sigma_1 (1 - x), x growing like epsilon^N; its order is taken between two distances
     scale = settings_of(zero)
     ratio = (scale["largest"] / scale["smallest"]) ** (1 / (scale["points"] - 1))
     left = np.maximum(1 - following * ratio**depth, np.finfo(float).tiny)
     error = np.log(np.maximum(1 - following, left) / left) / np.log(ratio)
 
-    def judge(prediction: tuple[np.ndarray, np.ndarray]) -> Judgement:
+    def judge(prediction: tuple[np.ndarray, np.ndarray]) -> Checks:
         order, bend = prediction
-        return Judgement(
-            equal_on_every_draw("error of the order of the loss's fall from zero weights", orders, order,
-                                tolerance=error + rounding, relative_to=1.0,
-                                because="what the fall's next term changes, and rounding"),
-            equal_on_every_draw("error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))", curvature, bend,
-                                tolerance=rounding, relative_to=1.0, because="rounding of differences"),
-            equal_on_every_draw("fall of the loss over ε^N σ_1", fall / leading, np.ones(len(depth)),
-                                tolerance=following + rounding, relative_to=1.0,
-                                because="the fall's next term, and rounding"),
-        )  # fmt: skip
+        yield equal_on_every_draw(
+            "error of the order of the loss's fall from zero weights",
+            orders,
+            order,
+            tolerance=error + rounding,
+            relative_to=1.0,
+            because="what the fall's next term changes, and rounding",
+        )
+        yield equal_on_every_draw(
+            "error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))",
+            curvature,
+            bend,
+            tolerance=rounding,
+            relative_to=1.0,
+            because="rounding of differences",
+        )
+        yield equal_on_every_draw(
+            "fall of the loss over ε^N σ_1",
+            fall / leading,
+            np.ones(len(depth)),
+            tolerance=following + rounding,
+            relative_to=1.0,
+            because="the fall's next term, and rounding",
+        )
 
     rivals = {}
     if (depth > 2).any():
@@ -61,9 +83,12 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     return Finding(judge, (depth, expected), rivals, facts={"largest": float(np.abs(orders - depth).max())})
 
 
-@claim("From gradient flow to gradient descent, theorem", scope="squared loss, 3 × 3 targets of drawn spectra, "
-       "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
-       "of c⁴ at depth 3 and one margin, and at those of the table of varied settings")  # fmt: skip
+@claim(
+    "From gradient flow to gradient descent, theorem",
+    scope="squared loss, 3 × 3 targets of drawn spectra, "
+    "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
+    "of c⁴ at depth 3 and one margin, and at those of the table of varied settings",
+)
 def linear_rate(flows: Table, descent: Table) -> Finding:
     r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
     $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ lowers the loss as
@@ -82,14 +107,20 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
     settings = settings_of(descent)
     of_descent = np.concatenate([by_draw(descent, "rate", case=case).ravel() for case in KEPT])
 
-    def judge(bound: Callable) -> Judgement:
+    def judge(bound: Callable) -> Checks:
         guaranteed = bound(settings["margin"], settings["depth"])
-        return Judgement(
-            every_draw("smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
-                       rate / bound(margin, depth), at_least=1.0, because="the bound holds at all times"),
-            every_draw("the same in ηt, gradient descent", of_descent / guaranteed, at_least=1.0,
-                       because="the bound holds at all times"),
-        )  # fmt: skip
+        yield every_draw(
+            "smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
+            rate / bound(margin, depth),
+            at_least=1.0,
+            because="the bound holds at all times",
+        )
+        yield every_draw(
+            "the same in ηt, gradient descent",
+            of_descent / guaranteed,
+            at_least=1.0,
+            because="the bound holds at all times",
+        )
 
     rivals = {
         "a rate that does not depend on c": lambda c, N: np.ones_like(c * N),
@@ -98,14 +129,25 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
     }
     wide = table.pivot_table(index=["depth", "margin", "seed"], columns="start", values="value")
     change = (wide["smallest direction, imbalance allowed"] / wide["smallest direction"] - 1).abs().max()
-    facts = {"change": float(change), "missed": float(1 / np.nanmin(rate)), "multiple": settings["step"],
-             "step": settings["step"] * settings["margin"] ** 4}  # fmt: skip
-    return Finding(judge, theory.guaranteed_rate, rivals, facts=facts,
-                   scaled=lambda bound, factor: lambda c, N: factor * bound(c, N))  # fmt: skip
+    facts = {
+        "change": float(change),
+        "missed": float(1 / np.nanmin(rate)),
+        "multiple": settings["step"],
+        "step": settings["step"] * settings["margin"] ** 4,
+    }
+    return Finding(
+        judge,
+        theory.guaranteed_rate,
+        rivals,
+        facts=facts,
+        scaled=lambda bound, factor: lambda c, N: factor * bound(c, N),
+    )
 
 
-@claim("Our assumptions on init are necessary", scope="squared loss, 3 × 3 targets of drawn spectra, depth 3, a "
-       "step of c⁴; one kind of start for each assumption")  # fmt: skip
+@claim(
+    "Our assumptions on init are necessary",
+    scope="squared loss, 3 × 3 targets of drawn spectra, depth 3, a step of c⁴; one kind of start for each assumption",
+)
 def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     r"""Giving up either assumption of the guarantee can make gradient descent fail.
 
@@ -118,15 +160,20 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     """
     last = {case: by_draw(descent, "loss", case=case)[:, -1] for case in (*KEPT, *BROKEN, SHORTER)}
 
-    def judge(fail: tuple[str, ...]) -> Judgement:
+    def judge(fail: tuple[str, ...]) -> Checks:
         succeed = [case for case in last if case not in fail]
         failing = [last[case] for case in fail]
-        missed = every_draw("smallest last loss over the first, starts that break an assumption",
-                            np.min(failing, axis=0), at_least=reached, because="has not converged")  # fmt: skip
-        return Judgement(missed, *(
-            every_draw(f"largest last loss over the first: {case}", last[case], at_most=reached, because="converged")
-            for case in succeed
-        ))  # fmt: skip
+        missed = every_draw(
+            "smallest last loss over the first, starts that break an assumption",
+            np.min(failing, axis=0),
+            at_least=reached,
+            because="has not converged",
+        )
+        yield missed
+        for case in succeed:
+            yield every_draw(
+                f"largest last loss over the first: {case}", last[case], at_most=reached, because="converged"
+            )
 
     rivals = {f"starts converge although {case}": tuple(each for each in BROKEN if each != case) for case in BROKEN}
     rivals |= {
@@ -136,9 +183,12 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     return Finding(judge, BROKEN, rivals, facts={"shorter": float(np.max(last[SHORTER]))})
 
 
-@claim("Corollary on gradient flow", scope="squared loss with correlated inputs, log cosh, and squares with fourth "
-       "powers of the residuals' entries; 3 × 3 matrices, depth 3, starts whose loss is below that of every "
-       "singular matrix")  # fmt: skip
+@claim(
+    "Corollary on gradient flow",
+    scope="squared loss with correlated inputs, log cosh, and squares with fourth "
+    "powers of the residuals' entries; 3 × 3 matrices, depth 3, starts whose loss is below that of every "
+    "singular matrix",
+)
 def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
     r"""If a convex loss is smaller at a balanced start than at every singular matrix, gradient flow reaches its
     minimum.
@@ -156,12 +206,15 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
         when = np.where((start == "beyond") & arrived.any(axis=1), arrived.argmax(axis=1), -1)
         return excess[np.arange(len(excess)), when]
 
-    def judge(starts: dict[str, str]) -> Judgement:
+    def judge(starts: dict[str, str]) -> Checks:
         excess = [at_the_end(name, start) for name, start in starts.items()]
-        return Judgement(
-            every_draw("largest loss at the end over the first", np.concatenate(excess), at_most=reached,
-                       because="far below the first one", predicted=0.0)
-        )  # fmt: skip
+        yield every_draw(
+            "largest loss at the end over the first",
+            np.concatenate(excess),
+            at_most=reached,
+            because="far below the first one",
+            predicted=0.0,
+        )
 
     below = dict.fromkeys(names, "below")
     rivals = {f"starts beyond singular matrices reach it as well: {name}": below | {name: "beyond"} for name in names}
@@ -169,8 +222,10 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
     return Finding(judge, below, rivals, facts={"fraction": float(fraction.max())})
 
 
-@claim("Our assumptions on init, for output dimension one", scope="whitened inputs, 2 to 128 of them, a target of norm "
-       "one; Gaussian end-to-end vectors, balanced at depth 3")  # fmt: skip
+@claim(
+    "Our assumptions on init, for output dimension one",
+    scope="whitened inputs, 2 to 128 of them, a target of norm one; Gaussian end-to-end vectors, balanced at depth 3",
+)
 def output_dimension_one(starts: Table) -> Finding:
     r"""With one output a random balanced start meets the assumptions with constant probability, whatever the dimension.
 
@@ -191,24 +246,35 @@ def output_dimension_one(starts: Table) -> Finding:
         deviation = settings["deviation"] / dimension ** (0.5 if wide else 1.0)
         return theory.share_within(dimension, deviation, settings["margin"] * settings["deviation"] / dimension)
 
-    def judge(predicted: Callable[[int], float]) -> Judgement:
+    def judge(predicted: Callable[[int], float]) -> Checks:
         checks = [
-            equal(f"share of random starts that meet the assumption, {d} inputs",
-                  share(int(holds[d].sum()), len(holds[d])), predicted(d), resolution=0.1,
-                  tolerance=2 * np.sqrt(predicted(d) * (1 - predicted(d)) / len(holds[d])),
-                  because="Wilson's interval and two standard errors, as several dimensions are tested")
+            equal(
+                f"share of random starts that meet the assumption, {d} inputs",
+                share(int(holds[d].sum()), len(holds[d])),
+                predicted(d),
+                resolution=0.1,
+                tolerance=2 * np.sqrt(predicted(d) * (1 - predicted(d)) / len(holds[d])),
+                because="Wilson's interval and two standard errors, as several dimensions are tested",
+            )
             for d in dimensions
-        ]  # fmt: skip
+        ]
         followed = np.concatenate([reached[d][holds[d]] for d in dimensions])
         missing = np.isnan(followed)
-        arrive = every_draw("starts that meet it arrive (1) or not (0)", followed[~missing], at_least=1.0,
-                            because="all of those that are followed",
-                            left_out={"the assumption is checked, the flow not run": int(missing.sum())})  # fmt: skip
+        arrive = every_draw(
+            "starts that meet it arrive (1) or not (0)",
+            followed[~missing],
+            at_least=1.0,
+            because="all of those that are followed",
+            left_out={"the assumption is checked, the flow not run": int(missing.sum())},
+        )
         least = min((share(int(each.sum()), len(each)) for each in holds.values()), key=lambda found: found.value)
         constant = at_least(
             "smallest share over dimensions", least, 0.25, because="any constant below one half will do"
         )
-        return Judgement(checks[-1], *checks[:-1], constant, arrive)
+        yield checks[-1]
+        yield from checks[:-1]
+        yield constant
+        yield arrive
 
     rivals = {
         "the probability for entries over the root of the dimension": lambda d: probability(d, wide=True),
@@ -217,7 +283,10 @@ def output_dimension_one(starts: Table) -> Finding:
     }
     inside = np.concatenate([reached[d][holds[d]] for d in dimensions])
     outside = np.concatenate([reached[d][~holds[d]] for d in dimensions])
-    facts = {"dimension": dimensions[-1], "arrived": int(np.nansum(inside)),
-             "followed": int(np.isfinite(inside).sum()),
-             "others": float(np.nanmean(outside))}  # fmt: skip
+    facts = {
+        "dimension": dimensions[-1],
+        "arrived": int(np.nansum(inside)),
+        "followed": int(np.isfinite(inside).sum()),
+        "others": float(np.nanmean(outside)),
+    }
     return Finding(judge, lambda d: probability(d, wide=False), rivals, facts=facts)

@@ -8,24 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.end_to_end import theory
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
 # +1 where a factor is to grow from fewer layers to more, -1 where it is to fall: of singular values, their factors with
 # fewer layers, and both numbers of layers
 Direction = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
 
 
-def _largest(table: Table, quantity: str, **where: Any) -> np.ndarray:
+def _largest(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
     """Return the largest value along each flow; nan if one is."""
     values = by_draw(table, quantity, **where)
     return np.where(np.isnan(values).any(axis=1), np.nan, values.max(axis=1, initial=-np.inf))
 
 
-@claim("Balanced trajectories", scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4; "
-       "from balanced layers and from Gaussian ones")  # fmt: skip
+@claim(
+    "Balanced trajectories",
+    scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4; "
+    "from balanced layers and from Gaussian ones",
+)
 def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
     r"""Gradient flow conserves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$, so that balanced layers stay balanced.
 
@@ -35,20 +38,25 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
     """
     rtol = max(settings_of(table)["rtol"] for table in (balanced, gaussian))
 
-    def judge(quantity: str) -> Judgement:
+    def judge(quantity: Quantity) -> Checks:
         movement = np.concatenate([_largest(table, quantity) for table in (balanced, gaussian)])
-        return Judgement(
-            every_draw("largest movement of the conserved matrices", movement, at_most=amplification * rtol,
-                       because=f"{amplification:g} rtol of the integrator; the weights move by order one",
-                       predicted=0.0)
-        )  # fmt: skip
+        yield every_draw(
+            "largest movement of the conserved matrices",
+            movement,
+            at_most=amplification * rtol,
+            because=f"{amplification:g} rtol of the integrator; the weights move by order one",
+            predicted=0.0,
+        )
 
     rivals = {"the sums of the two matrices are conserved": "sum_drift", "each W_j W_jᵀ is conserved": "gram_drift"}
     return Finding(judge, "drift", rivals, facts={"moved": float(np.nanmax(_largest(balanced, "gram_drift")))})
 
 
-@claim("Balanced trajectories, for gradient descent", origin="ours", scope="squared loss, Gaussian targets, depth 3, "
-       "balanced layers, one stretch of time in ever smaller steps")  # fmt: skip
+@claim(
+    "Balanced trajectories, for gradient descent",
+    origin="ours",
+    scope="squared loss, Gaussian targets, depth 3, balanced layers, one stretch of time in ever smaller steps",
+)
 def balancedness_gd_first_order(descent: Table) -> Finding:
     r"""Gradient descent leaves balance only to first order in its step $\eta$.
 
@@ -60,18 +68,24 @@ def balancedness_gd_first_order(descent: Table) -> Finding:
     orders = np.diff(np.log(drift.to_numpy()), axis=0) / np.diff(np.log(drift.index.to_numpy()))[:, None]
     tolerance = 4 * np.abs(orders[0] - orders[1]) + 1e-3
 
-    def judge(order: float) -> Judgement:
-        return Judgement(
-            equal_on_every_draw("error of the drift's order in the step", orders[0], order, tolerance=tolerance,
-                                relative_to=1.0, resolution=0.25, because="four times the change from one halving to "
-                                "the next, and a thousandth")
-        )  # fmt: skip
+    def judge(order: float) -> Checks:
+        yield equal_on_every_draw(
+            "error of the drift's order in the step",
+            orders[0],
+            order,
+            tolerance=tolerance,
+            relative_to=1.0,
+            resolution=0.25,
+            because="four times the change from one halving to the next, and a thousandth",
+        )
 
     return Finding(judge, 1.0, {"a drift of second order": 2.0, "a drift that does not fall with the step": 0.0})
 
 
-@claim("Implicit preconditioning", scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, "
-       "balanced layers")  # fmt: skip
+@claim(
+    "Implicit preconditioning",
+    scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
+)
 def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -> Finding:
     r"""From balanced layers the end-to-end matrix follows an equation of its own, in which layers do not appear.
 
@@ -82,13 +96,17 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
     """
     moved = float(np.nanmax(_largest(balanced, "coarser") / _largest(balanced, "size")))
 
-    def judge(prediction: tuple[str, Table]) -> Judgement:
+    def judge(prediction: tuple[str, Table]) -> Checks:
         quantity, table = prediction
-        return Judgement(
-            equal_on_every_draw("largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F", _largest(table, quantity), 0.0,
-                                tolerance=safety * moved, relative_to=_largest(table, "size"), resolution=1e-3,
-                                because=f"{safety:g} times the most that ten times the tolerances change a flow by")
-        )  # fmt: skip
+        yield equal_on_every_draw(
+            "largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F",
+            _largest(table, quantity),
+            0.0,
+            tolerance=safety * moved,
+            relative_to=_largest(table, "size"),
+            resolution=1e-3,
+            because=f"{safety:g} times the most that ten times the tolerances change a flow by",
+        )
 
     rivals = {
         "the dynamics of one layer fewer": ("one_layer_fewer", balanced),
@@ -97,8 +115,10 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
     return Finding(judge, ("difference", balanced), rivals, facts={"moved": moved})
 
 
-@claim("Dynamics of singular values", scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and "
-       "4, balanced layers")  # fmt: skip
+@claim(
+    "Dynamics of singular values",
+    scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
+)
 def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
     r"""From balanced layers singular values move at $-N \sigma_r^{2-2/N} \langle \nabla\ell, u_r v_r^\top \rangle$.
 
@@ -108,14 +128,17 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
     """
     rtol = settings_of(balanced)["rtol"]
 
-    def judge(prediction: tuple[str, Table]) -> Judgement:
+    def judge(prediction: tuple[str, Table]) -> Checks:
         quantity, table = prediction
         values, integrated = (by_draw(table, quantity, column=each) for each in ("value", "predicted"))
-        return Judgement(
-            equal_on_every_draw("largest error of σ_r(t) over the largest σ", values, integrated,
-                                tolerance=amplification * rtol, resolution=1e-3,
-                                because=f"{amplification:g} rtol of the integrator, which integrates both")
-        )  # fmt: skip
+        yield equal_on_every_draw(
+            "largest error of σ_r(t) over the largest σ",
+            values,
+            integrated,
+            tolerance=amplification * rtol,
+            resolution=1e-3,
+            because=f"{amplification:g} rtol of the integrator, which integrates both",
+        )
 
     rivals = {
         "rates without the factor N": ("without_factor", balanced),
@@ -125,8 +148,10 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
     return Finding(judge, ("sigma", balanced), rivals)
 
 
-@claim("Implicit preconditioning", scope="3 × 4 matrices of full rank along flows of depths 2, 3 and 4 from balanced "
-       "layers")  # fmt: skip
+@claim(
+    "Implicit preconditioning",
+    scope="3 × 4 matrices of full rank along flows of depths 2, 3 and 4 from balanced layers",
+)
 def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
     r"""From balanced layers the preconditioner is positive semidefinite and reinforces the directions that $W$ has
     taken.
@@ -139,16 +164,23 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     """
     rtol = settings_of(balanced)["rtol"]
 
-    def judge(prediction: tuple[str, Table]) -> Judgement:
+    def judge(prediction: tuple[str, Table]) -> Checks:
         quantity, table = prediction
         values, expected = (by_draw(table, quantity, column=each) for each in ("value", "predicted"))
-        return Judgement(
-            equal_on_every_draw("largest error of an eigenvalue over the largest eigenvalue", values, expected,
-                                tolerance=amplification * rtol, resolution=1e-3,
-                                because=f"{amplification:g} rtol, to which the layers are balanced"),
-            every_draw("largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ", _largest(table, "reinforced"),
-                       at_most=1e-6, because="errors of rtol in the layers over the gap between eigenvalues"),
-        )  # fmt: skip
+        yield equal_on_every_draw(
+            "largest error of an eigenvalue over the largest eigenvalue",
+            values,
+            expected,
+            tolerance=amplification * rtol,
+            resolution=1e-3,
+            because=f"{amplification:g} rtol, to which the layers are balanced",
+        )
+        yield every_draw(
+            "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
+            _largest(table, "reinforced"),
+            at_most=1e-6,
+            because="errors of rtol in the layers over the gap between eigenvalues",
+        )
 
     rivals = {
         "the eigenvalues of one layer fewer": ("eigenvalue_fewer", balanced),
@@ -157,8 +189,11 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     return Finding(judge, ("eigenvalue", balanced), rivals)
 
 
-@claim("Applying our trajectory analysis", scope="3 × 4 matrices along flows of depths 2, 3 and 4 from balanced "
-       "layers, and the singular matrix nearest to each")  # fmt: skip
+@claim(
+    "Applying our trajectory analysis",
+    scope="3 × 4 matrices along flows of depths 2, 3 and 4 from balanced "
+    "layers, and the singular matrix nearest to each",
+)
 def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Finding:
     r"""From balanced layers the preconditioner is positive definite wherever $W$ has full rank.
 
@@ -177,19 +212,31 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
     at_singular = by_draw(balanced, "eigenvalue_at_singular")
     rounding = f"{amplification:g} rtol, to which the layers are balanced"
 
-    def judge(prediction: tuple[Callable[[np.ndarray, int], np.ndarray], bool]) -> Judgement:
+    def judge(prediction: tuple[Callable[[np.ndarray, int], np.ndarray], bool]) -> Checks:
         bound, vanishes = prediction
         bounds = np.array([bound(sigma, depth) for sigma, depth in zip(last, keys, strict=True)])
         there = np.abs(at_singular) / largest
-        return Judgement(
-            every_draw("least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
-                       ((least - bounds) / largest).min(axis=1), at_least=-amplification * rtol, because=rounding),
-            every_draw("least eigenvalue at the nearest singular matrix over the largest one", there.max(axis=1),
-                       at_most=amplification * rtol, because=rounding)
-            if vanishes else
-            every_draw("least eigenvalue at the nearest singular matrix over the largest one", there.min(axis=1),
-                       at_least=amplification * rtol, because=rounding),
-        )  # fmt: skip
+        yield every_draw(
+            "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
+            ((least - bounds) / largest).min(axis=1),
+            at_least=-amplification * rtol,
+            because=rounding,
+        )
+        yield (
+            every_draw(
+                "least eigenvalue at the nearest singular matrix over the largest one",
+                there.max(axis=1),
+                at_most=amplification * rtol,
+                because=rounding,
+            )
+            if vanishes
+            else every_draw(
+                "least eigenvalue at the nearest singular matrix over the largest one",
+                there.min(axis=1),
+                at_least=amplification * rtol,
+                because=rounding,
+            )
+        )
 
     def lowest(sigma: np.ndarray, depth: int) -> np.ndarray:
         return sigma ** (2 - 2 / depth)
@@ -210,12 +257,15 @@ def _along(rows: Table, reduced: str) -> np.ndarray:
     return rows.groupby("time")["value"].agg(reduced, skipna=False).to_numpy()
 
 
-@claim("Dynamics of singular values, interpretation", scope="balanced layers of square matrices, depths from 2 to 8 at "
-       "one matrix, singular values from a hundredth to three",
-       correction="It holds of ratios: the factor of a larger singular value over that of a smaller one, "
-       "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. Of factors themselves one layer more makes those "
-       "of $\\sigma > (N / (N+1))^{N(N+1)/2}$ larger and the others smaller, so that from about $2 \\ln(1/\\sigma)$ "
-       "layers on every further one makes a small singular value faster again.")  # fmt: skip
+@claim(
+    "Dynamics of singular values, interpretation",
+    scope="balanced layers of square matrices, depths from 2 to 8 at "
+    "one matrix, singular values from a hundredth to three",
+    correction="It holds of ratios: the factor of a larger singular value over that of a smaller one, "
+    "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. Of factors themselves one layer more makes those "
+    "of $\\sigma > (N / (N+1))^{N(N+1)/2}$ larger and the others smaller, so that from about $2 \\ln(1/\\sigma)$ "
+    "layers on every further one makes a small singular value faster again.",
+)
 def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Finding:
     r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
     and the more so the more layers there are.
@@ -230,15 +280,23 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Findin
     growth = np.stack([np.log(factor[more] / factor[fewer]) for fewer, more in pairs], axis=1)
     ratios = np.stack([-np.diff(np.log(factor[more] / factor[fewer]), axis=1) for fewer, more in pairs], axis=1)
 
-    def judge(direction: Direction) -> Judgement:
+    def judge(direction: Direction) -> Checks:
         signs = np.stack([direction(sigma[fewer], factor[fewer], fewer, more) for fewer, more in pairs], axis=1)
         along, apart = (each.reshape(len(each), -1).min(axis=1) for each in (signs * growth, ratios))
-        return Judgement(
-            every_draw("least change of a factor's logarithm with further layers, in the direction predicted", along,
-                       at_least=0.0, undecided=np.abs(along) < rounding, because="grows, or falls, as predicted"),
-            every_draw("least change of the logarithm of neighbouring factors' ratio with further layers",
-                       apart, at_least=0.0, undecided=np.abs(apart) < rounding, because="larger with each"),
-        )  # fmt: skip
+        yield every_draw(
+            "least change of a factor's logarithm with further layers, in the direction predicted",
+            along,
+            at_least=0.0,
+            undecided=np.abs(along) < rounding,
+            because="grows, or falls, as predicted",
+        )
+        yield every_draw(
+            "least change of the logarithm of neighbouring factors' ratio with further layers",
+            apart,
+            at_least=0.0,
+            undecided=np.abs(apart) < rounding,
+            because="larger with each",
+        )
 
     def away_from_one(_sigma: np.ndarray, of_fewer: np.ndarray, _fewer: int, _more: int) -> np.ndarray:
         return np.sign(np.log(of_fewer))
@@ -249,23 +307,32 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Findin
     rivals: dict[str, Direction] = {
         "every factor grows": lambda values, _factor, _fewer, _more: np.ones_like(values),
         "every factor falls": lambda values, _factor, _fewer, _more: -np.ones_like(values),
-        "factors of singular values above one grow, the others fall":
-            lambda values, _factor, _fewer, _more: np.sign(np.log(values)),
-    }  # fmt: skip
+        "factors of singular values above one grow, the others fall": lambda values, _factor, _fewer, _more: np.sign(
+            np.log(values)
+        ),
+    }
     below = np.stack([factor[fewer] < 1 for fewer, _ in pairs], axis=1)
     facts = {"slowed": int(np.sum(growth[below] > 0)), "steps": int(below.sum())}
-    return Finding(judge, away_from_one, rivals, corrected=away_from_turn, facts=facts,
-                   reason="factors below one may grow with further layers",
-                   scaled=lambda direction, _factor: direction)  # fmt: skip
+    return Finding(
+        judge,
+        away_from_one,
+        rivals,
+        corrected=away_from_turn,
+        facts=facts,
+        reason="factors below one may grow with further layers",
+        scaled=lambda direction, _factor: direction,
+    )
 
 
-def _by_depth(factors: Table, quantity: str) -> dict[int, np.ndarray]:
+def _by_depth(factors: Table, quantity: Quantity) -> dict[int, np.ndarray]:
     """Return a quantity by depth, shape (draws, singular values)."""
     return {int(depth): by_draw(factors, quantity, depth=depth) for depth in sorted(factors["depth"].unique())}
 
 
-@claim("Balanced trajectories, which initialisations are balanced", scope="squared loss, depth 3, square Gaussian "
-       "layers of ever smaller entries, and identity layers")  # fmt: skip
+@claim(
+    "Balanced trajectories, which initialisations are balanced",
+    scope="squared loss, depth 3, square Gaussian layers of ever smaller entries, and identity layers",
+)
 def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
     r"""Layers that start near zero are approximately balanced, and identity layers exactly.
 
@@ -281,16 +348,28 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
     change = 4 * np.abs(orders[0] - orders[1]) + 1e-2
     escaped = by_draw(starts, "escaped", scale=float(wide.index[0])).ravel()
 
-    def judge(order: float) -> Judgement:
-        return Judgement(
-            equal_on_every_draw("error of the order in s of the imbalance over the layers' size", orders[0], order,
-                                tolerance=change, relative_to=1.0, resolution=0.5,
-                                because="four times the change from one scale to the next, and a hundredth"),
-            every_draw("imbalance of identity layers, at the end", by_draw(starts, "imbalance_at_end", scale=0.0)[:, 0],
-                       at_most=amplification * rtol, because=f"{amplification:g} rtol of the integrator"),
-            every_draw("growth of the layers from the smallest start", escaped, at_least=2.0,
-                       because="the flow has left the neighbourhood of zero"),
-        )  # fmt: skip
+    def judge(order: float) -> Checks:
+        yield equal_on_every_draw(
+            "error of the order in s of the imbalance over the layers' size",
+            orders[0],
+            order,
+            tolerance=change,
+            relative_to=1.0,
+            resolution=0.5,
+            because="four times the change from one scale to the next, and a hundredth",
+        )
+        yield every_draw(
+            "imbalance of identity layers, at the end",
+            by_draw(starts, "imbalance_at_end", scale=0.0)[:, 0],
+            at_most=amplification * rtol,
+            because=f"{amplification:g} rtol of the integrator",
+        )
+        yield every_draw(
+            "growth of the layers from the smallest start",
+            escaped,
+            at_least=2.0,
+            because="the flow has left the neighbourhood of zero",
+        )
 
     relative = select(starts, "relative_imbalance", scale=list(wide.index))["value"]
     rivals = {"an imbalance of first order": 1.0, "an imbalance that does not fall with s": 0.0}

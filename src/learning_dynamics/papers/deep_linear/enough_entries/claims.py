@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_least, claim
+from learning_dynamics.claims import Checks, Finding, at_least, claim
 from learning_dynamics.evidence import mean
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import number_before, thresholds
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
 
 
-@claim("Setting: matrix completion; few and many observations", scope="Gaussian low-rank matrices, smaller than the "
-       "slides' at default scale; nested sets of observed entries, plain descent from one small initialisation scale",
-       empirical=True)  # fmt: skip
+@claim(
+    "Setting: matrix completion; few and many observations",
+    scope="Gaussian low-rank matrices, smaller than the "
+    "slides' at default scale; nested sets of observed entries, plain descent from one small initialisation scale",
+    empirical=True,
+)
 def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Positive, recovered: Fraction) -> Finding:
     r"""Nuclear-norm minimisation recovers a low-rank matrix if observations are sufficiently many; depth 3 needs fewer,
     and no more than depth 2.
@@ -34,15 +37,20 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
 
     grid = np.sort(convex["observed"].unique()).astype(float)
 
-    def judge(methods: tuple[str, str, str]) -> Judgement:
+    def judge(methods: tuple[str, str, str]) -> Checks:
         (most, _), (middle, _), (_, least) = (needed[name] for name in methods)
-        return Judgement(
-            at_least("log2 of the number before the convex program's threshold over depth 3's threshold",
-                     mean(_octaves(number_before(grid, most), least)), 0.0,
-                     because="wherever between neighbouring numbers of entries thresholds lie"),
-            at_least("log2 of the threshold, depth 2 over depth 3", mean(_octaves(middle, least)), 0.0,
-                     because="depth 3 needs no more than depth 2"),
-        )  # fmt: skip
+        yield at_least(
+            "log2 of the number before the convex program's threshold over depth 3's threshold",
+            mean(_octaves(number_before(grid, most), least)),
+            0.0,
+            because="wherever between neighbouring numbers of entries thresholds lie",
+        )
+        yield at_least(
+            "log2 of the threshold, depth 2 over depth 3",
+            mean(_octaves(middle, least)),
+            0.0,
+            because="depth 3 needs no more than depth 2",
+        )
 
     rivals = {
         "the convex program needs fewest": ("depth 3", "depth 2", "convex"),
@@ -51,10 +59,15 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         "depth 2 needs fewer than depth 3": ("convex", "depth 3", "depth 2"),
     }
     least_needed, most_needed = ({name: bounds[end] for name, bounds in needed.items()} for end in (0, 1))
-    facts = {"of_convex": float(np.median(most_needed["convex"])), "of_2": float(np.median(most_needed["depth 2"])),
-             "of_3": float(np.median(most_needed["depth 3"])), "scale": scale, "recovered": recovered,
-             "open": int(sum(np.sum(least_needed[name] < most_needed[name]) for name in needed)),
-             "factor": float(2 ** np.mean(_octaves(least_needed["convex"], most_needed["depth 3"])))}  # fmt: skip
+    facts = {
+        "of_convex": float(np.median(most_needed["convex"])),
+        "of_2": float(np.median(most_needed["depth 2"])),
+        "of_3": float(np.median(most_needed["depth 3"])),
+        "scale": scale,
+        "recovered": recovered,
+        "open": int(sum(np.sum(least_needed[name] < most_needed[name]) for name in needed)),
+        "factor": float(2 ** np.mean(_octaves(least_needed["convex"], most_needed["depth 3"]))),
+    }
     return Finding(judge, ("convex", "depth 2", "depth 3"), rivals, facts=facts)
 
 

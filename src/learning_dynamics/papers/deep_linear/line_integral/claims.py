@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
@@ -12,11 +12,14 @@ from learning_dynamics.tidy import Table, select
 WHITENED = CURVES[0]
 
 
-@claim("Trajectories cannot be emulated via regularization", scope="squared losses with a gradient at zero; one output "
-       "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
-       correction="It holds from depth 3 on, as the theorem that the slide abbreviates has it. At depth 2 it holds "
-       "with correlated inputs or with two outputs; with one output and whitened inputs $P_W \\nabla\\ell$ is a "
-       "gradient field.")  # fmt: skip
+@claim(
+    "Trajectories cannot be emulated via regularization",
+    scope="squared losses with a gradient at zero; one output "
+    "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
+    correction="It holds from depth 3 on, as the theorem that the slide abbreviates has it. At depth 2 it holds "
+    "with correlated inputs or with two outputs; with one output and whitened inputs $P_W \\nabla\\ell$ is a "
+    "gradient field.",
+)
 def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
     r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
     or more: the slide names none.
@@ -36,19 +39,34 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
     depth, whitened = table["depth"].to_numpy(), (table["case"] == WHITENED).to_numpy()
     known = table[table["predicted"].notna()]
 
-    def judge(vanishes: np.ndarray) -> Judgement:
-        parts = [
-            every_draw("largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is to vanish", found[vanishes],
-                       at_most=rounding, because="rounding of the quadrature")
-        ] if vanishes.any() else []  # fmt: skip
-        return Judgement(
-            every_draw("smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is not to vanish", found[~vanishes],
-                       at_least=1e6 * rounding, because="a million times the rounding of the quadrature"),
-            *parts,
-            equal_on_every_draw("difference from the closed form, one output and whitened inputs", known["value"],
-                                known["predicted"], tolerance=rounding, relative_to=1.0,
-                                because="Gauss-Legendre quadrature of smooth sides"),
-        )  # fmt: skip
+    def judge(vanishes: np.ndarray) -> Checks:
+        parts = (
+            [
+                every_draw(
+                    "largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is to vanish",
+                    found[vanishes],
+                    at_most=rounding,
+                    because="rounding of the quadrature",
+                )
+            ]
+            if vanishes.any()
+            else []
+        )
+        yield every_draw(
+            "smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is not to vanish",
+            found[~vanishes],
+            at_least=1e6 * rounding,
+            because="a million times the rounding of the quadrature",
+        )
+        yield from parts
+        yield equal_on_every_draw(
+            "difference from the closed form, one output and whitened inputs",
+            known["value"],
+            known["predicted"],
+            tolerance=rounding,
+            relative_to=1.0,
+            because="Gauss-Legendre quadrature of smooth sides",
+        )
 
     flat = depth == 1
     rivals = {
@@ -56,6 +74,11 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
         "with one output and whitened inputs it always vanishes": flat | whitened,
         "it does not vanish at depth 1 either": np.zeros(len(depth), dtype=bool),
     }
-    return Finding(judge, flat, rivals, corrected=flat | (whitened & (depth == 2)),
-                   reason="at depth 2, with one output and whitened inputs, the integral vanishes",
-                   scaled=lambda vanishes, _factor: vanishes)  # fmt: skip
+    return Finding(
+        judge,
+        flat,
+        rivals,
+        corrected=flat | (whitened & (depth == 2)),
+        reason="at depth 2, with one output and whitened inputs, the integral vanishes",
+        scaled=lambda vanishes, _factor: vanishes,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import median
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.settings import Fraction, Positive
@@ -13,9 +13,12 @@ from learning_dynamics.tidy import Table, by_draw, settings_of
 ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced layers"
 
 
-@claim("Theoretical example: one observed entry", scope="one linear measurement, by default with singular values "
-       "1, 1/2 and 1/4, of a 3 × 3 matrix, balanced layers from Gaussian starts, W grown a millionfold; one entry, and "
-       "three singular values; depths 1 to 4")  # fmt: skip
+@claim(
+    "Theoretical example: one observed entry",
+    scope="one linear measurement, by default with singular values "
+    "1, 1/2 and 1/4, of a 3 × 3 matrix, balanced layers from Gaussian starts, W grown a millionfold; one entry, and "
+    "three singular values; depths 1 to 4",
+)
 def one_measurement(
     generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive
 ) -> Finding:
@@ -42,21 +45,32 @@ def one_measurement(
     larger, smaller = (by_draw(aligned, "sigma", index=index) for index in (1, 2))
     because = f"{share:g} of the power at depth 2"
 
-    def judge(predicted: tuple[dict[int, float], float, dict[int, int]]) -> Judgement:
+    def judge(predicted: tuple[dict[int, float], float, dict[int, int]]) -> Checks:
         exponents, slope, families = predicted
-        curves = [theory.smaller_singular_value(each, settings["start"], settings["ratio"], families[depth])
-                  for depth, each in zip(sorted(aligned["depth"].unique()), larger, strict=True)]  # fmt: skip
+        curves = [
+            theory.smaller_singular_value(each, settings["start"], settings["ratio"], families[depth])
+            for depth, each in zip(sorted(aligned["depth"].unique()), larger, strict=True)
+        ]
         tolerance = {"tolerance": share * ratio, "resolution": ratio / 2, "because": because}
-        return Judgement(
-            *(equal(f"d log σ_2 / d log σ_1 at the end, depth {depth}", median(found[depth][0]), exponents[depth],
-                    **tolerance) for depth in depths),
-            equal("dσ_2 / dσ_1 at the end, depth 1", median(found[1][1]), slope, **tolerance),
-            equal_on_every_draw("error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's "
-                                "largest", smaller, curves, tolerance=amplification * settings["rtol"],
-                                because=f"{amplification:g} rtol of the integrator"),
-            *(equal(f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}", median(level[depth][0]), 0.0,
-                    **tolerance) for depth in depths),
-        )  # fmt: skip
+        for depth in depths:
+            yield equal(
+                f"d log σ_2 / d log σ_1 at the end, depth {depth}",
+                median(found[depth][0]),
+                exponents[depth],
+                **tolerance,
+            )
+        yield equal("dσ_2 / dσ_1 at the end, depth 1", median(found[1][1]), slope, **tolerance)
+        yield equal_on_every_draw(
+            "error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's largest",
+            smaller,
+            curves,
+            tolerance=amplification * settings["rtol"],
+            because=f"{amplification:g} rtol of the integrator",
+        )
+        for depth in depths:
+            yield equal(
+                f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}", median(level[depth][0]), 0.0, **tolerance
+            )
 
     exponents = {depth: {1: 1.0, 2: ratio}.get(depth, 0.0) for depth in depths}
     families = {depth: depth for depth in aligned["depth"].unique()}
@@ -68,10 +82,12 @@ def one_measurement(
         "aligned, the asymptote of one layer more": (exponents, ratio, families | {3: 4}),
     }
     off = {depth: np.abs(found[depth][0] - exponents[depth]) for depth in depths}
-    facts = {"off": max(float(np.median(each)) for each in off.values()),
-             "slow": int(sum(np.sum(each > share * ratio) for each in off.values())),
-             "paths": sum(len(each) for each in off.values()),
-             "level": max(float(np.median(np.abs(level[depth][0]))) for depth in depths)}  # fmt: skip
+    facts = {
+        "off": max(float(np.median(each)) for each in off.values()),
+        "slow": int(sum(np.sum(each > share * ratio) for each in off.values())),
+        "paths": sum(len(each) for each in off.values()),
+        "level": max(float(np.median(np.abs(level[depth][0]))) for depth in depths),
+    }
     return Finding(judge, (exponents, ratio, families), rivals, facts=facts, scaled=lambda given, _factor: given)
 
 
@@ -104,16 +120,25 @@ def one_entry_determinant_sign(entry: Table) -> Finding:
     alone = by_draw(entry, "predicted_sign", depth=1).ravel()
     lost = {depth: ~np.isfinite(each).all(axis=1) for depth, each in signs.items()}
 
-    def judge(predicted: tuple[np.ndarray, np.ndarray]) -> Judgement:
+    def judge(predicted: tuple[np.ndarray, np.ndarray]) -> Checks:
         shallow, deep = predicted
         wrong = np.concatenate([np.abs(signs[depth][:, -1] - deep) for depth in depths if depth > 1])
         undecided = np.concatenate([lost[depth] for depth in depths if depth > 1])
-        return Judgement(
-            every_draw("error of the determinant's last sign, depths of two and more", wrong, at_most=0.0,
-                       undecided=undecided, because="signs are exact", predicted=0.0),
-            every_draw("error of the determinant's last sign, depth 1", np.abs(signs[1][:, -1] - shallow), at_most=0.0,
-                       undecided=lost[1], because="signs are exact"),
-        )  # fmt: skip
+        yield every_draw(
+            "error of the determinant's last sign, depths of two and more",
+            wrong,
+            at_most=0.0,
+            undecided=undecided,
+            because="signs are exact",
+            predicted=0.0,
+        )
+        yield every_draw(
+            "error of the determinant's last sign, depth 1",
+            np.abs(signs[1][:, -1] - shallow),
+            at_most=0.0,
+            undecided=lost[1],
+            because="signs are exact",
+        )
 
     kept = np.ones(len(alone))
     rivals = {"deeper layers turn it where depth 1 does": (alone, alone), "depth 1 keeps it as well": (kept, kept)}

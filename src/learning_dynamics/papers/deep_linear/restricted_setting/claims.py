@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.tables import completed, of_draws
 from learning_dynamics.settings import NonNegative, Positive
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
-SCOPE = ("commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
-         "layers that start at multiples of the identity; depths 2, 3 and 4; instances drawn until the least nuclear "
-         "norm is attained at one matrix, with a dual slack")  # fmt: skip
+SCOPE = (
+    "commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
+    "layers that start at multiples of the identity; depths 2, 3 and 4; instances drawn until the least nuclear "
+    "norm is attained at one matrix, with a dual slack"
+)
 
 
 @claim("Current theory is oblivious to depth, theorem", scope=SCOPE)
@@ -27,21 +29,30 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
     excess = np.array([_norms(ends, scale)[0] / _norms(ends, scale)[1] - 1 for scale in scales[::-1]])
     smallest = scales[0]
 
-    def judge(prediction: tuple[str, float, np.ndarray]) -> Judgement:
+    def judge(prediction: tuple[str, float, np.ndarray]) -> Checks:
         quantity, scale, approach = prediction
         measured, predicted = _norms(ends, scale, quantity)
-        return Judgement(
-            equal_on_every_draw("error of the nuclear norm at the end, relative", measured, predicted,
-                                tolerance=tolerance, relative_to=predicted, resolution=0.1,
-                                because="what the smallest start leaves of the limit, at depth 2 about its power "
-                                "of the dual slack"),
-            every_draw("excess over the least norm from a smaller start, over that from the one before",
-                       np.max(np.abs(approach[1:]) / np.maximum(np.abs(approach[:-1]), 1e-9), axis=0), at_most=1.0,
-                       because="the limit is approached; differences of 1e-9 are the integrator's"),
-            every_draw("largest relative error of a measurement",
-                       by_draw(ends, "misfit", scale=scale)[:, 0],
-                       at_most=1e-6, because="the flow has fitted them"),
-        )  # fmt: skip
+        yield equal_on_every_draw(
+            "error of the nuclear norm at the end, relative",
+            measured,
+            predicted,
+            tolerance=tolerance,
+            relative_to=predicted,
+            resolution=0.1,
+            because="what the smallest start leaves of the limit, at depth 2 about its power of the dual slack",
+        )
+        yield every_draw(
+            "excess over the least norm from a smaller start, over that from the one before",
+            np.max(np.abs(approach[1:]) / np.maximum(np.abs(approach[:-1]), 1e-9), axis=0),
+            at_most=1.0,
+            because="the limit is approached; differences of 1e-9 are the integrator's",
+        )
+        yield every_draw(
+            "largest relative error of a measurement",
+            by_draw(ends, "misfit", scale=scale)[:, 0],
+            at_most=1e-6,
+            because="the flow has fitted them",
+        )
 
     measured, other = _norms(ends, smallest, "least_squares_norm")
     rivals = {
@@ -52,9 +63,8 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
     return Finding(judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": float(np.max(other / measured))})
 
 
-def _norms(table: Table, scale: float, quantity: str = "nuclear_norm") -> tuple[np.ndarray, np.ndarray]:
-    measured, predicted = (by_draw(table, quantity, column=each, scale=scale)[:, 0]
-                           for each in ("value", "predicted"))  # fmt: skip
+def _norms(table: Table, scale: float, quantity: Quantity = "nuclear_norm") -> tuple[np.ndarray, np.ndarray]:
+    measured, predicted = (by_draw(table, quantity, column=each, scale=scale)[:, 0] for each in ("value", "predicted"))
     return measured, predicted
 
 
@@ -74,24 +84,39 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     seen = by_draw(ends, "seen", scale=smallest)[:, 0]
     norms = change[:, powers == 1.0][:, 0]
 
-    def judge(chosen: np.ndarray) -> Judgement:
-        return Judgement(
-            every_draw("largest relative change of Σσ^p over p", change[:, chosen].max(axis=1), at_most=-resolution,
-                       because="beyond rounding"),
-            every_draw("relative change of the nuclear norm", np.abs(norms), at_most=1e-9, because="rounding"),
-            every_draw("largest relative change of a measurement", seen, at_most=1e-9,
-                       because="to which the end's eigenvectors are the measurements'"),
-        )  # fmt: skip
+    def judge(chosen: np.ndarray) -> Checks:
+        yield every_draw(
+            "largest relative change of Σσ^p over p",
+            change[:, chosen].max(axis=1),
+            at_most=-resolution,
+            because="beyond rounding",
+        )
+        yield every_draw("relative change of the nuclear norm", np.abs(norms), at_most=1e-9, because="rounding")
+        yield every_draw(
+            "largest relative change of a measurement",
+            seen,
+            at_most=1e-9,
+            because="to which the end's eigenvectors are the measurements'",
+        )
 
     falls = -float(np.nanmax(change[:, powers < 1.0]))
     rivals = {"the nuclear norm falls as well": powers == 1.0, "and convex powers": powers > 1.0}
-    return Finding(judge, powers < 1.0, rivals, facts={"seen": float(np.nanmax(seen)), "falls": falls},
-                   scaled=lambda chosen, _factor: chosen)  # fmt: skip
+    return Finding(
+        judge,
+        powers < 1.0,
+        rivals,
+        facts={"seen": float(np.nanmax(seen)), "falls": falls},
+        scaled=lambda chosen, _factor: chosen,
+    )
 
 
-@claim("Experiments testing the nuclear norm conjecture, hypothesis", scope="Schatten norms and quasi-norms with the "
-       "powers that were tried, of the commuting measurements and of the slides' matrices from 2000 entries; the "
-       "hypothesis is about all norms, of which examples decide none", empirical=True)  # fmt: skip
+@claim(
+    "Experiments testing the nuclear norm conjecture, hypothesis",
+    scope="Schatten norms and quasi-norms with the "
+    "powers that were tried, of the commuting measurements and of the slides' matrices from 2000 entries; the "
+    "hypothesis is about all norms, of which examples decide none",
+    empirical=True,
+)
 def single_norm(
     ends: Table,
     depth_2: Table,
@@ -115,22 +140,32 @@ def single_norm(
     """
     powers = settings_of(ends)["powers"]
     smallest = ends["scale"].min()
-    turned, left = (by_draw(ends, quantity, scale=smallest)
-                    for quantity in ("schatten_change", "schatten_left"))  # fmt: skip
+    turned, left = (by_draw(ends, quantity, scale=smallest) for quantity in ("schatten_change", "schatten_left"))
     gains = {p: (-turned if p < 1 else left)[:, place] for place, p in enumerate(powers) if p != 1}
-    nuclear = np.concatenate([
-        _excess(deep, minimiser, scale) - _excess(many, minimiser_many, scale)
-        for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
-    ])  # fmt: skip
+    nuclear = np.concatenate(
+        [
+            _excess(deep, minimiser, scale) - _excess(many, minimiser_many, scale)
+            for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
+        ]
+    )
     gap = np.tile(of_draws(minimiser, "gap") + of_draws(minimiser_many, "gap"), 2)
 
-    def judge(captures: float | None) -> Judgement:
-        return Judgement(
-            _less("excess of the nuclear norm over the least one in completion, relative", nuclear, gap,
-                  "the solver's proved gaps", captures == 1),
-            *(_less(f"by how much another matrix has less Σσ^p on commuting measurements, relative, p = {p:g}", gain,
-                    resolution, "beyond rounding", captures == p) for p, gain in gains.items()),
-        )  # fmt: skip
+    def judge(captures: float | None) -> Checks:
+        yield _less(
+            "excess of the nuclear norm over the least one in completion, relative",
+            nuclear,
+            gap,
+            "the solver's proved gaps",
+            captures == 1,
+        )
+        for p, gain in gains.items():
+            yield _less(
+                f"by how much another matrix has less Σσ^p on commuting measurements, relative, p = {p:g}",
+                gain,
+                resolution,
+                "beyond rounding",
+                captures == p,
+            )
 
     rivals: dict[str, float] = {"the nuclear norm captures both": 1.0}
     rivals |= {f"the power {p:g} captures both": p for p in gains}

@@ -6,13 +6,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Check, Checks, Finding, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 
-@claim("Dynamics of singular values; implicit bias towards low rank", scope="completion of matrices of the slides' "
-       "size at default scale, scaled identity layers, one scale", empirical=True)  # fmt: skip
+@claim(
+    "Dynamics of singular values; implicit bias towards low rank",
+    scope="completion of matrices of the slides' size at default scale, scaled identity layers, one scale",
+    empirical=True,
+)
 def depth_separates_singular_values(
     depth_1: Table, depth_2: Table, depth_3: Table, *, risen: Fraction, begun: Fraction
 ) -> Finding:
@@ -29,17 +32,18 @@ def depth_separates_singular_values(
     found = {number: _separations(table, risen, begun) for number, table in tables.items()}
     gaps = {number: _last_gap(table) for number, table in tables.items()}
 
-    def judge(orders: tuple[tuple[int, int, int], tuple[int, int, int]]) -> Judgement:
+    def judge(orders: tuple[tuple[int, int, int], tuple[int, int, int]]) -> Checks:
         order, of_gaps = orders
         first, second, third = (found[number] for number in order)
-        return Judgement(
-            _more("separation of rises at the deepest less that at the shallowest", third, first),
-            _more("gain of the first further layer", second, first),
-            _more("gain of the second further layer", third, second),
-            every_draw("gap at the end over that of one layer fewer, the smaller of both",
-                       np.minimum(*(gaps[more] / gaps[fewer] for fewer, more in pairwise(of_gaps))), at_least=1.0,
-                       because="larger with each further layer"),
-        )  # fmt: skip
+        yield _more("separation of rises at the deepest less that at the shallowest", third, first)
+        yield _more("gain of the first further layer", second, first)
+        yield _more("gain of the second further layer", third, second)
+        yield every_draw(
+            "gap at the end over that of one layer fewer, the smaller of both",
+            np.minimum(*(gaps[more] / gaps[fewer] for fewer, more in pairwise(of_gaps))),
+            at_least=1.0,
+            because="larger with each further layer",
+        )
 
     by_depth, reversed_ = (1, 2, 3), (3, 2, 1)
     rivals = {
@@ -58,8 +62,9 @@ def depth_separates_singular_values(
 def _more(name: str, deeper: np.ndarray, shallower: np.ndarray) -> Check:
     """Check that separations, with what the times between records leave open of them, are larger on every draw."""
     gain, open_ = deeper[0] - shallower[0], deeper[1] + shallower[1]
-    return every_draw(name, gain, at_least=0.0, undecided=np.abs(gain) < open_,
-                      because="decided beyond the times between records")  # fmt: skip
+    return every_draw(
+        name, gain, at_least=0.0, undecided=np.abs(gain) < open_, because="decided beyond the times between records"
+    )
 
 
 def _separations(table: Table, risen: float, begun: float) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
@@ -22,7 +22,7 @@ from learning_dynamics.papers.neural_collapse.draws import (
     times_of,
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, by_seed, over_trainings
-from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
 BOTH = ("orthogonal", "printed")
 FLOWS = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
@@ -62,10 +62,13 @@ def _slowed(dynamics: Dynamics, factor: float) -> Dynamics:
 def _along(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     return equal_on_every_draw(
         f"$\\omega_j(t)$ along the flow, {flow} map, relative error",
-        largest_relative_error(flows, "omega", flow, dynamics.course), 0.0, relative_to=1.0,
-        tolerance=integration_error(flows), resolution=1e-3,
+        largest_relative_error(flows, "omega", flow, dynamics.course),
+        0.0,
+        relative_to=1.0,
+        tolerance=integration_error(flows),
+        resolution=1e-3,
         because="the integrator's error: its tolerance times a calibrated 20",
-    )  # fmt: skip
+    )
 
 
 def _speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
@@ -73,9 +76,14 @@ def _speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
     for (C, N, _, speed), (*_, omega) in zip(by_size(features, "speed", flow), by_size(features, "omega"), strict=True):
         errors.append(np.abs(speed / dynamics.speed(omega, C, N) - 1).max(axis=(1, 2)))
     return equal_on_every_draw(
-        f"$d\\omega_j/dt$ on fresh draws, {flow} map, relative error", np.concatenate(errors), 0.0, relative_to=1.0,
-        tolerance=DIFFERENCE_ERROR, resolution=1e-3, because="error of central differences",
-    )  # fmt: skip
+        f"$d\\omega_j/dt$ on fresh draws, {flow} map, relative error",
+        np.concatenate(errors),
+        0.0,
+        relative_to=1.0,
+        tolerance=DIFFERENCE_ERROR,
+        resolution=1e-3,
+        because="error of central differences",
+    )
 
 
 @claim("Lemma 1", scope=FREE + ", any global mean; and along both flows; no weight decay")
@@ -95,7 +103,7 @@ def lemma_1(features: Table, flows: Table) -> Finding:
         "loss_nc23": theory.spectral_geometry_loss,
     }
 
-    def judge(formula: Callable[[str, np.ndarray, int], np.ndarray]) -> Judgement:
+    def judge(formula: Callable[[str, np.ndarray, int], np.ndarray]) -> Checks:
         checks = []
         for quantity in parts:
             at_draws, along = [], []
@@ -111,17 +119,27 @@ def lemma_1(features: Table, flows: Table) -> Finding:
                     along.append((np.abs(loss[..., 0] / formula(quantity, omega, C) - 1) / amplified).max(axis=1))
             given: dict[str, Any] = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
             checks += [
-                equal_on_every_draw(f"{quantity} of raw features, relative error", np.concatenate(at_draws), 0.0,
-                                    because="rounding", **given),
-                equal_on_every_draw(f"{quantity} along both flows, relative error", np.concatenate(along), 0.0,
-                                    because="rounding, in units of $1+\\omega^2/C$", **given),
-            ]  # fmt: skip
-        return Judgement(*checks)
+                equal_on_every_draw(
+                    f"{quantity} of raw features, relative error",
+                    np.concatenate(at_draws),
+                    0.0,
+                    because="rounding",
+                    **given,
+                ),
+                equal_on_every_draw(
+                    f"{quantity} along both flows, relative error",
+                    np.concatenate(along),
+                    0.0,
+                    because="rounding, in units of $1+\\omega^2/C$",
+                    **given,
+                ),
+            ]
+        yield from checks
 
-    def printed(quantity: str, omega: np.ndarray, C: int) -> np.ndarray:
+    def printed(quantity: Quantity, omega: np.ndarray, C: int) -> np.ndarray:
         return parts[quantity](omega, C)
 
-    def with_zero(quantity: str, omega: np.ndarray, C: int) -> np.ndarray:
+    def with_zero(quantity: Quantity, omega: np.ndarray, C: int) -> np.ndarray:
         return parts[quantity](np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C)
 
     rivals = {
@@ -130,9 +148,11 @@ def lemma_1(features: Table, flows: Table) -> Finding:
         "sums over all $C$, with the singular value that is zero": with_zero,
     }
     return Finding(
-        judge, printed=printed, rivals=rivals,
+        judge,
+        printed=printed,
+        rivals=rivals,
         scaled=lambda formula, factor: lambda quantity, omega, C: factor * formula(quantity, omega, C),
-    )  # fmt: skip
+    )
 
 
 @claim(
@@ -156,10 +176,13 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     \omega^2/C)$, faster by a factor that grows without bound (on fresh draws by up to {faster:.3g}).
     """
 
-    def judge(pairs: Sequence[tuple[str, Dynamics]]) -> Judgement:
-        found = [check(table, flow, dynamics) for flow, dynamics in pairs
-                 for check, table in ((_along, flows), (_speed, features))]  # fmt: skip
-        return Judgement(*found)
+    def judge(pairs: Sequence[tuple[str, Dynamics]]) -> Checks:
+        found = [
+            check(table, flow, dynamics)
+            for flow, dynamics in pairs
+            for check, table in ((_along, flows), (_speed, features))
+        ]
+        yield from found
 
     corrected = [("orthogonal", PAPER), ("printed", ALGORITHM)]
     ratios = [
@@ -174,10 +197,14 @@ def proposition_2(features: Table, flows: Table) -> Finding:
         "$c_1$, $c_2$ and $c_3$ twice as large": [("orthogonal", PAPER_SLIPPED), ("printed", ALGORITHM)],
     }
     return Finding(
-        judge, printed=[("printed", PAPER)], corrected=corrected, rivals=rivals, facts={"faster": float(max(ratios))},
+        judge,
+        printed=[("printed", PAPER)],
+        corrected=corrected,
+        rivals=rivals,
+        facts={"faster": float(max(ratios))},
         reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
         scaled=lambda pairs, factor: [(flow, _slowed(dynamics, factor)) for flow, dynamics in pairs],
-    )  # fmt: skip
+    )
 
 
 def _asymptote_checks(
@@ -198,11 +225,24 @@ def _asymptote_checks(
         allowed_before.append(next_order(omega[:, before], C).max(axis=1))
     because = "at least twice the next order of the expansion"
     return [
-        equal_on_every_draw("$\\omega_j$ over its asymptote at the last time, less one", np.concatenate(ratios), 0.0,
-                            tolerance=np.concatenate(allowed), relative_to=1.0, because=because, resolution=0.05),
-        equal_on_every_draw(f"exponent over the last decade, less {dynamics.exponent:g}", np.concatenate(exponents),
-                            0.0, tolerance=np.concatenate(allowed_before), relative_to=1.0, because=because),
-    ]  # fmt: skip
+        equal_on_every_draw(
+            "$\\omega_j$ over its asymptote at the last time, less one",
+            np.concatenate(ratios),
+            0.0,
+            tolerance=np.concatenate(allowed),
+            relative_to=1.0,
+            because=because,
+            resolution=0.05,
+        ),
+        equal_on_every_draw(
+            f"exponent over the last decade, less {dynamics.exponent:g}",
+            np.concatenate(exponents),
+            0.0,
+            tolerance=np.concatenate(allowed_before),
+            relative_to=1.0,
+            because=because,
+        ),
+    ]
 
 
 def _paper_next_order(omega: np.ndarray, C: int) -> np.ndarray:
@@ -224,8 +264,8 @@ def corollary_1_growth(flows: Table) -> Finding:
     see `described_algorithm_rate`.
     """
 
-    def judge(dynamics: Dynamics) -> Judgement:
-        return Judgement(*_asymptote_checks(flows, "orthogonal", dynamics, _paper_next_order))
+    def judge(dynamics: Dynamics) -> Checks:
+        yield from _asymptote_checks(flows, "orthogonal", dynamics, _paper_next_order)
 
     rivals = {"the algorithm's square root": ALGORITHM, "$c_3 = N/2$": PAPER_SLIPPED}
     return Finding(judge, printed=PAPER, rivals=rivals, scaled=_slowed)
@@ -241,11 +281,9 @@ def corollary_1_equality(flows: Table) -> Finding:
     integrator's error, and by what the last time leaves of the excess there: no more than law and error together.
     """
 
-    def judge(said: float) -> Judgement:
-        return Judgement(*(
-            check for flow in BOTH
-            for check in (_law(flows, "excess", flow, said), _left(flows, "excess", flow))
-        ))  # fmt: skip
+    def judge(said: float) -> Checks:
+        for flow in BOTH:
+            yield from (_law(flows, "excess", flow, said), _left(flows, "excess", flow))
 
     return Finding(judge, printed=-1.0, rivals={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0})
 
@@ -264,7 +302,7 @@ def corollary_2(flows: Table) -> Finding:
     """
     powers = {"snr_limit": -1, "nc2_norms": -1, "nc2_angles": -1, "nc3": -2}
 
-    def judge(told: tuple[float, str]) -> Judgement:
+    def judge(told: tuple[float, str]) -> Checks:
         speed, eleven = told
         checks = []
         for flow in BOTH:
@@ -283,13 +321,20 @@ def corollary_2(flows: Table) -> Finding:
             when = 0 if eleven == "start" else -1
             differing = over_sizes(flows, "nc4", flow, lambda v, C, N, P, when=when: C * N * v[:, when, 0])
             checks += [
-                equal_on_every_draw(f"distance of eq. 11 at all times, relative error, {flow} map",
-                                    np.concatenate(errors), 0.0, tolerance=integration_error(flows), relative_to=1.0,
-                                    resolution=1e-3, because="error of the integrator"),
-                every_draw(f"examples that NC4 fails for, {flow} map", differing, at_most=0.5,
-                           because="whole examples"),
-            ]  # fmt: skip
-        return Judgement(*checks)
+                equal_on_every_draw(
+                    f"distance of eq. 11 at all times, relative error, {flow} map",
+                    np.concatenate(errors),
+                    0.0,
+                    tolerance=integration_error(flows),
+                    relative_to=1.0,
+                    resolution=1e-3,
+                    because="error of the integrator",
+                ),
+                every_draw(
+                    f"examples that NC4 fails for, {flow} map", differing, at_most=0.5, because="whole examples"
+                ),
+            ]
+        yield from checks
 
     rivals = {
         "features that stay where they started": (1.0, "start"),
@@ -314,7 +359,7 @@ def _visible_decades(flows: Table, flow: str) -> list[list[tuple[int, int] | Non
 
 
 def _every_draw(
-    flows: Table, quantity: str, flow: str
+    flows: Table, quantity: Quantity, flow: str
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, tuple[int, int] | None]]:
     """Yield of each draw its classes, a distance, the spectrum and its spread over time, and its visible decade."""
     for (classes, _, _, values), (*_, omega), (*_, excess), decades in zip(
@@ -326,7 +371,7 @@ def _every_draw(
             yield classes, distance, spectra, over, decade
 
 
-def _law(flows: Table, quantity: str, flow: str, power: float, order: int = 1) -> Check:
+def _law(flows: Table, quantity: Quantity, flow: str, power: float, order: int = 1) -> Check:
     """Hold the exponent in t with which a distance falls that is the spread of singular values to some order."""
     times, error = times_of(flows), integration_error(flows)
     found, allowed = [], []
@@ -339,12 +384,17 @@ def _law(flows: Table, quantity: str, flow: str, power: float, order: int = 1) -
         found.append(np.log(distance[last] / distance[before]) / np.log(times[last] / times[before]))
         allowed.append(order * (NEXT_ORDER[flow](spectra[before], classes).max() + error / over[last]))
     return equal_on_every_draw(
-        f"exponent in t of {quantity}, {flow} map", found, power, tolerance=allowed, relative_to=1.0,
-        resolution=0.25 * order, because="next order of the expansion, and the integrator's error in the spread",
-    )  # fmt: skip
+        f"exponent in t of {quantity}, {flow} map",
+        found,
+        power,
+        tolerance=allowed,
+        relative_to=1.0,
+        resolution=0.25 * order,
+        because="next order of the expansion, and the integrator's error in the spread",
+    )
 
 
-def _left(flows: Table, quantity: str, flow: str, order: int = 1) -> Check:
+def _left(flows: Table, quantity: Quantity, flow: str, order: int = 1) -> Check:
     """Hold the share that the last time leaves of a distance at the end of the last decade in which its law is seen."""
     times, error = times_of(flows), integration_error(flows)
     found, allowed = [], []
@@ -354,9 +404,11 @@ def _left(flows: Table, quantity: str, flow: str, order: int = 1) -> Check:
         exponent = 1 - NEXT_ORDER[flow](spectra[last], classes).max()
         allowed.append(((times[last] / times[-1]) ** exponent + 2 * error / over[last]) ** order)
     return every_draw(
-        f"share of {quantity} after that decade that the last time leaves, {flow} map", found, at_most=allowed,
+        f"share of {quantity} after that decade that the last time leaves, {flow} map",
+        found,
+        at_most=allowed,
         because="what its law leaves to the next order, and twice the integrator's error",
-    )  # fmt: skip
+    )
 
 
 @claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes")
@@ -369,18 +421,25 @@ def lemma_6(flows: Table, descent: Table) -> Finding:
     """
     count = settings_of(descent)["horizon"] / min(settings_of(descent)["steps"])
 
-    def judge(quantity: str) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                "part of the SNR matrix outside of its first singular vectors, along the flows",
-                largest(flows, quantity), 0.0, tolerance=integration_error(flows), relative_to=1.0, resolution=1e-3,
-                because="error of the integrator",
-            ),
-            equal_on_every_draw(
-                "the same along descent", largest(descent, "vectors"), 0.0, relative_to=1.0, resolution=1e-3,
-                tolerance=float(np.finfo(float).eps) * count, because="rounding: one unit for each step",
-            ),
-        )  # fmt: skip
+    def judge(quantity: Quantity) -> Checks:
+        yield equal_on_every_draw(
+            "part of the SNR matrix outside of its first singular vectors, along the flows",
+            largest(flows, quantity),
+            0.0,
+            tolerance=integration_error(flows),
+            relative_to=1.0,
+            resolution=1e-3,
+            because="error of the integrator",
+        )
+        yield equal_on_every_draw(
+            "the same along descent",
+            largest(descent, "vectors"),
+            0.0,
+            relative_to=1.0,
+            resolution=1e-3,
+            tolerance=float(np.finfo(float).eps) * count,
+            because="rounding: one unit for each step",
+        )
 
     return Finding(judge, printed="vectors", rivals={"equal singular values from the start on": "snr_limit"})
 
@@ -406,7 +465,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
     count = settings_of(descent)["horizon"] / steps[0]
     time = times_of(descent)[-1]
 
-    def judge(dynamics: Dynamics) -> Judgement:
+    def judge(dynamics: Dynamics) -> Checks:
         errors, left = [], []
         finest = [descent[descent["step"] == step] for step in steps]
         for (C, N, _, fine), (*_, middle), (*_, coarse) in zip(
@@ -422,23 +481,35 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
             by_size(finest[0], "omega"), by_size(finest[0], "omega--one_step"), strict=True
         ):
             exact.append(np.abs(omega / said - 1).max(axis=(1, 2)))
-        return Judgement(
-            equal_on_every_draw(
-                "$\\omega_j$ at the last time, steps extrapolated to zero, relative error", np.concatenate(errors), 0.0,
-                tolerance=np.concatenate(left), relative_to=1.0, resolution=1e-3,
-                because="difference of two extrapolations",
-            ),
-            _speed(features, "descent", dynamics),
-            equal_on_every_draw(
-                "iterates less the exact map of one step, relative", np.concatenate(exact), 0.0, relative_to=1.0,
-                tolerance=float(np.finfo(float).eps) * count, because="rounding: one unit for each step",
-            ),
-            *_asymptote_checks(flows, "printed", dynamics, _algorithm_next_order),
-        )  # fmt: skip
+        yield equal_on_every_draw(
+            "$\\omega_j$ at the last time, steps extrapolated to zero, relative error",
+            np.concatenate(errors),
+            0.0,
+            tolerance=np.concatenate(left),
+            relative_to=1.0,
+            resolution=1e-3,
+            because="difference of two extrapolations",
+        )
+        yield _speed(features, "descent", dynamics)
+        yield equal_on_every_draw(
+            "iterates less the exact map of one step, relative",
+            np.concatenate(exact),
+            0.0,
+            relative_to=1.0,
+            tolerance=float(np.finfo(float).eps) * count,
+            because="rounding: one unit for each step",
+        )
+        yield from _asymptote_checks(flows, "printed", dynamics, _algorithm_next_order)
 
     rivals = {"the paper's closed form": PAPER, "an algorithm twice as slow": _slowed(ALGORITHM, 0.5)}
-    return Finding(judge, printed=PAPER, corrected=ALGORITHM, rivals=rivals, scaled=_slowed,
-                   reason="the algorithm's singular values leave the printed closed form")  # fmt: skip
+    return Finding(
+        judge,
+        printed=PAPER,
+        corrected=ALGORITHM,
+        rivals=rivals,
+        scaled=_slowed,
+        reason="the algorithm's singular values leave the printed closed form",
+    )
 
 
 @claim(
@@ -459,7 +530,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     proved; on others it asks that $\Sigma_W$ be well conditioned too.
     """
 
-    def ratios(quantity: str, table: Table, flow: str | None, factor: bool) -> np.ndarray:
+    def ratios(quantity: Quantity, table: Table, flow: str | None, factor: bool) -> np.ndarray:
         found = []
         for (C, _, _, trace), (*_, omega) in zip(
             by_size(table, quantity, flow), by_size(table, "omega", flow), strict=True
@@ -491,40 +562,71 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     if not lacking.all():
         networks = networks[~lacking]
 
-    def judge(said: tuple[bool, bool]) -> Judgement:
+    def judge(said: tuple[bool, bool]) -> Checks:
         factor, bound = said
         given: dict[str, Any] = {"relative_to": 1.0, "resolution": 1e-3}
         checks = [
-            equal_on_every_draw("renormalised features: trace over the sum, less one",
-                                ratios("trace_renormalised", features, None, factor), 0.0, tolerance=ROUNDING,
-                                because="rounding", **given),
-            *(equal_on_every_draw(f"along the flow, {flow} map: trace over the sum, less one",
-                                  ratios("trace", flows, flow, factor), 0.0, tolerance=integration_error(flows),
-                                  because="error of the integrator", **given) for flow in BOTH),
-        ]  # fmt: skip
+            equal_on_every_draw(
+                "renormalised features: trace over the sum, less one",
+                ratios("trace_renormalised", features, None, factor),
+                0.0,
+                tolerance=ROUNDING,
+                because="rounding",
+                **given,
+            ),
+            *(
+                equal_on_every_draw(
+                    f"along the flow, {flow} map: trace over the sum, less one",
+                    ratios("trace", flows, flow, factor),
+                    0.0,
+                    tolerance=integration_error(flows),
+                    because="error of the integrator",
+                    **given,
+                )
+                for flow in BOTH
+            ),
+        ]
         classes = features.groupby(draw_columns(features))["classes"].first().to_numpy()
         scale = 1.0 if factor else classes
         if bound:
             because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
             checks += [
                 every_draw("raw features: trace over the sum", raw * scale, at_least=1 - ROUNDING, because=because),
-                every_draw("trained networks: trace over the sum", networks, at_least=1 - 1e-6,
-                           because=because + " of float32 features",
-                           left_out={"their covariance lacks rank": int(lacking.sum())}),
-                every_draw("raw features: largest trace over the sum", [raw.max()], at_least=1.01,
-                           because="equality is not general"),
-            ]  # fmt: skip
+                every_draw(
+                    "trained networks: trace over the sum",
+                    networks,
+                    at_least=1 - 1e-6,
+                    because=because + " of float32 features",
+                    left_out={"their covariance lacks rank": int(lacking.sum())},
+                ),
+                every_draw(
+                    "raw features: largest trace over the sum",
+                    [raw.max()],
+                    at_least=1.01,
+                    because="equality is not general",
+                ),
+            ]
         else:
-            checks.append(equal_on_every_draw("raw features: trace over the sum, less one", raw * scale - 1, 0.0,
-                                              tolerance=ROUNDING, because="rounding", **given))  # fmt: skip
-        return Judgement(*checks)
+            checks.append(
+                equal_on_every_draw(
+                    "raw features: trace over the sum, less one",
+                    raw * scale - 1,
+                    0.0,
+                    tolerance=ROUNDING,
+                    because="rounding",
+                    **given,
+                )
+            )
+        yield from checks
 
     return Finding(
-        judge, printed=(False, False), corrected=(True, True),
+        judge,
+        printed=(False, False),
+        corrected=(True, True),
         rivals={"$C\\sum_j1/\\omega_j^2$ for any features": (True, False), "a bound without $C$": (False, True)},
         facts={"raw": float(raw.max()), "network": float(np.median(networks))},
         reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
-    )  # fmt: skip
+    )
 
 
 @claim(
@@ -553,24 +655,36 @@ def trace_and_product(features: Table) -> Finding:
     left_out = {"their class means span all directions, and noise has none of its own": without} if without else {}
     trace, norm, condition = (by_draw(roomy, name) for name in ("product_trace", "product_norm", "condition"))
 
-    def judge(power: float) -> Judgement:
+    def judge(power: float) -> Checks:
         slope = np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1])) / np.log(
             condition[:, -1] / condition[:, 0]
         )
-        return Judgement(
-            every_draw("norm of the product over its trace, smallest lean", norm[:, -1] / trace[:, -1],
-                       at_most=condition[:, -1] ** power * (1 + 1e-9), because="the bound, to rounding",
-                       left_out=left_out),
-            equal_on_every_draw("exponent in the condition number with which that ratio grows", slope, power,
-                                tolerance=0.01, relative_to=1.0, left_out=left_out,
-                                because="next order: the largest lean, a hundredth"),
-        )  # fmt: skip
+        yield every_draw(
+            "norm of the product over its trace, smallest lean",
+            norm[:, -1] / trace[:, -1],
+            at_most=condition[:, -1] ** power * (1 + 1e-9),
+            because="the bound, to rounding",
+            left_out=left_out,
+        )
+        yield equal_on_every_draw(
+            "exponent in the condition number with which that ratio grows",
+            slope,
+            power,
+            tolerance=0.01,
+            relative_to=1.0,
+            left_out=left_out,
+            because="next order: the largest lean, a hundredth",
+        )
 
     rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
     return Finding(
-        judge, printed=0.0, corrected=0.5, rivals=rivals, facts={"norm": float(norm.min())},
+        judge,
+        printed=0.0,
+        corrected=0.5,
+        rivals=rivals,
+        facts={"norm": float(norm.min())},
         reason="the norm stays while the trace vanishes",
-    )  # fmt: skip
+    )
 
 
 @claim(
@@ -588,12 +702,16 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
     count = at_the_end(trainings, "features")
     lowest = over_trainings(trainings, lambda table: by_seed(table, "rank").min(skipna=False))
 
-    def judge(said: str) -> Judgement:
+    def judge(said: Quantity) -> Checks:
         expected = {"full": count, "one fewer": count - 1, "collapsed": at_the_end(trainings, "classes") - 1}[said]
-        return Judgement(equal_on_every_draw(
+        yield equal_on_every_draw(
             "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",
-            lowest / count, expected / count, tolerance=0.0, relative_to=1.0, because="a rank is a whole number",
-        ))  # fmt: skip
+            lowest / count,
+            expected / count,
+            tolerance=0.0,
+            relative_to=1.0,
+            because="a rank is a whole number",
+        )
 
     facts = {"dead": float(np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max())))}
     rivals = {"rank $C-1$": "collapsed", "one feature that never varies": "one fewer"}

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, Untested, claim, every_draw, share_of_draws
+from learning_dynamics.claims import Check, Checks, Finding, Untested, claim, every_draw, share_of_draws
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE,
@@ -29,7 +29,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     when_errors_end,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Quantity, Table, settings_of
 
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 AUTHORS_DECAY = 5e-4  # under MSE of a loss that averages over classes: C / 2 times as much in the paper's
@@ -40,7 +40,7 @@ RIVALS = {
 }
 
 
-def _limit(trainings: Sequence[Table], quantities: Sequence[str], level: float) -> Finding:
+def _limit(trainings: Sequence[Table], quantities: Sequence[Quantity], level: float) -> Finding:
     """Judge whether quantities tend to zero: they fall after train errors end, and end below a level.
 
     The level is `level` times what unrelated random vectors have; of NC1, a ratio of noise to signal that has a
@@ -48,7 +48,7 @@ def _limit(trainings: Sequence[Table], quantities: Sequence[str], level: float) 
     """
     usual, left_out = ordinary(trainings)
 
-    def judge(state: str) -> Judgement:
+    def judge(state: str) -> Checks:
         checks: list[Check] = []
         for quantity in quantities:
             start, end = when_errors_end(usual, quantity), at_the_end(usual, quantity)
@@ -62,18 +62,19 @@ def _limit(trainings: Sequence[Table], quantities: Sequence[str], level: float) 
             checks += [
                 above_zero(
                     f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
-                    half_exchanged(fall) if state == "exchanged" else fall, left_out=left_out,
+                    half_exchanged(fall) if state == "exchanged" else fall,
+                    left_out=left_out,
                 ),
                 _below(quantity, end, bound, level, left_out),
-            ]  # fmt: skip
-        return Judgement(*checks)
+            ]
+        yield from checks
 
     first, last = at_first_epoch(usual, quantities[0]), at_the_end(usual, quantities[0])
     facts = {"over_all": float(10 ** np.mean(np.log10(first / last))), "end": float(np.median(last))}
     return Finding(judge, printed="end", rivals=RIVALS, reason=not_without_error(usual), facts=facts)
 
 
-def _below(quantity: str, end: np.ndarray, bound: np.ndarray, level: float, left_out: dict[str, int]) -> Check:
+def _below(quantity: Quantity, end: np.ndarray, bound: np.ndarray, level: float, left_out: dict[str, int]) -> Check:
     noise = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
     why = noise if quantity == "nc1" else f"a share {level:g} of what unrelated random vectors have"
     return every_draw(f"{quantity} at the last epoch", end, at_most=bound, because=why, left_out=left_out)
@@ -138,12 +139,15 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Finding:
     """
     usual, left_out = ordinary(trainings)
 
-    def judge(where: str) -> Judgement:
+    def judge(where: str) -> Checks:
         values = at_first_epoch(usual, "nc4") if where == "first" else at_the_end(usual, "nc4", where)
-        return Judgement(every_draw(
-            "share of images on which network and nearest mean differ", values, at_most=share,
-            because="all images but stray ones", left_out=left_out,
-        ))  # fmt: skip
+        yield every_draw(
+            "share of images on which network and nearest mean differ",
+            values,
+            at_most=share,
+            because="all images but stray ones",
+            left_out=left_out,
+        )
 
     facts = {"test": float(at_the_end(usual, "nc4", "test").max())}
     rivals = {"decisions at the first epoch": "first", "decisions on test images": "test"}
@@ -171,11 +175,9 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
     ends = {"end": after, "reversed": -after, "exchanged": half_exchanged(after), "first": before}
     starts = {"end": before, "reversed": -before, "exchanged": half_exchanged(before), "first": before}
 
-    def judge(told: str) -> Judgement:
-        return Judgement(
-            above_zero(rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {when}", ends[told]),
-            above_zero("growth of the same since the first recorded epoch", ends[told] - starts[told]),
-        )
+    def judge(told: str) -> Checks:
+        yield above_zero(rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {when}", ends[told])
+        yield above_zero("growth of the same since the first recorded epoch", ends[told] - starts[told])
 
     decays = {loss: settings_of(tables[0])["weight_decay"] for loss, tables in (("mse", first), ("ce", second))}
     theirs = {"mse": AUTHORS_DECAY * at_the_end(first, "classes")[0] / 2, "ce": AUTHORS_DECAY}
@@ -200,7 +202,7 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Finding:
     """
     usual, left_out = ordinary(trainings)
 
-    def arrival(table: Table, *quantities: str) -> np.ndarray:
+    def arrival(table: Table, *quantities: Quantity) -> np.ndarray:
         """Return the last recorded epoch before arrival and the epoch of arrival, shape (2, seeds)."""
         found = []
         for quantity in quantities:
@@ -216,12 +218,12 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Finding:
     before, there = np.concatenate([arrival(table, *angles) for table in usual], axis=1)
     others = np.concatenate([arrival(table, "nc1", "self_duality") for table in usual], axis=1)[1]
 
-    def judge(late: float) -> Judgement:
+    def judge(late: float) -> Checks:
         # late: NC2 is taken to arrive so many times later than NC1 and NC3; as it does where that is 0
         lead = np.log10(others / before) if late == 0 else np.log10(there / before / late)
-        return Judgement(above_zero(
+        yield above_zero(
             r"$\log_{10}$ of the arrival of NC1 and NC3 over the last epoch before that of NC2", lead, left_out=left_out
-        ))  # fmt: skip
+        )
 
     return Finding(judge, printed=0, rivals={"NC2 at twice the epoch of NC1 and NC3": 2.0})
 
@@ -239,7 +241,7 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
         raise Untested(NEEDS_FIVE)
     usual, left_out = ordinary(known)
 
-    def judge(state: str) -> Judgement:
+    def judge(state: str) -> Checks:
         checks = []
         for quantity in ("nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"):
             start, end = when_errors_end(usual, quantity), at_the_end(usual, quantity)
@@ -251,12 +253,18 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
             good = (half_exchanged(fall) if state == "exchanged" else fall) > 0
             if quantity == "nc1":
                 good &= end <= level
-            checks.append(share_of_draws(
-                f"networks in which {quantity} falls", good, undecided=np.isnan(fall), at_least=networks,
-                because="the figures show it in all but the exceptions", left_out=left_out,
-            ))  # fmt: skip
+            checks.append(
+                share_of_draws(
+                    f"networks in which {quantity} falls",
+                    good,
+                    undecided=np.isnan(fall),
+                    at_least=networks,
+                    because="the figures show it in all but the exceptions",
+                    left_out=left_out,
+                )
+            )
         differ = at_first_epoch(usual, "nc4") if state == "errors end" else at_the_end(usual, "nc4")
         checks.append(share_of_draws("networks with NC4", differ <= share, at_least=networks, left_out=left_out))
-        return Judgement(*checks)
+        yield from checks
 
     return Finding(judge, printed="end", rivals=RIVALS)

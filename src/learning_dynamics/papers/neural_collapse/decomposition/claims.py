@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics import evidence
-from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
 from learning_dynamics.papers.neural_collapse.draws import ROUNDING, by_size, largest
@@ -27,7 +27,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     zero_error_epochs,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
@@ -37,14 +37,19 @@ SMALL = "networks of three families; at the default scale small ones, on 8 x 8 d
 NETWORK_ROUNDING = 1e-10
 
 
-def _gap(features: Table, name: str, quantity: str, alterations: Mapping[str, str]) -> Finding:
+def _gap(features: Table, name: str, quantity: Quantity, alterations: Mapping[str, str]) -> Finding:
     """Hold a relative gap against rounding; rivals are the gaps that altered equations leave on the same draws."""
 
-    def judge(gap: str) -> Judgement:
-        return Judgement(equal_on_every_draw(
-            name, largest(features, gap), 0.0, tolerance=ROUNDING, relative_to=1.0, resolution=1e-3,
+    def judge(gap: str) -> Checks:
+        yield equal_on_every_draw(
+            name,
+            largest(features, gap),
+            0.0,
+            tolerance=ROUNDING,
+            relative_to=1.0,
+            resolution=1e-3,
             because="rounding: 1000 units, for condition numbers below 100",
-        ))  # fmt: skip
+        )
 
     rivals = {said: f"{quantity}--{altered}" for altered, said in alterations.items()}
     return Finding(judge, printed=quantity, rivals=rivals)
@@ -111,21 +116,27 @@ def nc1_term_and_variability(features: Table) -> Finding:
     a thousand times as large leave {drowned:.1g} of $L_{NC1}$ (median over draws).
     """
 
-    def judge(law: Callable[[np.ndarray, int], np.ndarray]) -> Judgement:
+    def judge(law: Callable[[np.ndarray, int], np.ndarray]) -> Checks:
         against = []
         for (C, *_, values), (*_, omega) in zip(
             by_size(features, "scattered_nc1"), by_size(features, "omega"), strict=True
         ):
             said = law(omega / np.array(SCATTERS)[:, None], C)
             against.append((np.sign(np.diff(values[:, 0])) != np.sign(np.diff(said))).sum(axis=1))
-        return Judgement(equal_on_every_draw(
+        yield equal_on_every_draw(
             "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
-            np.concatenate(against), 0.0, tolerance=0.0, relative_to=1.0, because="a number of steps",
-        ))  # fmt: skip
+            np.concatenate(against),
+            0.0,
+            tolerance=0.0,
+            relative_to=1.0,
+            because="a number of steps",
+        )
 
     values = np.concatenate([values[:, 0] for *_, values in by_size(features, "scattered_nc1")])
     return Finding(
-        judge, printed=lambda omega, C: np.sum(omega**-2.0, axis=-1), corrected=theory.spectral_variability_loss,
+        judge,
+        printed=lambda omega, C: np.sum(omega**-2.0, axis=-1),
+        corrected=theory.spectral_variability_loss,
         rivals={
             "smaller wherever deviations are larger": lambda omega, C: np.sum(omega**2.0, axis=-1),
             "largest at $\\omega = 1$": lambda omega, C: theory.spectral_variability_loss(omega, 1),
@@ -133,7 +144,7 @@ def nc1_term_and_variability(features: Table) -> Finding:
         },
         facts={"drowned": float(np.median(values[:, -1] / values[:, len(SCATTERS) // 2]))},
         reason="beyond $\\omega^2 = C$ larger deviations make the term smaller",
-    )  # fmt: skip
+    )
 
 
 @claim(
@@ -159,28 +170,32 @@ def nc23_term_and_simplex(features: Table) -> Finding:
     left = by_draw(features, "scattered_nc23")[:, 0]
     found = {name: by_draw(features, name)[:, 0] for name in (*names, "frame_inverse", "duality_inverse")}
 
-    def judge(said: tuple[np.ndarray | float, ...]) -> Judgement:
+    def judge(said: tuple[np.ndarray | float, ...]) -> Checks:
         kinds = ("class means from a simplex frame", "classifiers from a simplex frame", "classifiers from class means")
         # a distance that is of a lower power than the square root of another would hardly be called its measure
-        return Judgement(*(
-            equal_on_every_draw(
-                f"distance of {kind}", found[name], value, tolerance=np.sqrt(left), relative_to=1.0, resolution=0.1,
+        for kind, name, value in zip(kinds, names, said, strict=True):
+            yield equal_on_every_draw(
+                f"distance of {kind}",
+                found[name],
+                value,
+                tolerance=np.sqrt(left),
+                relative_to=1.0,
+                resolution=0.1,
                 because="the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
             )
-            for kind, name, value in zip(kinds, names, said, strict=True)
-        ))  # fmt: skip
 
     facts = {"term": left.max(), "means": np.median(found[names[0]]), "classifiers": np.median(found[names[1]])}
     return Finding(
-        judge, printed=(0.0, 0.0, 0.0), corrected=(found["frame_means"], found["frame_inverse"],
-                                                   found["duality_inverse"]),
+        judge,
+        printed=(0.0, 0.0, 0.0),
+        corrected=(found["frame_means"], found["frame_inverse"], found["duality_inverse"]),
         rivals={
             "classifiers in proportion to class means": (found["frame_means"], found["frame_means"], 0.0),
             "classifiers that are a simplex frame": (found["frame_means"], 0.0, found["duality_inverse"]),
         },
         facts={name: float(value) for name, value in facts.items()},
         reason="the term is small where neither class means nor classifiers are near a simplex frame",
-    )  # fmt: skip
+    )
 
 
 @claim("Theorems 1 and 2, Figure 2", scope=SMALL + ", every recorded epoch of every training", origin="ours")
@@ -189,17 +204,21 @@ def identity_on_networks(trainings: Sequence[Table]) -> Finding:
     example.
     """
 
-    def judge(terms: tuple[str, ...]) -> Judgement:
+    def judge(terms: tuple[str, ...]) -> Checks:
         def gap(table: Table) -> np.ndarray:
             total = by_seed(table, "loss")
             added = sum(by_seed(table, term.removeprefix("-")) * (-1 if term[0] == "-" else 1) for term in terms)
             return (np.abs(added - total) / total).max(skipna=False).to_numpy()
 
-        return Judgement(equal_on_every_draw(
-            "sum of the terms less the loss, relative, at its worst epoch", over_trainings(trainings, gap), 0.0,
-            tolerance=NETWORK_ROUNDING, relative_to=1.0, resolution=1e-4,
+        yield equal_on_every_draw(
+            "sum of the terms less the loss, relative, at its worst epoch",
+            over_trainings(trainings, gap),
+            0.0,
+            tolerance=NETWORK_ROUNDING,
+            relative_to=1.0,
+            resolution=1e-4,
             because="float64 rounding of moments, times the conditioning of the regularised second moment",
-        ))  # fmt: skip
+        )
 
     all_terms = ("loss_nc1", "loss_nc23", "loss_ls_perp")
     rivals = {
@@ -249,7 +268,7 @@ def least_squares_deviation_negligible(
         early = values[values.index <= first_drop(table)]
         return np.array([early.loc[early.index >= ends[seed], seed].max() for seed in early])
 
-    def judge(told: str) -> Judgement:
+    def judge(told: str) -> Checks:
         def values(table: Table) -> np.ndarray:
             deviation = _deviation(table, reference == "data", suffix)
             if told == "first":
@@ -263,10 +282,13 @@ def least_squares_deviation_negligible(
         name = f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {when[since]}" + (
             ", without decay" if reference == "data" else ""
         )
-        return Judgement(every_draw(
-            name, over_trainings(usual, values), at_most=share, because="a tenth: what a figure shows as negligible",
+        yield every_draw(
+            name,
+            over_trainings(usual, values),
+            at_most=share,
+            because="a tenth: what a figure shows as negligible",
             left_out=left_out,
-        ))  # fmt: skip
+        )
 
     least = sum(at_the_end(usual, f"{term}{suffix}") for term in ("loss_nc1", "loss_nc23"))
     decayed = at_the_end(usual, f"loss_nc1_decay{suffix}") / least
@@ -317,14 +339,18 @@ def nc23_vanishes_first(
         others = [values[term] for term in terms if term != first]
         return (values[first] - np.maximum(*others)).to_numpy()
 
-    def judge(first: str) -> Judgement:
+    def judge(first: str) -> Checks:
         found = over_trainings(trainings, lambda table: advantage(table, parts, until, first))
         name = "$\\log_{10}$ of the fall of the named term over the largest fall of another"
-        return Judgement(at_least(
-            name, evidence.mean(found), float(np.log10(factor)), because="95 % interval over all trainings",
-            draws_for=int((found > np.log10(factor)).sum()), draws_against=int((found <= np.log10(factor)).sum()),
+        yield at_least(
+            name,
+            evidence.mean(found),
+            float(np.log10(factor)),
+            because="95 % interval over all trainings",
+            draws_for=int((found > np.log10(factor)).sum()),
+            draws_against=int((found <= np.log10(factor)).sum()),
             draws_undecided=int(np.isnan(found).sum()),
-        ))  # fmt: skip
+        )
 
     def mean_factor(parts: str, decay: Decay) -> float:
         found = over_trainings(trainings, lambda table: advantage(table, parts, until, "loss_nc23", decay))
@@ -337,8 +363,12 @@ def nc23_vanishes_first(
     }
     rivals = {"$L_{NC1}$ first": "loss_nc1", "$L_{LS}^\\perp$ first": "loss_ls_perp"}
     return Finding(
-        judge, printed="loss_nc23", rivals=rivals, facts=facts, reason=not_without_error(trainings),
-    )  # fmt: skip
+        judge,
+        printed="loss_nc23",
+        rivals=rivals,
+        facts=facts,
+        reason=not_without_error(trainings),
+    )
 
 
 @claim("Section 3 (A1), Figure 2", scope=SMALL + ", MSE, before the learning rate drops", origin="ours", empirical=True)
@@ -356,7 +386,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     """
     usual, left_out = ordinary(trainings)
 
-    def before_the_drop(quantity: str) -> np.ndarray:
+    def before_the_drop(quantity: Quantity) -> np.ndarray:
         return at_the_drop(usual, quantity)
 
     sampling, batches, replaced, law = (
@@ -366,25 +396,34 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     least = before_the_drop("loss_nc1") + before_the_drop("loss_nc23")
     momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in usual])
 
-    def judge(told: str) -> Judgement:
+    def judge(told: str) -> Checks:
         statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
         said = law * (1 - momentum) if told == "momentum" else 2 * law if told == "twice" else law
         if told == "statistics":
             statistics = half_exchanged(statistics)
         elif told == "motion":
             motion = half_exchanged(motion)
-        return Judgement(
-            above_zero("$\\log_{10}$ of the deviation with the statistics of batches over that without",
-                       statistics, left_out=left_out),
-            above_zero("$\\log_{10}$ of the network's deviation over that of a frozen body", motion,
-                       left_out=left_out),
-            equal("$\\log_{10}$ of the noise of batches drawn with replacement over its law",
-                  evidence.mean(np.log10(replaced / said)), 0.0, tolerance=tolerance, resolution=0.3,
-                  because="the law is of first order in the learning rate"),
-        )  # fmt: skip
+        yield above_zero(
+            "$\\log_{10}$ of the deviation with the statistics of batches over that without",
+            statistics,
+            left_out=left_out,
+        )
+        yield above_zero(
+            "$\\log_{10}$ of the network's deviation over that of a frozen body", motion, left_out=left_out
+        )
+        yield equal(
+            "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
+            evidence.mean(np.log10(replaced / said)),
+            0.0,
+            tolerance=tolerance,
+            resolution=0.3,
+            because="the law is of first order in the learning rate",
+        )
 
-    facts = {name: float(np.median(values / least))
-             for name, values in (("sampling", sampling), ("batches", batches), ("network", network))}  # fmt: skip
+    facts = {
+        name: float(np.median(values / least))
+        for name, values in (("sampling", sampling), ("batches", batches), ("network", network))
+    }
     rivals = {
         "frozen bodies with and without statistics of batches exchanged in every second training": "statistics",
         "networks and frozen bodies exchanged in every second training": "motion",

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.draws import DIFFERENCE_ERROR, ROUNDING, SIZE, largest
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
 FREE = "Gaussian features of three sizes, within-class covariance of full rank"
 RENORMALISED = FREE + ", renormalised"
@@ -27,15 +27,20 @@ def invariance(features: Table) -> Finding:
     """
     tolerance = 10 * np.finfo(float).eps * settings_of(features)["condition"] ** 2
 
-    def judge(alteration: str) -> Judgement:
+    def judge(alteration: str) -> Checks:
         checks = [
             equal_on_every_draw(
-                f"relative change of {what}", largest(features, f"{what}{alteration}"), 0.0, tolerance=tolerance,
-                relative_to=1.0, resolution=1e-3, because="rounding: 10 units times the square of A's condition number",
+                f"relative change of {what}",
+                largest(features, f"{what}{alteration}"),
+                0.0,
+                tolerance=tolerance,
+                relative_to=1.0,
+                resolution=1e-3,
+                because="rounding: 10 units times the square of A's condition number",
             )
             for what in ("predictions", "losses")
-        ]  # fmt: skip
-        return Judgement(*checks)
+        ]
+        yield from checks
 
     return Finding(judge, printed="", rivals={"the classifier of $H$ kept for $AH$": "--classifier_kept"})
 
@@ -52,7 +57,7 @@ def tangent_space(features: Table) -> Finding:
     Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it.
     """
 
-    def judge(told: tuple[str, str]) -> Judgement:
+    def judge(told: tuple[str, str]) -> Checks:
         flow, equation = told
         given: dict[str, Any] = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
         names = {"image": "image off the space", "idempotence": "second application", "tangent_moved": "tangents moved"}
@@ -62,13 +67,16 @@ def tangent_space(features: Table) -> Finding:
         curves = largest(features, f"curve_equation{equation}", "curve_velocity")
         missed = select(features, f"codimension{equation}").sort_values(draw_columns(features))
         rank = missed["features"] * (missed["features"] + 1) / 2
-        return Judgement(
-            *exact,
-            every_draw("velocities of curves off the equation", curves, at_most=DIFFERENCE_ERROR,
-                       because="error of central differences"),
-            equal_on_every_draw("rank of the equation", missed["value"], rank, tolerance=0.0,
-                                because="a rank is a whole number"),
-        )  # fmt: skip
+        yield from exact
+        yield every_draw(
+            "velocities of curves off the equation",
+            curves,
+            at_most=DIFFERENCE_ERROR,
+            because="error of central differences",
+        )
+        yield equal_on_every_draw(
+            "rank of the equation", missed["value"], rank, tolerance=0.0, because="a rank is a whole number"
+        )
 
     rivals = {
         "the printed map without its factor $1/2$": ("whole", ""),
@@ -103,17 +111,16 @@ def projection_self_adjoint(features: Table) -> Finding:
     Proposition 2 that falls. `proposition_2` has both.
     """
 
-    def judge(flow: str) -> Judgement:
+    def judge(flow: str) -> Checks:
         names = {
             "asymmetry": "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$",
             "image": "image off the tangent space",
             "tangent_moved": "tangents moved",
         }
-        return Judgement(*(
-            equal_on_every_draw(said, largest(features, name, flow=flow), 0.0, tolerance=ROUNDING, relative_to=1.0,
-                                because="rounding")
-            for name, said in names.items()
-        ))  # fmt: skip
+        for name, said in names.items():
+            yield equal_on_every_draw(
+                said, largest(features, name, flow=flow), 0.0, tolerance=ROUNDING, relative_to=1.0, because="rounding"
+            )
 
     facts = {
         "printed": float(largest(features, "asymmetry", flow="printed").max()),
@@ -142,11 +149,15 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
         left = by_draw(features, "remainder", flow=flow)
         return np.log2(left[:, -2] / left[:, -1])
 
-    def judge(flow: str) -> Judgement:
-        return Judgement(equal_on_every_draw(
-            "order of the remainder over the step, from the two smallest steps", order(flow), 1.0, tolerance=tolerance,
-            relative_to=1.0, because="next order: the step's relative size, some thousandths, times a curvature",
-        ))  # fmt: skip
+    def judge(flow: str) -> Checks:
+        yield equal_on_every_draw(
+            "order of the remainder over the step, from the two smallest steps",
+            order(flow),
+            1.0,
+            tolerance=tolerance,
+            relative_to=1.0,
+            because="next order: the step's relative size, some thousandths, times a curvature",
+        )
 
     rivals = {
         "the orthogonal projection": "orthogonal",
@@ -164,20 +175,25 @@ def lemma_3(features: Table) -> Finding:
     """
     slopes = by_draws(features, "slope")
 
-    def judge(formula: str) -> Judgement:
+    def judge(formula: str) -> Checks:
         errors = [
             np.abs(measured - said).max(axis=1) / np.abs(measured).max(axis=1)
             for measured, said in zip(slopes, by_draws(features, formula), strict=True)
         ]
-        return Judgement(equal_on_every_draw(
-            "slopes of $\\omega_j$ less the formula, relative", np.concatenate(errors), 0.0, tolerance=DIFFERENCE_ERROR,
-            relative_to=1.0, resolution=1e-3, because="error of central differences",
-        ))  # fmt: skip
+        yield equal_on_every_draw(
+            "slopes of $\\omega_j$ less the formula, relative",
+            np.concatenate(errors),
+            0.0,
+            tolerance=DIFFERENCE_ERROR,
+            relative_to=1.0,
+            resolution=1e-3,
+            because="error of central differences",
+        )
 
     return Finding(judge, printed="slope--lemma_3", rivals={"the first product alone": "slope--without_shrinking"})
 
 
-def by_draws(features: Table, quantity: str) -> list[np.ndarray]:
+def by_draws(features: Table, quantity: Quantity) -> list[np.ndarray]:
     """Return a spectrum of each size, shape (draws, entries)."""
     return [by_draw(rows, quantity) for _, rows in features.groupby(SIZE)]
 
@@ -191,11 +207,16 @@ def lemma_7(features: Table) -> Finding:
     of a rotated simplex frame against the properties.
     """
 
-    def judge(alteration: str) -> Judgement:
-        return Judgement(equal_on_every_draw(
-            "relative gap, the larger of both directions", largest(features, f"lemma_7{alteration}"), 0.0,
-            tolerance=ROUNDING, relative_to=1.0, resolution=1e-3, because="rounding",
-        ))  # fmt: skip
+    def judge(alteration: str) -> Checks:
+        yield equal_on_every_draw(
+            "relative gap, the larger of both directions",
+            largest(features, f"lemma_7{alteration}"),
+            0.0,
+            tolerance=ROUNDING,
+            relative_to=1.0,
+            resolution=1e-3,
+            because="rounding",
+        )
 
     rivals = {
         "equal singular values without columns that sum to zero": "--other_null_space",

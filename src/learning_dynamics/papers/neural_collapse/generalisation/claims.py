@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from learning_dynamics import evidence
-from learning_dynamics.claims import Check, Finding, Judgement, Untested, at_least, at_most, claim
+from learning_dynamics.claims import Check, Checks, Finding, Untested, at_least, at_most, claim
 from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE,
@@ -22,19 +22,21 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     when_errors_end,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Quantity, Table, settings_of
 
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 
 
-def _slower_on_test(trainings: Sequence[Table], quantities: Sequence[str], average: Average, *, nc1: bool) -> Finding:
+def _slower_on_test(
+    trainings: Sequence[Table], quantities: Sequence[Quantity], average: Average, *, nc1: bool
+) -> Finding:
     """Judge whether quantities fall less on test than on train images after train errors end, and end above.
 
     Of NC1 that they fall on test images too; with the others NC4, of which the ends alone are compared.
     """
     usual, left_out = ordinary(trainings)
 
-    def judge(told: tuple[str, str, bool]) -> Judgement:
+    def judge(told: tuple[str, str, bool]) -> Checks:
         train, test, exchanged = told
 
         def positive(name: str, values: np.ndarray) -> Check:
@@ -57,7 +59,7 @@ def _slower_on_test(trainings: Sequence[Table], quantities: Sequence[str], avera
         if not nc1:
             differ = {split: at_the_end(usual, "nc4", split) for split in ("train", "test")}
             checks.append(positive("nc4: test less train images, last epoch", differ[test] - differ[train]))
-        return Judgement(*checks)
+        yield from checks
 
     rivals = {
         "test and train images exchanged": ("test", "train", False),
@@ -94,15 +96,17 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         ends = tuple(at_the_end([table], quantity, "test").mean() for quantity in ("nc1", "error"))
         by_network.setdefault(settings_of(table)["network"], []).append(ends)
 
-    def judge(told: str) -> Judgement:
+    def judge(told: str) -> Checks:
         found = []
         for rows in by_network.values():
             test, error = np.array(rows).T
             found.append(scipy.stats.spearmanr(test, error).statistic * (-1 if told == "reversed" else 1))
-        return Judgement(at_least(
-            "rank correlation of NC1 on test images and test error over data sets", evidence.mean(found), correlation,
+        yield at_least(
+            "rank correlation of NC1 on test images and test error over data sets",
+            evidence.mean(found),
+            correlation,
             because="roughly monotonic: 95 % interval over networks",
-        ))  # fmt: skip
+        )
 
     return Finding(judge, printed="test", rivals={"smaller on harder data sets": "reversed"})
 
@@ -139,8 +143,8 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Literal["m
         "first": 100 * (start - at_first_epoch(trainings, "error", "test")),
     }
 
-    def judge(told: str) -> Judgement:
-        return Judgement(above_zero("gain in test accuracy, percentage points", values[told], average))
+    def judge(told: str) -> Checks:
+        yield above_zero("gain in test accuracy, percentage points", values[told], average)
 
     rivals = {
         "accuracy that gets worse": "reversed",
@@ -167,13 +171,12 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, marg
         "first": at_first_epoch(first, "error", "test"),
     }
 
-    def judge(told: str) -> Judgement:
+    def judge(told: str) -> Checks:
         difference = evidence.difference(-100 * errors[told], -100 * at_the_end(second, "error", "test"))
         named = "test accuracy under MSE less that under CE, percentage points"
         because = "the paper's median gain after train errors end (Table 1); 95 % interval over pairs of trainings"
-        return Judgement(
-            at_least(named, difference, -margin, because=because), at_most(named, difference, margin, because=because)
-        )
+        yield at_least(named, difference, -margin, because=because)
+        yield at_most(named, difference, margin, because=because)
 
     rivals = {"twice the errors of cross-entropy": "twice", "MSE at its first recorded epoch": "first"}
     facts = {"ce_error": float(100 * at_the_end(second, "error", "test").mean())}

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_least, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, at_least, claim, every_draw
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     at_first_epoch,
@@ -39,8 +39,8 @@ def mse_more_robust(
 
     values = {"end": difference, "reversed": -difference, "exchanged": half_exchanged(difference)}
 
-    def judge(told: str) -> Judgement:
-        return Judgement(above_zero("robustness under MSE less that under CE, last epoch", values[told]))
+    def judge(told: str) -> Checks:
+        yield above_zero("robustness under MSE less that under CE, last epoch", values[told])
 
     facts = {
         "mse": float(at_the_end(first, "robustness_smallest", "test").mean()),
@@ -74,14 +74,18 @@ def robustness_by_magnitudes(
     end = ratios(measure, at_the_end)
     values = {"end": end, "reversed": -end, "first": ratios(measure, at_first_epoch)}
 
-    def judge(told: str) -> Judgement:
-        return Judgement(at_least(
+    def judge(told: str) -> Checks:
+        yield at_least(
             "$\\log_{10}$ of robustness under MSE over that under CE, the largest of all pairs",
-            float(np.max(values[told])), magnitudes, because="several magnitudes",
-        ))  # fmt: skip
+            float(np.max(values[told])),
+            magnitudes,
+            because="several magnitudes",
+        )
 
-    facts = {name: float(10 ** np.max(ratios(by, at_the_end)))
-             for name, by in (("smallest", "robustness_smallest"), ("deepfool", "robustness"))}  # fmt: skip
+    facts = {
+        name: float(10 ** np.max(ratios(by, at_the_end)))
+        for name, by in (("smallest", "robustness_smallest"), ("deepfool", "robustness"))
+    }
     rivals = {"cross-entropy by magnitudes": "reversed", "the first recorded epoch": "first"}
     return Finding(judge, printed="end", rivals=rivals, facts=facts)
 
@@ -103,8 +107,8 @@ def robustness_grows_after_zero_error(
     growth = end - start
     values = {"end": growth, "reversed": -growth, "exchanged": half_exchanged(growth)}
 
-    def judge(told: str) -> Judgement:
-        return Judgement(above_zero("growth of robustness after train errors end", values[told], left_out=left_out))
+    def judge(told: str) -> Checks:
+        yield above_zero("growth of robustness after train errors end", values[told], left_out=left_out)
 
     facts = {"median": float(np.median(deepfool)), "mean": float(np.mean(deepfool))}
     rivals = {"robustness that is lost": "reversed", "start and end exchanged in every second training": "exchanged"}
@@ -127,15 +131,20 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal[
         at = at_first_epoch if read == "first" else at_the_end
         return at(trainings, "robustness", "test") / at(trainings, "robustness_crossing", "test")
 
-    def judge(told: tuple[str, str, bool]) -> Judgement:
+    def judge(told: tuple[str, str, bool]) -> Checks:
         early, late, exchanged = told
         after = np.log10(ratio(late))
-        return Judgement(
-            above_zero("$\\log_{10}$ of DeepFool's mean over that of known crossings, last epoch",
-                       half_exchanged(after) if exchanged else after, average),
-            every_draw("the same ratio at the first recorded epoch", ratio(early), at_most=1.0,
-                       because="a smallest perturbation is no longer than a known crossing"),
-        )  # fmt: skip
+        yield above_zero(
+            "$\\log_{10}$ of DeepFool's mean over that of known crossings, last epoch",
+            half_exchanged(after) if exchanged else after,
+            average,
+        )
+        yield every_draw(
+            "the same ratio at the first recorded epoch",
+            ratio(early),
+            at_most=1.0,
+            because="a smallest perturbation is no longer than a known crossing",
+        )
 
     rivals = {
         "first and last epoch exchanged": ("end", "first", False),

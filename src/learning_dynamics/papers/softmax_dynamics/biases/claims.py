@@ -8,8 +8,8 @@ import numpy as np
 
 from learning_dynamics.claims import (
     Check,
+    Checks,
     Finding,
-    Judgement,
     at_least,
     claim,
     equal,
@@ -59,22 +59,18 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
         shares = (larger & earlier).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
         return np.where(np.isnan(times).any(axis=1), np.nan, shares)
 
-    def judge(reorder: Sequence[int]) -> Judgement:
+    def judge(reorder: Sequence[int]) -> Checks:
         shares = in_order(sizes[:, list(reorder)])
         because = "that of an order that does not know the sizes"
-        return Judgement(
-            at_least(
-                "share of pairs in which the more frequent class is learned first (mean over draws)",
-                mean(shares[kept]),
-                chance,
-                because=because,
-                left_out={NOT_UNIFORM: int((~kept).sum())},
-            ),
-            *(
-                at_least(f"the same at scale {one:g}", mean(shares[scale == one]), chance, because=because)
-                for one in np.unique(scale[kept])
-            ),
+        yield at_least(
+            "share of pairs in which the more frequent class is learned first (mean over draws)",
+            mean(shares[kept]),
+            chance,
+            because=because,
+            left_out={NOT_UNIFORM: int((~kept).sum())},
         )
+        for one in np.unique(scale[kept]):
+            yield at_least(f"the same at scale {one:g}", mean(shares[scale == one]), chance, because=because)
 
     own = list(range(sizes.shape[1]))
     rivals = {"rare classes first": own[::-1], "sizes handed to other classes": [*own[1:], 0]}
@@ -134,21 +130,19 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
         """Share of each draw's fall of the loss in steps that begin with the larger value growing faster."""
         return (lost * faster(order).to_numpy()[:, :-1]).sum(axis=1) / lost.sum(axis=1)
 
-    def judge(order: float) -> Judgement:
-        return Judgement(
-            equal(
-                "random starts at which the larger singular value changes faster",
-                share(int(seen.sum()), seen.size),
-                predicted(order),
-                resolution=min(abs(predicted(other) - predicted(1.0)) for other in (0.0, 2.0)),
-                because="interval of the share",
-            ),
-            at_least(
-                "share of the loss that is lost while the larger one grows faster, until the last class is learned",
-                mean(of_the_loss(order)),
-                chance,
-                because="a coin's",
-            ),
+    def judge(order: float) -> Checks:
+        yield equal(
+            "random starts at which the larger singular value changes faster",
+            share(int(seen.sum()), seen.size),
+            predicted(order),
+            resolution=min(abs(predicted(other) - predicted(1.0)) for other in (0.0, 2.0)),
+            because="interval of the share",
+        )
+        yield at_least(
+            "share of the loss that is lost while the larger one grows faster, until the last class is learned",
+            mean(of_the_loss(order)),
+            chance,
+            because="a coin's",
         )
 
     over_time = faster(1.0).mean()
@@ -185,16 +179,19 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     def aligned(place: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
         found = close(place)[chosen]
         return share_of_draws(
-            name, found == 1, at_least=typical, undecided=np.isnan(found), because=MORE,
+            name,
+            found == 1,
+            at_least=typical,
+            undecided=np.isnan(found),
+            because=MORE,
             left_out=left_out,
-        )  # fmt: skip
-
-    def judge(place: int) -> Judgement:
-        out = {"starts of larger scale, whose conserved difference is not small": int((~kept).sum())}
-        return Judgement(
-            aligned(place, kept, r"draws whose leading eigenvectors are aligned when the first class is learned", out),
-            *(aligned(place, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale[kept])),
         )
+
+    def judge(place: int) -> Checks:
+        out = {"starts of larger scale, whose conserved difference is not small": int((~kept).sum())}
+        yield aligned(place, kept, r"draws whose leading eigenvectors are aligned when the first class is learned", out)
+        for one in np.unique(scale[kept]):
+            yield aligned(place, scale == one, f"of those that start at scale {one:g}")
 
     facts = {
         "random": 2 * float(np.arccos(cosine)) / np.pi,
@@ -289,21 +286,17 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
         3: "what a factor of the time squared beside the exponential adds, at the rate and sizes of the draw"
     }
 
-    def judge(factors: Factors) -> Judgement:
+    def judge(factors: Factors) -> Checks:
         found = _relative(slopes, factors)
-        return Judgement(
-            *(
-                equal_on_every_draw(
-                    f"slope of the time on log(1 / scale) over its factor, class {index} by size",
-                    found[index],
-                    np.ones(len(found)),
-                    tolerance=bounds[index],
-                    relative_to=1.0,
-                    because=reasons[index],
-                )
-                for index in JUDGED
+        for index in JUDGED:
+            yield equal_on_every_draw(
+                f"slope of the time on log(1 / scale) over its factor, class {index} by size",
+                found[index],
+                np.ones(len(found)),
+                tolerance=bounds[index],
+                relative_to=1.0,
+                because=reasons[index],
             )
-        )
 
     by_sizes = own.groupby("counts").mean()
     sizes = sizes_of(min(own.index.get_level_values("counts"), key=len))

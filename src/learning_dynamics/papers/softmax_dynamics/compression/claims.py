@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
+from learning_dynamics.claims import Check, Checks, Finding, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     END,
@@ -21,7 +21,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import POPULATIONS
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Quantity, Table
 
 CLASSES = POPULATIONS["classes"]
 COMPRESSED = (
@@ -52,16 +52,14 @@ def compression(
     net = values(grid, "net", 0, measure, skewed=True)
     scale = members(grid, skewed=True)["scale"].to_numpy()
 
-    def judge(direction: str) -> Judgement:
+    def judge(direction: str) -> Checks:
         shown = fallen >= threshold if direction == "falls" else net >= threshold
-        return Judgement(
-            share_of_draws(
-                "draws whose rank, after a rise, falls while the rare classes are learned",
-                shown,
-                at_least=typical,
-                undecided=np.isnan(fallen),
-                because=MORE,
-            )
+        yield share_of_draws(
+            "draws whose rank, after a rise, falls while the rare classes are learned",
+            shown,
+            at_least=typical,
+            undecided=np.isnan(fallen),
+            because=MORE,
         )
 
     by_scale = {one: float(np.mean(fallen[scale == one] >= threshold)) for one in np.unique(scale)}
@@ -90,7 +88,7 @@ def dominant_direction_reused(grid: Table, *, since: Literal["first", "rare"], t
     $\sigma_1$ grows more in {examples:.0%} while rare classes are learned.
     """
 
-    def of(prefix: str, quantity: str) -> np.ndarray:
+    def of(prefix: str, quantity: Quantity) -> np.ndarray:
         return values(grid, f"{prefix}{quantity}", None, skewed=True)
 
     def kept(prefix: str, place: int) -> Check:
@@ -115,13 +113,11 @@ def dominant_direction_reused(grid: Table, *, since: Literal["first", "rare"], t
             because=MORE,
         )
 
-    def judge(reading: tuple[str, tuple[int, int], tuple[int, int]]) -> Judgement:
+    def judge(reading: tuple[str, tuple[int, int], tuple[int, int]]) -> Checks:
         prefix, meanwhile, after = reading
-        return Judgement(
-            kept(prefix, {"first": FIRST, "rare": RARE_BEGIN}[since]),
-            more(prefix, meanwhile, "while rare classes are learned"),
-            more(prefix, after, "after that"),
-        )
+        yield kept(prefix, {"first": FIRST, "rare": RARE_BEGIN}[since])
+        yield more(prefix, meanwhile, "while rare classes are learned")
+        yield more(prefix, after, "after that")
 
     before, rare, after = (FIRST, RARE_BEGIN), (RARE_BEGIN, RARE_LEARNED), (RARE_LEARNED, END)
     rivals = {
@@ -155,17 +151,16 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Finding:
 
     def moves(table: np.ndarray, window: tuple[int, int], sign: int, name: str) -> Check:
         change = sign * (table[:, window[1] - 1] - table[:, window[0] - 1])
-        return share_of_draws(f"draws whose ratio {name}", change > 0, at_least=typical, undecided=np.isnan(change),
-                              because=MORE)  # fmt: skip
-
-    def judge(reading: tuple[np.ndarray, np.ndarray, tuple[int, int]]) -> Judgement:
-        falling, rising, meanwhile = reading
-        return Judgement(
-            moves(falling, meanwhile, -1, "over examples falls while the rare classes are learned"),
-            moves(falling, after, -1, "over examples falls after that"),
-            moves(rising, meanwhile, 1, "over classes rises while the rare classes are learned"),
-            moves(rising, after, 1, "over classes rises after that"),
+        return share_of_draws(
+            f"draws whose ratio {name}", change > 0, at_least=typical, undecided=np.isnan(change), because=MORE
         )
+
+    def judge(reading: tuple[np.ndarray, np.ndarray, tuple[int, int]]) -> Checks:
+        falling, rising, meanwhile = reading
+        yield moves(falling, meanwhile, -1, "over examples falls while the rare classes are learned")
+        yield moves(falling, after, -1, "over examples falls after that")
+        yield moves(rising, meanwhile, 1, "over classes rises while the rare classes are learned")
+        yield moves(rising, after, 1, "over classes rises after that")
 
     facts = {
         f"{when}{suffix}": np.nanmedian(ratio[:, place - 1])
@@ -214,30 +209,26 @@ def adamw_compresses(
         rows = map_draws(decays, "fall_rare", name, threshold, control=case)
         return rows[np.isclose(rows["amount"], amount)]["value"].to_numpy()
 
-    def judge(reading: tuple[float, str]) -> Judgement:
+    def judge(reading: tuple[float, str]) -> Checks:
         amount, name = reading
         treated = depths("treated", amount, name)
-        return Judgement(
-            share_of_draws(
-                "draws whose rank, after a rise, falls while the rarest class is learned",
-                treated >= threshold,
-                at_least=typical,
-                undecided=np.isnan(treated),
-                because=MORE,
-            ),
-            *(
-                share_of_draws(
-                    f"the same with {what}",
-                    depths(case, size) >= threshold,
-                    at_most=typical,
-                    undecided=np.isnan(depths(case, size)),
-                    because="what is needed for a fall is missing",
-                )
-                for what, case, size in controls.values()
-            ),
+        yield share_of_draws(
+            "draws whose rank, after a rise, falls while the rarest class is learned",
+            treated >= threshold,
+            at_least=typical,
+            undecided=np.isnan(treated),
+            because=MORE,
         )
+        for what, case, size in controls.values():
+            yield share_of_draws(
+                f"the same with {what}",
+                depths(case, size) >= threshold,
+                at_most=typical,
+                undecided=np.isnan(depths(case, size)),
+                because="what is needed for a fall is missing",
+            )
 
-    def at_decay(quantity: str) -> np.ndarray:
+    def at_decay(quantity: Quantity) -> np.ndarray:
         rows = map_draws(decays, quantity, measure, 0.0, control="treated")
         return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
 

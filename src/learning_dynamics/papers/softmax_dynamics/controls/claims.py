@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_least, claim, share_of_draws
+from learning_dynamics.claims import Checks, Finding, at_least, claim, share_of_draws
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, monotone, shapes, share_difference, values
 from learning_dynamics.settings import Fraction, Positive
@@ -20,31 +20,29 @@ def _grows(control: Table, skewed: bool, measure: str, threshold: float, typical
     words = shapes(control, measure, threshold, skewed=skewed)
     tail = np.abs(values(control, "tail", 0, measure, skewed=skewed))
 
-    def judge(reading: tuple[bool, bool]) -> Judgement:
+    def judge(reading: tuple[bool, bool]) -> Checks:
         keeps, saturates = reading
-        return Judgement(
-            share_of_draws(
-                f"draws whose rank {'does not fall' if keeps else 'falls'} once it has risen from the warm-up's trough",
-                grows == keeps,
-                at_least=typical,
-                undecided=undecided,
-                because=MORE,
-            ),
-            share_of_draws(
-                "draws whose rank rises",
-                np.array([word is not None and "R" in word for word in words]),
-                at_least=typical,
-                undecided=undecided,
-                because=MORE,
-            ),
-            share_of_draws(
-                f"draws whose rank changes by {'less' if saturates else 'more'} than the threshold over the last half "
-                "decade of time",
-                (tail < threshold) == saturates,
-                at_least=typical,
-                undecided=undecided,
-                because=MORE,
-            ),
+        yield share_of_draws(
+            f"draws whose rank {'does not fall' if keeps else 'falls'} once it has risen from the warm-up's trough",
+            grows == keeps,
+            at_least=typical,
+            undecided=undecided,
+            because=MORE,
+        )
+        yield share_of_draws(
+            "draws whose rank rises",
+            np.array([word is not None and "R" in word for word in words]),
+            at_least=typical,
+            undecided=undecided,
+            because=MORE,
+        )
+        yield share_of_draws(
+            f"draws whose rank changes by {'less' if saturates else 'more'} than the threshold over the last half "
+            "decade of time",
+            (tail < threshold) == saturates,
+            at_least=typical,
+            undecided=undecided,
+            because=MORE,
         )
 
     rare = values(control, "fall_rare", 0, measure, threshold, skewed=skewed)
@@ -182,18 +180,14 @@ def controls_differ(
     }
     whole = falls(treated, True)
 
-    def judge(sign: float) -> Judgement:
-        return Judgement(
-            *(
-                at_least(
-                    f"share of draws that fall after growth, less that with {name}",
-                    difference if sign > 0 else -difference,
-                    0.0,
-                    because="what is needed for a fall shows in how often there is one",
-                )
-                for name, difference in ((name, share_difference(whole, fallen)) for name, fallen in lacking.values())
+    def judge(sign: float) -> Checks:
+        for name, difference in ((name, share_difference(whole, fallen)) for name, fallen in lacking.values()):
+            yield at_least(
+                f"share of draws that fall after growth, less that with {name}",
+                difference if sign > 0 else -difference,
+                0.0,
+                because="what is needed for a fall shows in how often there is one",
             )
-        )
 
     facts = {"treated": float(np.mean(whole))} | {key: float(np.mean(part)) for key, (_, part) in lacking.items()}
     return Finding(judge, 1.0, {"fewer falls than without": -1.0}, facts=facts)
@@ -216,7 +210,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     _made_with("loss", "cross_entropy", cross_entropy=cross_entropy)
     _made_with("loss", "squared", squared=squared)
 
-    def judge(reading: tuple[Table, int]) -> Judgement:
+    def judge(reading: tuple[Table, int]) -> Checks:
         table, sign = reading
         rows = members(table, skewed=True)
         sizes = np.array([[int(size) for size in counts.split("-")] for counts in rows["counts"]])
@@ -224,14 +218,12 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         learned = final > 0.5
         known, unknown = np.where(learned, sign * sizes, np.inf), np.where(learned, -np.inf, sign * sizes)
         frequent = learned.any(axis=1) & ~learned.all(axis=1) & (known.min(axis=1) >= unknown.max(axis=1))
-        return Judgement(
-            share_of_draws(
-                "draws in which only the most frequent classes are learned",
-                frequent,
-                at_least=typical,
-                undecided=np.isnan(final).any(axis=1),
-                because=MORE,
-            )
+        yield share_of_draws(
+            "draws in which only the most frequent classes are learned",
+            frequent,
+            at_least=typical,
+            undecided=np.isnan(final).any(axis=1),
+            because=MORE,
         )
 
     rivals = {"only the rarest classes": (squared, -1), "cross-entropy in its place": (cross_entropy, 1)}

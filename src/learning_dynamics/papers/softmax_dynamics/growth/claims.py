@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_most, claim, equal, every_draw
+from learning_dynamics.claims import Checks, Finding, at_most, claim, equal, every_draw
 from learning_dynamics.evidence import Estimate, slope
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
@@ -35,31 +35,27 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
     fit = slope(x, y)
     residuals = y - y.mean() - fit.value * (x - x.mean())
 
-    def judge(exponent: float) -> Judgement:
-        return Judgement(
-            equal(
-                r"slope of $\log|\dot\sigma_i|$ on $\log\sigma_i$ among random starts of one scale",
-                fit,
-                exponent,
-                tolerance=0.05,
-                resolution=0.5,
-                because="interval of the slope, and a twentieth besides: a tenth of the distance to the nearest rival",
-            ),
-            *(
-                every_draw(
-                    rf"largest error of $\dot\sigma_i({name})$ along the flow, relative to $|\dot {name}|$",
-                    np.concatenate([_errors(table, factor, exponent, simple) for table in flows]),
-                    at_most=difference_error(simple) + flow_error(flows) / simple,
-                    because="rounding of the differences, and 10 rtol over the gap",
-                    left_out={
-                        "times at which the spectrum is not simple": sum(
-                            int((at_each_time(table, "gap") <= simple).sum()) for table in flows
-                        )
-                    },
-                )
-                for factor, name in (("f", "f"), ("w", "W"))
-            ),
+    def judge(exponent: float) -> Checks:
+        yield equal(
+            r"slope of $\log|\dot\sigma_i|$ on $\log\sigma_i$ among random starts of one scale",
+            fit,
+            exponent,
+            tolerance=0.05,
+            resolution=0.5,
+            because="interval of the slope, and a twentieth besides: a tenth of the distance to the nearest rival",
         )
+        for factor, name in (("f", "f"), ("w", "W")):
+            yield every_draw(
+                rf"largest error of $\dot\sigma_i({name})$ along the flow, relative to $|\dot {name}|$",
+                np.concatenate([_errors(table, factor, exponent, simple) for table in flows]),
+                at_most=difference_error(simple) + flow_error(flows) / simple,
+                because="rounding of the differences, and 10 rtol over the gap",
+                left_out={
+                    "times at which the spectrum is not simple": sum(
+                        int((at_each_time(table, "gap") <= simple).sum()) for table in flows
+                    )
+                },
+            )
 
     rivals = {
         "rates that do not depend on the singular value": 0.0,
@@ -108,45 +104,43 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     at_start = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
     ratio = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
 
-    def judge(orders: tuple[float, float, float]) -> Judgement:
-        return Judgement(
-            equal(
-                r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned",
-                aligned,
-                orders[0],
-                tolerance=0.02,
-                resolution=0.25,
-                because="interval of the slope, and terms in 1/V",
-            ),
-            equal(
-                r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned, one repeated context",
-                shared,
-                orders[2],
-                tolerance=0.02,
-                resolution=0.25,
-                because="interval of the slope, and terms in 1/V",
-            ),
-            equal(
-                r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
-                at_start,
-                orders[1],
-                tolerance=0.05,
-                resolution=0.25,
-                because="interval of the slope; N changes the shape of the rates' distribution, though not its square",
-            ),
-            every_draw(
-                r"aligned growth over $\|A\|$, difference of the cells' medians from one",
-                np.abs(ratio - 1),
-                at_most=2 * _left(early) + float(end["departure"].max()),
-                because="twice what the gap of $A$ leaves of the other directions that there are at half the time, and "
-                "the predictions' departure from 1/V",
-            ),
-            every_draw(
-                rf"$|\dot\sigma_i| / \sigma_i$ over $N$ to the power {orders[0]:g}, random and aligned",
-                _bounded(starts, early, orders[0]),
-                at_most=_slack(early),
-                because="the bound, and ten times the predictions' departure from 1/V",
-            ),
+    def judge(orders: tuple[float, float, float]) -> Checks:
+        yield equal(
+            r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned",
+            aligned,
+            orders[0],
+            tolerance=0.02,
+            resolution=0.25,
+            because="interval of the slope, and terms in 1/V",
+        )
+        yield equal(
+            r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned, one repeated context",
+            shared,
+            orders[2],
+            tolerance=0.02,
+            resolution=0.25,
+            because="interval of the slope, and terms in 1/V",
+        )
+        yield equal(
+            r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
+            at_start,
+            orders[1],
+            tolerance=0.05,
+            resolution=0.25,
+            because="interval of the slope; N changes the shape of the rates' distribution, though not its square",
+        )
+        yield every_draw(
+            r"aligned growth over $\|A\|$, difference of the cells' medians from one",
+            np.abs(ratio - 1),
+            at_most=2 * _left(early) + float(end["departure"].max()),
+            because="twice what the gap of $A$ leaves of the other directions that there are at half the time, and "
+            "the predictions' departure from 1/V",
+        )
+        yield every_draw(
+            rf"$|\dot\sigma_i| / \sigma_i$ over $N$ to the power {orders[0]:g}, random and aligned",
+            _bounded(starts, early, orders[0]),
+            at_most=_slack(early),
+            because="the bound, and ten times the predictions' departure from 1/V",
         )
 
     rivals = {
@@ -212,15 +206,13 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     beyond = confident["rate"].abs() / (confident["sigma"] * confident["largest"])
     members = [confident[name] for name in draw_columns(confident)]
 
-    def judge(order: float) -> Judgement:
+    def judge(order: float) -> Checks:
         rates = np.concatenate([_bounded(starts, early, order), _grown(repeated, order)])
-        return Judgement(
-            every_draw(
-                r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
-                rates,
-                at_most=max(_slack(early), _slack(repeated)),
-                because="the bound, and ten times the predictions' departure from 1/V",
-            )
+        yield every_draw(
+            r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
+            rates,
+            at_most=max(_slack(early), _slack(repeated)),
+            because="the bound, and ten times the predictions' departure from 1/V",
         )
 
     rivals = {"the root of N as the bound": 0.5, "a bound that does not grow with N": 0.0}
@@ -256,41 +248,39 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
         sums = squares.groupby("classes")[["error", "square"]].sum()
         return sums.index.to_numpy(dtype=float), np.sqrt(sums["error"] / sums["square"]).to_numpy()
 
-    def judge(reading: tuple[str, float, float, float]) -> Judgement:
+    def judge(reading: tuple[str, float, float, float]) -> Checks:
         column, order, vanishing, repeats = reading
         classes, errors = relative(column)
         falling = slope(np.log(classes), np.log(errors))
-        return Judgement(
-            at_most(
-                r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
-                Estimate(errors[-1], errors[-1], errors[-1], most, "root mean square of draws"),
-                dropped,
-                because="what counts as dropped",
-            ),
-            equal(
-                "order of that error in V",
-                falling,
-                vanishing,
-                tolerance=0.05,
-                resolution=0.5,
-                because="interval of the slope, and that the exact law is the root of 1 / (V - 1)",
-            ),
-            equal(
-                r"order of $g_1$ in $N$ for aligned features",
-                aligned,
-                order,
-                tolerance=0.02,
-                resolution=0.25,
-                because="interval of the slope, and terms in 1/V",
-            ),
-            equal(
-                r"order of $g_1$ in $N$ for aligned features of one repeated context",
-                shared,
-                repeats,
-                tolerance=0.02,
-                resolution=0.25,
-                because="interval of the slope, and terms in 1/V",
-            ),
+        yield at_most(
+            r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
+            Estimate(errors[-1], errors[-1], errors[-1], most, "root mean square of draws"),
+            dropped,
+            because="what counts as dropped",
+        )
+        yield equal(
+            "order of that error in V",
+            falling,
+            vanishing,
+            tolerance=0.05,
+            resolution=0.5,
+            because="interval of the slope, and that the exact law is the root of 1 / (V - 1)",
+        )
+        yield equal(
+            r"order of $g_1$ in $N$ for aligned features",
+            aligned,
+            order,
+            tolerance=0.02,
+            resolution=0.25,
+            because="interval of the slope, and terms in 1/V",
+        )
+        yield equal(
+            r"order of $g_1$ in $N$ for aligned features of one repeated context",
+            shared,
+            repeats,
+            tolerance=0.02,
+            resolution=0.25,
+            because="interval of the slope, and terms in 1/V",
         )
 
     classes, errors = relative("gain_many_classes")

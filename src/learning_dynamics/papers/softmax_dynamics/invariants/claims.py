@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import mean, slope
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
@@ -17,7 +17,7 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     truncation_error,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 # Unbalanced factors differ by tens of per cent where balanced ones agree; errors must not hide a thousandth of that.
 RESOLUTION = 1e-4
@@ -40,27 +40,23 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
     curve_smooth = step * at_each_time(curves, "speed") < simple * at_each_time(curves, "gap")
     flow_smooth = at_each_time(flow, "gap") > simple
 
-    def judge(factor: float) -> Judgement:
+    def judge(factor: float) -> Checks:
         turned = [_scaled(table, factor) for table in (curves, flow)]
-        return Judgement(
-            every_draw(
-                r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
-                rate_errors(turned[0], "lemma", "speed", curve_smooth),
-                at_most=truncation_error(simple),
-                because="truncation of fourth-order differences",
-                left_out=_seen(curve_smooth),
-            ),
-            *(
-                every_draw(
-                    rf"largest error of $\dot\sigma_k({name})$ along the flow, relative to $|\dot {name}|$",
-                    rate_errors(turned[1], f"lemma_{factor_name}", f"speed_{factor_name}", flow_smooth),
-                    at_most=difference_error(simple),
-                    because="rounding of the differences",
-                    left_out=_seen(flow_smooth),
-                )
-                for factor_name, name in (("f", "f"), ("w", "W"))
-            ),
+        yield every_draw(
+            r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
+            rate_errors(turned[0], "lemma", "speed", curve_smooth),
+            at_most=truncation_error(simple),
+            because="truncation of fourth-order differences",
+            left_out=_seen(curve_smooth),
         )
+        for factor_name, name in (("f", "f"), ("w", "W")):
+            yield every_draw(
+                rf"largest error of $\dot\sigma_k({name})$ along the flow, relative to $|\dot {name}|$",
+                rate_errors(turned[1], f"lemma_{factor_name}", f"speed_{factor_name}", flow_smooth),
+                at_most=difference_error(simple),
+                because="rounding of the differences",
+                left_out=_seen(flow_smooth),
+            )
 
     rivals = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
     return Finding(judge, 1.0, rivals, facts={"simple": simple})
@@ -85,17 +81,15 @@ def conservation(balanced: Table, gaussian: Table) -> Finding:
         for quantity in ("drift", "imbalance")
     }
 
-    def judge(quantity: str) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
-                largest[quantity],
-                0.0,
-                tolerance=flow_error(flows),
-                relative_to=1.0,
-                resolution=RESOLUTION,
-                because="10 rtol",
-            )
+    def judge(quantity: Quantity) -> Checks:
+        yield equal_on_every_draw(
+            r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
+            largest[quantity],
+            0.0,
+            tolerance=flow_error(flows),
+            relative_to=1.0,
+            resolution=RESOLUTION,
+            because="10 rtol",
         )
 
     rivals = {"the factors become equal: the difference itself vanishes": "imbalance"}
@@ -115,16 +109,14 @@ def conservation_gradient_descent(descent: Table) -> Finding:
     x = np.log(drifts.columns.to_numpy(dtype=float))
     orders = np.array([slope(x, row).value for row in logs])
 
-    def judge(order: float) -> Judgement:
-        return Judgement(
-            equal(
-                r"order of the drift in $\eta$",
-                mean(orders),
-                order,
-                tolerance=0.1,
-                resolution=0.5,
-                because="terms of higher order raise it by up to a tenth",
-            )
+    def judge(order: float) -> Checks:
+        yield equal(
+            r"order of the drift in $\eta$",
+            mean(orders),
+            order,
+            tolerance=0.1,
+            resolution=0.5,
+            because="terms of higher order raise it by up to a tenth",
         )
 
     rivals = {"no drift but rounding (order 0)": 0.0, "a drift of second order": 2.0}
@@ -146,17 +138,15 @@ def equation_12(inputs: Table) -> Finding:
     )
     most, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
 
-    def judge(correlation: float) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                "largest distance of linear from free features, relative to these",
-                worst.loc[correlation].to_numpy(),
-                0.0,
-                tolerance=error.loc[correlation].to_numpy(),
-                relative_to=1.0,
-                resolution=RESOLUTION,
-                because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
-            )
+    def judge(correlation: float) -> Checks:
+        yield equal_on_every_draw(
+            "largest distance of linear from free features, relative to these",
+            worst.loc[correlation].to_numpy(),
+            0.0,
+            tolerance=error.loc[correlation].to_numpy(),
+            relative_to=1.0,
+            resolution=RESOLUTION,
+            because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
         )
 
     facts = {"looser": looser, "correlation": most, "correlated": float(worst.loc[most].median())}
@@ -174,27 +164,25 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
     proof does not occur.
     """
 
-    def judge(tables: Sequence[Table]) -> Judgement:
-        def worst(quantity: str) -> np.ndarray:
+    def judge(tables: Sequence[Table]) -> Checks:
+        def worst(quantity: Quantity) -> np.ndarray:
             return np.concatenate([by_draw(table, quantity).max(axis=1) for table in tables])
 
-        return Judgement(
-            *(
-                equal_on_every_draw(
-                    name,
-                    worst(quantity),
-                    0.0,
-                    tolerance=flow_error(flows),
-                    relative_to=1.0,
-                    resolution=RESOLUTION,
-                    because="10 rtol",
-                )
-                for name, quantity in (
-                    (r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$", "spectra"),
-                    (r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
-                     "directions"),
-                )
+        for name, quantity in (
+            (r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$", "spectra"),
+            (
+                r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
+                "directions",
+            ),
+        ):
+            yield equal_on_every_draw(
+                name,
+                worst(quantity),
+                0.0,
+                tolerance=flow_error(flows),
+                relative_to=1.0,
+                resolution=RESOLUTION,
+                because="10 rtol",
             )
-        )  # fmt: skip
 
     return Finding(judge, list(flows), {"starts that are not balanced": [unbalanced]})

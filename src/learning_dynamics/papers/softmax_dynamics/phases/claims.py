@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, share_of_draws
+from learning_dynamics.claims import Check, Checks, Finding, at_least, claim, share_of_draws
 from learning_dynamics.evidence import median
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
@@ -22,7 +22,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     values,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Quantity, Table
 
 
 @claim("Section 3.3, warm-up", scope=f"{TREATED}, of which those with near-uniform predictions count", empirical=True)
@@ -38,27 +38,25 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
     scale = members(grid, skewed=True)["scale"].to_numpy()
     kept = scale <= small
 
-    def grown(quantity: str, places: tuple[int, int]) -> np.ndarray:
+    def grown(quantity: Quantity, places: tuple[int, int]) -> np.ndarray:
         before, after = (values(grid, quantity, place, skewed=True)[kept] for place in places)
         return after / before
 
-    def judge(places: tuple[int, int]) -> Judgement:
+    def judge(places: tuple[int, int]) -> Checks:
         features, weights = grown("separation_f", places), grown("separation_w", places)
-        return Judgement(
-            at_least(
-                "factor by which the frequent class's features separate (median)",
-                median(features),
-                factor,
-                because="what counts as separating",
-                left_out={NOT_UNIFORM: int((~kept).sum())},
-            ),
-            share_of_draws(
-                "draws in which the weights separate",
-                weights > 1,
-                at_least=typical,
-                undecided=np.isnan(weights),
-                because=MORE,
-            ),
+        yield at_least(
+            "factor by which the frequent class's features separate (median)",
+            median(features),
+            factor,
+            because="what counts as separating",
+            left_out={NOT_UNIFORM: int((~kept).sum())},
+        )
+        yield share_of_draws(
+            "draws in which the weights separate",
+            weights > 1,
+            at_least=typical,
+            undecided=np.isnan(weights),
+            because=MORE,
         )
 
     rivals = {"while the rare classes are learned, in its place": (RARE_BEGIN, RARE_LEARNED)}
@@ -101,12 +99,11 @@ def warmup_lowers_rank(
             left_out=left_out,
         )
 
-    def judge(turn: int) -> Judgement:
+    def judge(turn: int) -> Checks:
         kept = scale <= small
-        return Judgement(
-            falls(turn, kept, "draws whose rank falls first", left_out={NOT_UNIFORM: int((~kept).sum())}),
-            *(falls(turn, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale[kept])),
-        )
+        yield falls(turn, kept, "draws whose rank falls first", left_out={NOT_UNIFORM: int((~kept).sum())})
+        for one in np.unique(scale[kept]):
+            yield falls(turn, scale == one, f"of those that start at scale {one:g}")
 
     large = [word[:1] == "F" for word, one in zip(found, scale, strict=True) if word is not None and one > small]
     others = [word for word in found[scale <= small] if word is not None and word[:1] != "F"]
@@ -161,28 +158,27 @@ def phases_entropy_seeking(
             left_out=left_out,
         )
 
-    def judge(places: tuple[int, int]) -> Judgement:
+    def judge(places: tuple[int, int]) -> Checks:
         begin, end = places
         out = {NOT_UNIFORM: int((~kept).sum())}
-        return Judgement(
-            rising(places, kept, "draws whose rank rises from the first class learned to the last", out),
-            *(rising(places, scale == one, f"of those that start at scale {one:g}") for one in np.unique(scale[kept])),
-            share_of_draws(
-                "draws in which both singular values grow meanwhile",
-                np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0)[kept],
-                at_least=typical,
-                undecided=undecided[kept],
-                because=MORE,
-                left_out=out,
-            ),
-            share_of_draws(
-                "draws in which the most frequent class is learned before the last of the others",
-                (times[:, 0] < times[:, 1:].max(axis=1))[kept],
-                at_least=not_last,
-                undecided=undecided[kept],
-                because="more often than in an order that does not know the sizes",
-                left_out=out,
-            ),
+        yield rising(places, kept, "draws whose rank rises from the first class learned to the last", out)
+        for one in np.unique(scale[kept]):
+            yield rising(places, scale == one, f"of those that start at scale {one:g}")
+        yield share_of_draws(
+            "draws in which both singular values grow meanwhile",
+            np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0)[kept],
+            at_least=typical,
+            undecided=undecided[kept],
+            because=MORE,
+            left_out=out,
+        )
+        yield share_of_draws(
+            "draws in which the most frequent class is learned before the last of the others",
+            (times[:, 0] < times[:, 1:].max(axis=1))[kept],
+            at_least=not_last,
+            undecided=undecided[kept],
+            because="more often than in an order that does not know the sizes",
+            left_out=out,
         )
 
     by_scale = {float(one): float(np.mean(rises(FIRST, RARE_LEARNED)[scale == one])) for one in np.unique(scale[kept])}

@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, share_of_draws
+from learning_dynamics.claims import Check, Checks, Finding, claim, equal, share_of_draws
 from learning_dynamics.evidence import mean, share
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import MORE, fallen, members, ratio, values
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 NECESSARY = "necessary means never without; one draw in twenty is let pass"
 REGION = "four classes, sizes from equal to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
@@ -52,16 +52,12 @@ def three_phases_exist(
         found = values(grid, "phases", 0, name, threshold)[chosen]
         return share_of_draws(what, found == 1, at_least=typical, undecided=np.isnan(found), because=MORE)
 
-    def judge(name: str) -> Judgement:
+    def judge(name: Quantity) -> Checks:
         kinds = members(grid)["init"].to_numpy()
         small = scale == smallest
-        return Judgement(
-            shown(name, small, "draws with warm-up, growth and compression, in this order"),
-            *(
-                shown(name, small & (kinds == kind), f"of those from {kind.capitalize()} starts")
-                for kind in np.unique(kinds)
-            ),
-        )
+        yield shown(name, small, "draws with warm-up, growth and compression, in this order")
+        for kind in np.unique(kinds):
+            yield shown(name, small & (kinds == kind), f"of those from {kind.capitalize()} starts")
 
     cells = fallen(region, "phases", "classes", threshold)
     cells = cells[(cells["dimension"] == cells["dimension"].min()) & (cells["scale"] == smallest)]
@@ -95,11 +91,10 @@ def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, ra
     kept = rows[rows["scale"] <= small]
     narrow = kept[kept["dimension"] == kept["dimension"].min()]
 
-    def judge(table: pd.DataFrame) -> Judgement:
-        return Judgement(
-            _rarely("draws that fall while classes are learned", table, rare),
-            *(_rarely(f"of those with d = {key}", part, rare) for key, part in table.groupby("dimension")),
-        )
+    def judge(table: pd.DataFrame) -> Checks:
+        yield _rarely("draws that fall while classes are learned", table, rare)
+        for key, part in table.groupby("dimension"):
+            yield _rarely(f"of those with d = {key}", part, rare)
 
     larger = rows[(rows["scale"] > small) & ~rows["skewed"]]["fallen"]
     facts = {
@@ -126,15 +121,14 @@ def bottleneck_is_necessary(region: Table, *, threshold: Positive, small: Positi
     shares = rows.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
     narrow, wide = int(rows["dimension"].min()), int(rows["dimension"].max())
 
-    def judge(dimension: int) -> Judgement:
+    def judge(dimension: int) -> Checks:
         cells = sorted(rows[rows["dimension"] == dimension].groupby("ratio"), reverse=True)
-        return Judgement(
-            *(
-                _rarely(f"draws that fall while rare classes are learned, largest class {size:.0f} times the smallest",
-                        cell, rare)
-                for size, cell in cells
+        for size, cell in cells:
+            yield _rarely(
+                f"draws that fall while rare classes are learned, largest class {size:.0f} times the smallest",
+                cell,
+                rare,
             )
-        )  # fmt: skip
 
     counted = rows[rows["dimension"] == wide].groupby(["scale", "ratio"])["fallen"].agg(["sum", "count"])
     beyond = counted[[share(int(yes), int(draws)).lower > rare for yes, draws in counted.to_numpy()]]
@@ -179,36 +173,34 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     rows = rows[rows["dimension"] == rows["dimension"].min()]
     orders = select(rows, "length_order")["value"].to_numpy()
 
-    def ends(quantity: str, population: str) -> pd.Series:
+    def ends(quantity: Quantity, population: str) -> pd.Series:
         return select(rows, quantity, population=population).set_index(["counts", "seed"])["value"]
 
     drops = {name: ends("peak", name) - ends("end", name) for name in ("classes", "examples")}
 
-    def judge(reading: tuple[float, str, str]) -> Judgement:
+    def judge(reading: tuple[float, str, str]) -> Checks:
         order, falling, rising = reading
-        return Judgement(
-            equal(
-                r"slope of $\log(|f_c|^2 / m_c)$ on $\log n_c$ over classes, mean over draws",
-                mean(orders),
-                order,
-                tolerance=0.05,
-                resolution=0.25,
-                because="interval of the mean, and a tenth of the slope: no class is quite alone in its direction",
-            ),
-            share_of_draws(
-                f"draws whose rank over {falling} ends below its highest by the threshold",
-                drops[falling] >= threshold,
-                at_least=typical,
-                undecided=drops[falling].isna(),
-                because=MORE,
-            ),
-            share_of_draws(
-                f"the same over {rising}",
-                drops[rising] >= threshold,
-                at_most=rare,
-                undecided=drops[rising].isna(),
-                because="one draw in twenty is let pass",
-            ),
+        yield equal(
+            r"slope of $\log(|f_c|^2 / m_c)$ on $\log n_c$ over classes, mean over draws",
+            mean(orders),
+            order,
+            tolerance=0.05,
+            resolution=0.25,
+            because="interval of the mean, and a tenth of the slope: no class is quite alone in its direction",
+        )
+        yield share_of_draws(
+            f"draws whose rank over {falling} ends below its highest by the threshold",
+            drops[falling] >= threshold,
+            at_least=typical,
+            undecided=drops[falling].isna(),
+            because=MORE,
+        )
+        yield share_of_draws(
+            f"the same over {rising}",
+            drops[rising] >= threshold,
+            at_most=rare,
+            undecided=drops[rising].isna(),
+            because="one draw in twenty is let pass",
         )
 
     most = max(rows["counts"].unique(), key=ratio)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, share_of_draws
+from learning_dynamics.claims import Check, Checks, Finding, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import MORE
 from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, SETTING, case_draws
 from learning_dynamics.settings import Fraction, Positive
@@ -60,10 +60,12 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
             **bound,
         )
 
-    def judge(own: str) -> Judgement:
+    def judge(own: str) -> Checks:
         others = [case for case in CASES if case != own]
         setting = best(own, others)
-        return Judgement(check(own, own, setting), *(check(case, own, setting) for case in others))
+        yield check(own, own, setting)
+        for case in others:
+            yield check(case, own, setting)
 
     chosen, often = best("treated", ["equal", "wide"]), best("treated", [])
     facts = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.spectral_bias.draws import worst
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw
@@ -46,7 +46,7 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
     rounding = 100 * np.finfo(float).eps
     both = [whitened, others]
 
-    def judge(reading: Recursion) -> Judgement:
+    def judge(reading: Recursion) -> Checks:
         directions = [
             every_draw(
                 f"largest turning of {what} from the direction of $R(0)$",
@@ -73,29 +73,27 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
                 )
             )
         squares = by_draw(whitened, "sigma_w1", time=float(steps)) ** 2
-        return Judgement(
-            every_draw(
-                "largest distance of $a'$ from its formula, relative to the largest $|a|$",
-                worst(both, reading.output),
-                at_most=rounding,
-                because="rounding",
-                predicted=0.0,
-            ),
-            every_draw(
-                "largest distance of $R'$ from its formula, relative to $|R(0)|$",
-                worst(both, reading.gradient),
-                at_most=rounding,
-                because="rounding",
-                predicted=0.0,
-            ),
-            *directions,
-            *trends,
-            every_draw(
-                "share of $|W|^2$ in its largest singular value at the end",
-                squares[:, 0] / squares.sum(axis=1),
-                at_least=share,
-                because="close to rank one",
-            ),
+        yield every_draw(
+            "largest distance of $a'$ from its formula, relative to the largest $|a|$",
+            worst(both, reading.output),
+            at_most=rounding,
+            because="rounding",
+            predicted=0.0,
+        )
+        yield every_draw(
+            "largest distance of $R'$ from its formula, relative to $|R(0)|$",
+            worst(both, reading.gradient),
+            at_most=rounding,
+            because="rounding",
+            predicted=0.0,
+        )
+        yield from directions
+        yield from trends
+        yield every_draw(
+            "share of $|W|^2$ in its largest singular value at the end",
+            squares[:, 0] / squares.sum(axis=1),
+            at_least=share,
+            because="close to rank one",
         )
 
     return Finding(

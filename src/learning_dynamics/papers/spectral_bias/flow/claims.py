@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, Untested, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, Untested, claim, every_draw
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, several_interpolators, worst
 from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 STEPS_BY_RTOL = "the integrator's steps times its rtol"
 ONE_INTERPOLATOR = "as many samples as inputs in every run: there is one interpolator; give fewer samples"
@@ -35,20 +35,18 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Finding:
     left = gathered(flows, "left", phase="draw")
     close = np.concatenate([np.full(table["seed"].nunique(), np.sqrt(settings_of(table)["rtol"])) for table in flows])
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            every_draw(
-                r"largest $|\theta(t) - \theta_\infty|$ over its bound by the residual",
-                arrival,
-                at_most=predicted,
-                because="the bound by the imbalance",
-            ),
-            every_draw(
-                "what the bound leaves of the way at the end, relative to the parameters' norm",
-                left,
-                at_most=close,
-                because="the square root of rtol: the end is the limit",
-            ),
+    def judge(predicted: np.ndarray) -> Checks:
+        yield every_draw(
+            r"largest $|\theta(t) - \theta_\infty|$ over its bound by the residual",
+            arrival,
+            at_most=predicted,
+            because="the bound by the imbalance",
+        )
+        yield every_draw(
+            "what the bound leaves of the way at the end, relative to the parameters' norm",
+            left,
+            at_most=close,
+            because="the square root of rtol: the end is the limit",
         )
 
     one = np.ones(len(arrival))
@@ -82,10 +80,10 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Finding:
     tolerance = gathered(flows, "distance_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
     other = float(np.nanmedian(by_draw(unequal, "distance", phase="limit")))
 
-    def judge(predicted: np.ndarray) -> Judgement:
+    def judge(predicted: np.ndarray) -> Checks:
         name = r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow"
         errors = np.abs(distance - predicted)
-        return Judgement(every_draw(name, errors, at_most=tolerance, because=LEFT_OPEN, predicted=0.0))
+        yield every_draw(name, errors, at_most=tolerance, because=LEFT_OPEN, predicted=0.0)
 
     nothing = np.zeros(len(distance))
     rivals = {r"an interpolator $10^{-6}$ away": nothing + 1e-6}
@@ -116,32 +114,30 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Finding:
     tolerance = local_errors(*flows) * worst(flows, "condition", phase="flow")
     right = {name: gathered(flows, name, phase="limit") for name in ("stationarity_W1", "stationarity_W2", "excess")}
 
-    def judge(reading: Mapping[str, np.ndarray]) -> Judgement:
-        return Judgement(
-            every_draw(
-                "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
-                reading["stationarity_W1"],
-                at_most=tolerance,
-                because="steps times rtol times the condition number of $Z_1$",
-                predicted=0.0,
-            ),
-            every_draw(
-                "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
-                reading["stationarity_W2"],
-                # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
-                at_most=tolerance * worst(flows, "condition", phase="flow"),
-                because="steps times rtol times the squared condition number of $Z_1$",
-                predicted=0.0,
-            ),
-            every_draw(
-                "least increase of the potential over perturbations",
-                reading["excess"],
-                at_least=0.0,
-                because="no perturbation lowers it",
-            ),
+    def judge(reading: Mapping[str, np.ndarray]) -> Checks:
+        yield every_draw(
+            "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
+            reading["stationarity_W1"],
+            at_most=tolerance,
+            because="steps times rtol times the condition number of $Z_1$",
+            predicted=0.0,
+        )
+        yield every_draw(
+            "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
+            reading["stationarity_W2"],
+            # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
+            at_most=tolerance * worst(flows, "condition", phase="flow"),
+            because="steps times rtol times the squared condition number of $Z_1$",
+            predicted=0.0,
+        )
+        yield every_draw(
+            "least increase of the potential over perturbations",
+            reading["excess"],
+            at_least=0.0,
+            because="no perturbation lowers it",
         )
 
-    def in_place(part: str, quantity: str) -> dict[str, np.ndarray]:
+    def in_place(part: str, quantity: Quantity) -> dict[str, np.ndarray]:
         return right | {part: gathered(flows, quantity, phase="limit")}
 
     rivals = {
@@ -178,23 +174,21 @@ def corollary_3_1(flows: Sequence[Table]) -> Finding:
         pairs = zip(star, gammas, hidden, strict=True)
         return [theory.hidden_singular_values(found, change * gamma, first.shape[1]) for found, gamma, first in pairs]
 
-    def judge(predicted: Predictions) -> Judgement:
+    def judge(predicted: Predictions) -> Checks:
         first, second = relative_errors(hidden, predicted), relative_errors(outer, layer)
-        return Judgement(
-            every_draw(
-                r"largest error of $\sigma_i(W_1)$ at the end, relative to $\sigma_1$",
-                first,
-                at_most=tolerance,
-                because=LEFT_OPEN,
-                predicted=0.0,
-            ),
-            every_draw(
-                r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
-                second,
-                at_most=tolerance * np.maximum(ratios, 1.0) ** 2,
-                because=LEFT_OPEN,
-                predicted=0.0,
-            ),
+        yield every_draw(
+            r"largest error of $\sigma_i(W_1)$ at the end, relative to $\sigma_1$",
+            first,
+            at_most=tolerance,
+            because=LEFT_OPEN,
+            predicted=0.0,
+        )
+        yield every_draw(
+            r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
+            second,
+            at_most=tolerance * np.maximum(ratios, 1.0) ** 2,
+            because=LEFT_OPEN,
+            predicted=0.0,
         )
 
     return Finding(

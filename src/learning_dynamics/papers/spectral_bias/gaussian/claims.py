@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, Untested, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, Untested, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
@@ -28,20 +28,18 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
     """
     _must_have_spare_values(printed)
 
-    def judge(table: Table) -> Judgement:
-        return Judgement(
-            every_draw(
-                "share of $|W_1|^2$ in the $k$ largest singular values at the end",
-                _carried(table),
-                at_least=share,
-                because="approximately rank $k$",
-            ),
-            every_draw(
-                "share of the spectrum's displacement beyond the $k$ largest",
-                _displaced(table),
-                at_most=1 - share,
-                because="only $k$ grow",
-            ),
+    def judge(table: Table) -> Checks:
+        yield every_draw(
+            "share of $|W_1|^2$ in the $k$ largest singular values at the end",
+            _carried(table),
+            at_least=share,
+            because="approximately rank $k$",
+        )
+        yield every_draw(
+            "share of the spectrum's displacement beyond the $k$ largest",
+            _displaced(table),
+            at_most=1 - share,
+            because="only $k$ grow",
         )
 
     return Finding(
@@ -77,7 +75,7 @@ def nonzero_second_layer(
     """
     _must_have_spare_values(flows[0])
 
-    def judge(reading: tuple[Sequence[Table], int]) -> Judgement:
+    def judge(reading: tuple[Sequence[Table], int]) -> Checks:
         tables, fewer = reading
         checks = [
             every_draw(
@@ -89,7 +87,7 @@ def nonzero_second_layer(
             )
             for table in tables
         ]
-        return Judgement(*checks)
+        yield from checks
 
     first = flows[0]
     ends = by_draw(first, "sigma_w1", phase="limit")

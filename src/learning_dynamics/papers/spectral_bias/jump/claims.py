@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import local_errors, worst
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw
@@ -48,7 +48,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     every = [*whitened, *others]
     right = Reading(standing=whitened, sharing=every, symmetric=whitened)
 
-    def judge(reading: Reading) -> Judgement:
+    def judge(reading: Reading) -> Checks:
         standing, sharing, symmetric = reading.standing, reading.sharing, reading.symmetric
         # alpha, and beta at the start, are as small as the scale: errors relative to them are larger by the condition
         allowed = local_errors(*standing) * worst(standing, "condition") ** 2
@@ -79,16 +79,14 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
                     because=because,
                 )
             )
-        return Judgement(
-            every_draw(
-                r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
-                worst(standing, "turning"),
-                at_most=allowed,
-                because=because,
-                predicted=0.0,
-            ),
-            *parts,
+        yield every_draw(
+            r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
+            worst(standing, "turning"),
+            at_most=allowed,
+            because=because,
+            predicted=0.0,
         )
+        yield from parts
 
     return Finding(
         judge,
@@ -123,23 +121,21 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     tables = [jump, *networks]
     errors, tolerance = np.concatenate([_closed_form_errors(table) for table in tables]), local_errors(*tables)
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$",
-                at["value"].to_numpy(),
-                predicted,
-                tolerance=near,
-                relative_to=final,
-                because="the smallest scale's distance from its limit, and steps times rtol",
-                left_out={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
-            ),
-            every_draw(
-                "largest error of the closed form along the flow, relative to the largest value",
-                errors,
-                at_most=tolerance,
-                because="steps times rtol",
-            ),
+    def judge(predicted: np.ndarray) -> Checks:
+        yield equal_on_every_draw(
+            r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$",
+            at["value"].to_numpy(),
+            predicted,
+            tolerance=near,
+            relative_to=final,
+            because="the smallest scale's distance from its limit, and steps times rtol",
+            left_out={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
+        )
+        yield every_draw(
+            "largest error of the closed form along the flow, relative to the largest value",
+            errors,
+            at_most=tolerance,
+            because="steps times rtol",
         )
 
     return Finding(
@@ -181,25 +177,23 @@ def jump_process(jump: Table, *, away: Fraction) -> Finding:
     near, far = 1 / np.log(1 / scales)
     accuracy = (near + far) / (far - near) * (_beyond_the_limit(scales[-1]) + local_errors(jump).max())
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                "error of the extrapolated time of the jump, relative to it, each singular value",
-                limits["time"].to_numpy(),
-                predicted,
-                tolerance=accuracy,
-                relative_to=1 / (2 * final),
-                because="the larger scale's distance from its limit and steps times rtol, extrapolated",
-                resolution=0.01,
-                left_out={"scales above the two smallest": jump["gamma"].nunique() - 2},
-            ),
-            every_draw(
-                "distance to the step away from the jump, over that at the scale before",
-                shrinking,
-                at_most=1.0,
-                because="each scale nearer to the step",
-                left_out={"the largest scale, which has none before it": 1},
-            ),
+    def judge(predicted: np.ndarray) -> Checks:
+        yield equal_on_every_draw(
+            "error of the extrapolated time of the jump, relative to it, each singular value",
+            limits["time"].to_numpy(),
+            predicted,
+            tolerance=accuracy,
+            relative_to=1 / (2 * final),
+            because="the larger scale's distance from its limit and steps times rtol, extrapolated",
+            resolution=0.01,
+            left_out={"scales above the two smallest": jump["gamma"].nunique() - 2},
+        )
+        yield every_draw(
+            "distance to the step away from the jump, over that at the scale before",
+            shrinking,
+            at_most=1.0,
+            because="each scale nearer to the step",
+            left_out={"the largest scale, which has none before it": 1},
         )
 
     return Finding(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_least, at_most, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, at_least, at_most, claim, every_draw
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 
 @claim(
@@ -33,37 +33,35 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     def second(table: Table) -> np.ndarray:
         return by_draw(table, "sigma_w1", index=2)
 
-    def judge(reading: tuple[Table, Table, bool]) -> Judgement:
+    def judge(reading: tuple[Table, Table, bool]) -> Checks:
         with_noise, without, exponential = reading
         values = second(with_noise)
         first, last = (np.polyfit(time[half], np.log(values[:, half]).T, 1)[0] for half in (~late, late))
         start, end = (by_draw(without, "sigma_w1", time=at) for at in (0.0, float(without["time"].max())))
-        return Judgement(
-            every_draw(
-                r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
-                values[:, -1] / values[:, 0],
-                at_most=fallen,
-                because="clearly fallen",
-            ),
-            every_draw(
-                r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
-                last / first,
-                at_least=0.5 if exponential else None,
-                at_most=None if exponential else 0.5,
-                because="an exponential has one, $1/t$ less than a quarter",
-            ),
-            every_draw(
-                r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
-                np.abs(end / start - 1)[:, 1:].max(axis=1),
-                at_most=1e-9,
-                because="rounding over all steps",
-            ),
-            every_draw(
-                r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
-                (end / start)[:, 0],
-                at_least=1.0,
-                because="raised",
-            ),
+        yield every_draw(
+            r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
+            values[:, -1] / values[:, 0],
+            at_most=fallen,
+            because="clearly fallen",
+        )
+        yield every_draw(
+            r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
+            last / first,
+            at_least=0.5 if exponential else None,
+            at_most=None if exponential else 0.5,
+            because="an exponential has one, $1/t$ less than a quarter",
+        )
+        yield every_draw(
+            r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
+            np.abs(end / start - 1)[:, 1:].max(axis=1),
+            at_most=1e-9,
+            because="rounding over all steps",
+        )
+        yield every_draw(
+            r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
+            (end / start)[:, 0],
+            at_least=1.0,
+            because="raised",
         )
 
     inputs = by_draw(noisy, "sigma_w1", time=0.0).shape[1]
@@ -114,7 +112,7 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     for table in ensembles:
         end, settings = float(table["time"].max()), settings_of(table)
 
-        def at_end(quantity: str, column: str = "value", table: Table = table, end: float = end) -> np.ndarray:
+        def at_end(quantity: Quantity, column: str = "value", table: Table = table, end: float = end) -> np.ndarray:
             return by_draw(table, quantity, column=column, time=end)
 
         measured = np.hstack([at_end("output_square"), at_end("row_growth")])
@@ -152,30 +150,28 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     allowed = np.where(padded(tolerance) > 0, padded(tolerance), 1.0)
     angle = select(weighted, "angle").iloc[0]
 
-    def judge(reading: tuple[np.ndarray, np.ndarray, int]) -> Judgement:
+    def judge(reading: tuple[np.ndarray, np.ndarray, int]) -> Checks:
         predicted, moved, sign = reading
         compare = at_most if sign < 0 else at_least
-        return Judgement(
-            every_draw(
-                "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
-                np.abs((measured - predicted) / allowed).max(axis=1),
-                at_most=1.0,
-                because="exact standard errors, the recursion's finite steps, and the drift left out",
-                predicted=0.0,
-            ),
-            every_draw(
-                "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
-                np.abs(apart - moved),
-                at_most=1e-9,
-                because="rounding over all steps",
-                predicted=0.0,
-            ),
-            compare(
-                "rate at which the angle between rows and $a$ grows, unequal $D$",
-                Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)"),
-                0.0,
-                because="rows align" if sign < 0 else "rows part",
-            ),
+        yield every_draw(
+            "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
+            np.abs((measured - predicted) / allowed).max(axis=1),
+            at_most=1.0,
+            because="exact standard errors, the recursion's finite steps, and the drift left out",
+            predicted=0.0,
+        )
+        yield every_draw(
+            "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
+            np.abs(apart - moved),
+            at_most=1e-9,
+            because="rounding over all steps",
+            predicted=0.0,
+        )
+        yield compare(
+            "rate at which the angle between rows and $a$ grows, unequal $D$",
+            Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)"),
+            0.0,
+            because="rows align" if sign < 0 else "rows part",
         )
 
     still, printed = np.zeros(len(apart)), padded(exact)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import gamma
 
-from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, equal, every_draw
+from learning_dynamics.claims import Check, Checks, Finding, at_least, claim, equal, every_draw
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.noise.rates import (
@@ -55,17 +55,21 @@ def noise_low_rank(
     end = float(plane["time"].max())
     grown = statistic(plane, "sigma_1", "share above 1", end)
 
-    def judge(reading: Mapping[str, list[int]]) -> Judgement:
+    def judge(reading: Mapping[str, list[int]]) -> Checks:
         # the dimension farthest from the pictures first: there the two readings differ most
         signs = dict.fromkeys(reading["second decays"], -1) | dict.fromkeys(reading["second grows"], 1)
-        return Judgement(
-            *(sign_of(rates, "exponent", 2, inputs, signs[inputs]) for inputs in sorted(signs, reverse=True)),
-            *rises(rates, "exponent", 2, reading["second rises"]),
-            *(sign_of(rates, "exponent", 1, inputs, 1) for inputs in reading["first grows"]),
-            *(sign_of(rates, "angle", 0, inputs, -1) for inputs in dimensions_of(rates) if inputs > 1),
-            *(sign_of(rates, "exponent", 1, inputs, -1) for inputs in collapsing),
-            *(as_derived(rates, "exponent", 1, inputs) for inputs in reading["first grows at its rate"]),
-        )
+        for inputs in sorted(signs, reverse=True):
+            yield sign_of(rates, "exponent", 2, inputs, signs[inputs])
+        yield from rises(rates, "exponent", 2, reading["second rises"])
+        for inputs in reading["first grows"]:
+            yield sign_of(rates, "exponent", 1, inputs, 1)
+        for inputs in dimensions_of(rates):
+            if inputs > 1:
+                yield sign_of(rates, "angle", 0, inputs, -1)
+        for inputs in collapsing:
+            yield sign_of(rates, "exponent", 1, inputs, -1)
+        for inputs in reading["first grows at its rate"]:
+            yield as_derived(rates, "exponent", 1, inputs)
 
     several = [inputs for inputs in dimensions_of(rates) if inputs > 1]
     second = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
@@ -129,18 +133,18 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
     measured = [errors_of(rates, inputs) for rates, inputs in dimensions]
     values, allowed = (np.concatenate(parts) for parts in zip(*measured, strict=True))
 
-    def judge(predicted: Mapping[int, np.ndarray]) -> Judgement:
+    def judge(predicted: Mapping[int, np.ndarray]) -> Checks:
         wanted = np.concatenate([predicted[inputs] for _, inputs in dimensions])
-        return Judgement(
-            every_draw(
-                "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
-                np.abs(values - wanted) / allowed,
-                at_most=1.0,
-                because="four standard errors, and the scheme's next order",
-                predicted=0.0,
-            ),
-            *(as_derived(rates, "volume", 0, inputs) for rates, inputs in dimensions if inputs > 2),
+        yield every_draw(
+            "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
+            np.abs(values - wanted) / allowed,
+            at_most=1.0,
+            because="four standard errors, and the scheme's next order",
+            predicted=0.0,
         )
+        for rates, inputs in dimensions:
+            if inputs > 2:
+                yield as_derived(rates, "volume", 0, inputs)
 
     def evenly(inputs: int) -> np.ndarray:
         return np.linspace(exact[inputs][0], exact[inputs][-1], inputs + 1)
@@ -167,10 +171,15 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
         facts={
             "count": len(values),
             "dimensions": listed(list(exact)),
-            "error": float(max(rates["exponent", index, inputs][0].uncertainty
-                               for rates, inputs in dimensions for index in range(1, inputs + 2))),
+            "error": float(
+                max(
+                    rates["exponent", index, inputs][0].uncertainty
+                    for rates, inputs in dimensions
+                    for index in range(1, inputs + 2)
+                )
+            ),
         },
-    )  # fmt: skip
+    )
 
 
 @claim(
@@ -197,30 +206,30 @@ def quarter_grows(many: Table) -> Finding:
     # the correction to the first is of relative order 1 / sqrt(d), and the next of order 1 / d
     slope = 2 * exact[last][0] / np.sqrt(last) - exact[before][0] / np.sqrt(before)
 
-    def judge(reading: tuple[float, float]) -> Judgement:
+    def judge(reading: tuple[float, float]) -> Checks:
         share, first = reading
         count = grown[inputs] if share == 0.25 else round(share * inputs)
         signs = {index: 1 if index <= count else -1 for index in range(1, inputs + 1)}
         beside = (grown[inputs], grown[inputs] + 1)
-        return Judgement(
-            equal(
-                f"share of the singular values that grow in {last} dimensions, by the exact rates",
-                grown[last] / last,
-                share,
-                tolerance=2 / last,
-                resolution=0.05,
-                because="a whole number of them, and the next order, of one more",
-            ),
-            equal(
-                r"$\lambda_1 / \sqrt{d}$, extrapolated",
-                float(slope),
-                first,
-                tolerance=2 / before,
-                resolution=0.05,
-                because="terms of the order of one over the smaller dimension",
-            ),
-            *(sign_of(rates, "exponent", index, inputs, sign) for index, sign in signs.items() if index not in beside),
+        yield equal(
+            f"share of the singular values that grow in {last} dimensions, by the exact rates",
+            grown[last] / last,
+            share,
+            tolerance=2 / last,
+            resolution=0.05,
+            because="a whole number of them, and the next order, of one more",
         )
+        yield equal(
+            r"$\lambda_1 / \sqrt{d}$, extrapolated",
+            float(slope),
+            first,
+            tolerance=2 / before,
+            resolution=0.05,
+            because="terms of the order of one over the smaller dimension",
+        )
+        for index, sign in signs.items():
+            if index not in beside:
+                yield sign_of(rates, "exponent", index, inputs, sign)
 
     limit = float(gamma(0.75) / gamma(0.25))
     return Finding(
@@ -264,7 +273,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
         value = hidden.value + root * output.value
         found[name] = (Estimate(value, value - half, value + half, hidden.draws, "mean (normal)"), root, slack)
 
-    def judge(growth: tuple[float, float]) -> Judgement:
+    def judge(growth: tuple[float, float]) -> Checks:
         factor, power = growth
         checks = [
             equal(
@@ -277,7 +286,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
             )
             for estimate, root, slack in found.values()
         ]
-        return Judgement(*checks)
+        yield from checks
 
     return Finding(
         judge,
@@ -317,7 +326,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
         for quantity in sorted(name for name in five["quantity"].unique() if "_power_" in name)
     }
 
-    def judge(change: float) -> Judgement:
+    def judge(change: float) -> Checks:
         checks = [as_derived(rates, "exponent", 1, inputs, change) for inputs in dimensions]
         signs = [sign_of(rates, "exponent", 1, inputs, 1) for inputs in dimensions]
         growing = [
@@ -329,7 +338,9 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
             )
             for quantity, found in grown.items()
         ]
-        return Judgement(*checks, *signs, *growing)
+        yield from checks
+        yield from signs
+        yield from growing
 
     root = np.sqrt(5.0)
     return Finding(
@@ -416,41 +427,40 @@ def proposition_4_1_c(
             because="standard errors, and the scheme's bias",
         )
 
-    def judge(reading: tuple[float, str, list[int], float]) -> Judgement:
+    def judge(reading: tuple[float, str, list[int], float]) -> Checks:
         predicted, second, rising, length = reading
         slack = (errors / 1.96 - 1) * mean.uncertainty + bias + limit * float(np.exp(-latest))
-        return Judgement(
-            equal(
-                f"mean of $|e|$ at time {latest:g}, d = 2",
-                mean,
-                predicted,
-                tolerance=slack,
-                resolution=0.25,
-                because="standard errors, the scheme's bias, and the approach to the limit",
-            ),
-            equal(
-                f"mean of $e^2$ at time {early:g}, d = 2",
-                square,
-                exact_square if second == "grows" else 0.0,
-                tolerance=(errors / 1.96 - 1) * square.uncertainty + 4 * bias * exact_square,
-                resolution=0.5 * exact_square,
-                because="standard errors, and the scheme's bias",
-            ),
-            *(of_length(inputs, length) for inputs in spaces),
-            *(
-                at_least(
-                    f"growth of the mean length of the commutator from time {at / 2:g} to {at:g}, d = {inputs}",
-                    increase(table, "commutator_length", at / 2, at),
-                    0.0,
-                    because="growing",
-                )
-                for inputs, table in spaces.items()
-            ),
-            as_derived(rates, "commutator", 0, 2),
-            *(sign_of(rates, "commutator", 0, inputs, 1) for inputs in rising),
-            *(rises(rates, "commutator", 0, several) if rising else ()),
-            *(sign_of(rates, "angle", 0, inputs, -1) for inputs in several),
+        yield equal(
+            f"mean of $|e|$ at time {latest:g}, d = 2",
+            mean,
+            predicted,
+            tolerance=slack,
+            resolution=0.25,
+            because="standard errors, the scheme's bias, and the approach to the limit",
         )
+        yield equal(
+            f"mean of $e^2$ at time {early:g}, d = 2",
+            square,
+            exact_square if second == "grows" else 0.0,
+            tolerance=(errors / 1.96 - 1) * square.uncertainty + 4 * bias * exact_square,
+            resolution=0.5 * exact_square,
+            because="standard errors, and the scheme's bias",
+        )
+        for inputs in spaces:
+            yield of_length(inputs, length)
+        for inputs, table in spaces.items():
+            yield at_least(
+                f"growth of the mean length of the commutator from time {at / 2:g} to {at:g}, d = {inputs}",
+                increase(table, "commutator_length", at / 2, at),
+                0.0,
+                because="growing",
+            )
+        yield as_derived(rates, "commutator", 0, 2)
+        for inputs in rising:
+            yield sign_of(rates, "commutator", 0, inputs, 1)
+        yield from (rises(rates, "commutator", 0, several) if rising else ())
+        for inputs in several:
+            yield sign_of(rates, "angle", 0, inputs, -1)
 
     return Finding(
         judge,

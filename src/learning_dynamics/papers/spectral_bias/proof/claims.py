@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, Untested, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, Untested, claim, every_draw
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, several_interpolators, worst
 from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 STEPS_BY_RTOL = "the integrator's steps times its rtol"
 LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
@@ -30,10 +30,10 @@ def lemma_3_2(flows: Sequence[Table]) -> Finding:
     sizes = [by_draw(table, "scale", phase="flow").max(axis=1) for table in flows]
     tolerance = local_errors(*flows)
 
-    def judge(predicted: Predictions) -> Judgement:
+    def judge(predicted: Predictions) -> Checks:
         errors = relative_errors(measured, predicted, sizes)
         name = r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to $|Z_1^\top Z_1|$"
-        return Judgement(every_draw(name, errors, at_most=tolerance, because=STEPS_BY_RTOL, predicted=0.0))
+        yield every_draw(name, errors, at_most=tolerance, because=STEPS_BY_RTOL, predicted=0.0)
 
     return Finding(
         judge,
@@ -65,11 +65,11 @@ def lemma_c_3(flows: Sequence[Table]) -> Finding:
         samples = int(by_draw(table, "samples", phase="draw")[0, 0])
         missed.append(np.full(table["seed"].nunique(), np.sqrt(max(inputs - samples, 0) / inputs)))
 
-    def judge(predicted: np.ndarray) -> Judgement:
+    def judge(predicted: np.ndarray) -> Checks:
         name = r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$"
         errors = np.abs(outside - predicted)
         because = "steps times rtol times the condition number of $Z_1$"
-        return Judgement(every_draw(name, errors, at_most=tolerance, because=because, predicted=0.0))
+        yield every_draw(name, errors, at_most=tolerance, because=because, predicted=0.0)
 
     return Finding(
         judge,
@@ -95,28 +95,26 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> F
     """
     isotropic, anisotropic = gathered(equal, "curl", phase="limit"), by_draw(unequal, "curl", phase="limit")[:, 0]
 
-    def judge(with_potential: tuple[np.ndarray, np.ndarray]) -> Judgement:
+    def judge(with_potential: tuple[np.ndarray, np.ndarray]) -> Checks:
         yes, no = with_potential
         because = "rounding, over inverses"
-        return Judgement(
-            every_draw(
-                "asymmetry of the derivative where a potential exists, relative to its size",
-                yes,
-                at_most=1e-12,
-                because=because,
-            ),
-            every_draw(
-                "asymmetry of the derivative where none exists",
-                no,
-                at_least=visible,
-                because="far above rounding",
-            ),
-            every_draw(
-                "drift of the imbalance from $D$, relative to $|Z_1^\\top Z_1|$",
-                worst([unequal], "imbalance"),
-                at_most=local_errors(unequal),
-                because=STEPS_BY_RTOL,
-            ),
+        yield every_draw(
+            "asymmetry of the derivative where a potential exists, relative to its size",
+            yes,
+            at_most=1e-12,
+            because=because,
+        )
+        yield every_draw(
+            "asymmetry of the derivative where none exists",
+            no,
+            at_least=visible,
+            because="far above rounding",
+        )
+        yield every_draw(
+            "drift of the imbalance from $D$, relative to $|Z_1^\\top Z_1|$",
+            worst([unequal], "imbalance"),
+            at_most=local_errors(unequal),
+            because=STEPS_BY_RTOL,
         )
 
     return Finding(
@@ -154,15 +152,13 @@ def lemma_c_6(flows: Sequence[Table]) -> Finding:
     names = {"gradient_rate": "$|R|^2$", "residual_rate": "$|Y - X\\beta|^2$"}
     spread = gathered(flows, "inverse_condition", phase="draw") ** -2
 
-    def judge(predicted: tuple[str, np.ndarray]) -> Judgement:
+    def judge(predicted: tuple[str, np.ndarray]) -> Checks:
         quantity, least = predicted
-        return Judgement(
-            every_draw(
-                f"slowest relative decay of {names[quantity]}, in units of $\\gamma\\lambda_{{\\min}}$",
-                rates[quantity],
-                at_least=least * (1 - 1e-6),
-                because="to the rounding of a small residual",
-            )
+        yield every_draw(
+            f"slowest relative decay of {names[quantity]}, in units of $\\gamma\\lambda_{{\\min}}$",
+            rates[quantity],
+            at_least=least * (1 - 1e-6),
+            because="to the rounding of a small residual",
         )
 
     one = np.ones(len(spread))
@@ -206,22 +202,20 @@ def lemma_c_10(flows: Sequence[Table]) -> Finding:
             found.append(predicted.reshape(len(predicted), -1))
         return found
 
-    def judge(predicted: Predictions) -> Judgement:
-        return Judgement(
-            every_draw(
-                r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",
-                relative_errors(hidden, predicted),
-                at_most=tolerance,
-                because=STEPS_BY_RTOL,
-                predicted=0.0,
-            ),
-            every_draw(
-                r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
-                relative_errors(outer, second, largest),
-                at_most=tolerance,
-                because=STEPS_BY_RTOL,
-                predicted=0.0,
-            ),
+    def judge(predicted: Predictions) -> Checks:
+        yield every_draw(
+            r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",
+            relative_errors(hidden, predicted),
+            at_most=tolerance,
+            because=STEPS_BY_RTOL,
+            predicted=0.0,
+        )
+        yield every_draw(
+            r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
+            relative_errors(outer, second, largest),
+            at_most=tolerance,
+            because=STEPS_BY_RTOL,
+            predicted=0.0,
         )
 
     return Finding(
@@ -251,12 +245,12 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Finding:
             found.append((sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1))
         return np.concatenate(found)
 
-    def judge(reading: tuple[Sequence[Table], int]) -> Judgement:
+    def judge(reading: tuple[Sequence[Table], int]) -> Checks:
         tables, fewer = reading
         name = r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow"
         because = "the square root of an error of steps times rtol"
         bound = np.sqrt(local_errors(*tables))
-        return Judgement(every_draw(name, beyond(tables, fewer), at_most=bound, because=because))
+        yield every_draw(name, beyond(tables, fewer), at_most=bound, because=because)
 
     return Finding(
         judge,
@@ -266,7 +260,7 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Finding:
     )
 
 
-def _by_time(table: Table, quantity: str) -> np.ndarray:
+def _by_time(table: Table, quantity: Quantity) -> np.ndarray:
     """Return singular values along the flow, shape (draws, times, entries)."""
     flat = by_draw(table, quantity, phase="flow")
     entries = by_draw(table, quantity, phase="limit").shape[1]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.spectral_bias.draws import local_errors, worst
 from learning_dynamics.papers.spectral_bias.predictions import multiplied, relative_errors
-from learning_dynamics.tidy import Table, by_draw
+from learning_dynamics.tidy import Quantity, Table, by_draw
 
 APART = "steps of both integrations times rtol"
 SCOPE = "Gaussian data, d > n, three scales, one and several outputs"
@@ -26,22 +26,20 @@ def lemma_3_1(flows: Sequence[Table]) -> Finding:
     """
     tolerance = local_errors(*flows)
 
-    def judge(quantity: str) -> Judgement:
-        return Judgement(
-            every_draw(
-                "largest distance of $Z_1$ from the pair integrated by itself, relative to $|W_1|$",
-                worst(flows, quantity),
-                at_most=tolerance,
-                because=APART,
-                predicted=0.0,
-            ),
-            every_draw(
-                "largest part of the layers outside the span of $P$, relative to $|W_1|$",
-                worst(flows, "subspace"),
-                at_most=tolerance,
-                because="steps times rtol",
-                predicted=0.0,
-            ),
+    def judge(quantity: Quantity) -> Checks:
+        yield every_draw(
+            "largest distance of $Z_1$ from the pair integrated by itself, relative to $|W_1|$",
+            worst(flows, quantity),
+            at_most=tolerance,
+            because=APART,
+            predicted=0.0,
+        )
+        yield every_draw(
+            "largest part of the layers outside the span of $P$, relative to $|W_1|$",
+            worst(flows, "subspace"),
+            at_most=tolerance,
+            because="steps times rtol",
+            predicted=0.0,
         )
 
     return Finding(
@@ -74,22 +72,20 @@ def lemma_3_3(flows: Sequence[Table]) -> Finding:
         "beta_from_alpha": r"largest $|\beta - 2\gamma(I - \alpha\alpha^\top)^{-1}\alpha| / |\beta_*|$",
     }
 
-    def judge(quantity: str) -> Judgement:
-        return Judgement(
-            every_draw(
-                names[quantity],
-                worst(flows, quantity),
-                at_most=local_errors(*flows) * condition**2,
-                because=f"{APART} and the squared condition number of $Z_1$",
-                predicted=0.0,
-            ),
-            every_draw(
-                "largest distance of $\\alpha$ from the Riccati equation's solution",
-                worst(flows, "alpha"),
-                at_most=local_errors(*flows) * condition,
-                because=f"{APART} and the condition number of $Z_1$",
-                predicted=0.0,
-            ),
+    def judge(quantity: Quantity) -> Checks:
+        yield every_draw(
+            names[quantity],
+            worst(flows, quantity),
+            at_most=local_errors(*flows) * condition**2,
+            because=f"{APART} and the squared condition number of $Z_1$",
+            predicted=0.0,
+        )
+        yield every_draw(
+            "largest distance of $\\alpha$ from the Riccati equation's solution",
+            worst(flows, "alpha"),
+            at_most=local_errors(*flows) * condition,
+            because=f"{APART} and the condition number of $Z_1$",
+            predicted=0.0,
         )
 
     return Finding(
@@ -124,21 +120,19 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Finding:
     gammas = np.concatenate([by_draw(table, "mirror_speed", column="gamma")[:, 0] for table in flows])
     integrated = local_errors(*flows)
 
-    def judge(prediction: tuple[str, float]) -> Judgement:
+    def judge(prediction: tuple[str, float]) -> Checks:
         quantity, factor = prediction
         errors = [
             np.abs(factor * speed - wanted).max(axis=1) / np.abs(wanted).max(axis=1)
             for speed, wanted in zip(speeds[quantity], force, strict=True)
         ]
-        return Judgement(
-            every_draw(
-                "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
-                np.concatenate(errors),
-                # the coordinate's curvature at zero, 1 / (2 gamma), multiplies the states' error
-                at_most=integrated * np.maximum(1.0, 1 / (2 * gammas)),
-                because=r"steps times rtol over $2\gamma$",
-                predicted=0.0,
-            )
+        yield every_draw(
+            "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
+            np.concatenate(errors),
+            # the coordinate's curvature at zero, 1 / (2 gamma), multiplies the states' error
+            at_most=integrated * np.maximum(1.0, 1 / (2 * gammas)),
+            because=r"steps times rtol over $2\gamma$",
+            predicted=0.0,
         )
 
     return Finding(
@@ -168,15 +162,13 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Finding:
     per_scale = [int((scales == scales[0]).sum()) for scales in gammas]
     tolerance = local_errors(*flows) * worst(flows, "condition")
 
-    def judge(predicted: list[np.ndarray]) -> Judgement:
-        return Judgement(
-            every_draw(
-                r"largest distance between the network's $\beta$ and the mirror flow's, relative to the largest entry",
-                relative_errors(measured, predicted),
-                at_most=tolerance,
-                because=f"{APART} and the condition number of $Z_1$",
-                predicted=0.0,
-            )
+    def judge(predicted: list[np.ndarray]) -> Checks:
+        yield every_draw(
+            r"largest distance between the network's $\beta$ and the mirror flow's, relative to the largest entry",
+            relative_errors(measured, predicted),
+            at_most=tolerance,
+            because=f"{APART} and the condition number of $Z_1$",
+            predicted=0.0,
         )
 
     rivals = {"a predictor shrunk by a millionth": [(1 - 1e-6) * wanted for wanted in printed]}
@@ -209,13 +201,11 @@ def lemma_c_8(flows: Sequence[Table]) -> Finding:
     )
     scale = np.concatenate([by_draw(table, "loss", column="gamma")[:, 0] for table in flows])
 
-    def judge(bound: np.ndarray) -> Judgement:
+    def judge(bound: np.ndarray) -> Checks:
         name = "largest ratio of the loss to its bound along the flow"
         half = "largest ratio of the loss to half its bound along the flow"
-        return Judgement(
-            every_draw(name, ratios, at_most=bound, because="the loss over its bound"),
-            every_draw(half, 2 * ratios, at_most=bound, because="what the proof's inequality gives"),
-        )
+        yield every_draw(name, ratios, at_most=bound, because="the loss over its bound")
+        yield every_draw(half, 2 * ratios, at_most=bound, because="what the proof's inequality gives")
 
     one = np.ones(len(ratios))
     return Finding(

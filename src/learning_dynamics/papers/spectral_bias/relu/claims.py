@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, share_of_draws
+from learning_dynamics.claims import Checks, Finding, Judgement, claim, share_of_draws
 from learning_dynamics.papers.spectral_bias.relu.saddles import arrived, first_saddle_ranks, last_ranks, starts_at_zero
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Table, by_draw
@@ -28,30 +28,28 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     ranks = {"small": last_ranks(small, share), "large": last_ranks(large, share)}
     open_ = {"small": ~arrived(small, loss), "large": ~arrived(large, loss)}
 
-    def judge(roles: tuple[str, str]) -> Judgement:
+    def judge(roles: tuple[str, str]) -> Checks:
         low, high = roles
-        return Judgement(
-            share_of_draws(
-                "share of draws from small weights that end at rank 2 or below",
-                ranks[low] <= 2,
-                undecided=open_[low],
-                at_least=0.5,
-                because="most draws",
-            ),
-            share_of_draws(
-                "share of draws from small weights that end at rank 1",
-                ranks[low] <= 1,
-                undecided=open_[low],
-                at_most=0.5,
-                because="not the rule",
-            ),
-            share_of_draws(
-                "share of draws from large weights that end above rank 2",
-                ranks[high] > 2,
-                undecided=open_[high],
-                at_least=0.9,
-                because="nearly all draws",
-            ),
+        yield share_of_draws(
+            "share of draws from small weights that end at rank 2 or below",
+            ranks[low] <= 2,
+            undecided=open_[low],
+            at_least=0.5,
+            because="most draws",
+        )
+        yield share_of_draws(
+            "share of draws from small weights that end at rank 1",
+            ranks[low] <= 1,
+            undecided=open_[low],
+            at_most=0.5,
+            because="not the rule",
+        )
+        yield share_of_draws(
+            "share of draws from large weights that end above rank 2",
+            ranks[high] > 2,
+            undecided=open_[high],
+            at_least=0.9,
+            because="nearly all draws",
         )
 
     return Finding(
@@ -85,22 +83,20 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     open_ = {"small": ~arrived(small, loss), "large": ~arrived(large, loss), "chance": np.zeros(len(chance), bool)}
     cosines["chance"] = chance
 
-    def judge(learner: str) -> Judgement:
-        return Judgement(
-            share_of_draws(
-                "share of draws from small weights that learn both of the teacher's directions",
-                cosines[learner].min(axis=1) >= cosine,
-                undecided=open_[learner],
-                at_least=0.5,
-                because="most draws",
-            ),
-            share_of_draws(
-                "share of draws from large weights that learn both directions",
-                cosines["large"].min(axis=1) >= cosine,
-                undecided=open_["large"],
-                at_most=0.1,
-                because="hardly a draw",
-            ),
+    def judge(learner: str) -> Checks:
+        yield share_of_draws(
+            "share of draws from small weights that learn both of the teacher's directions",
+            cosines[learner].min(axis=1) >= cosine,
+            undecided=open_[learner],
+            at_least=0.5,
+            because="most draws",
+        )
+        yield share_of_draws(
+            "share of draws from large weights that learn both directions",
+            cosines["large"].min(axis=1) >= cosine,
+            undecided=open_["large"],
+            at_most=0.1,
+            because="hardly a draw",
         )
 
     medians = {name: np.median(found, axis=0) for name, found in cosines.items()}
@@ -137,26 +133,26 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     """
     tables = [few, *more]
     samples = [int(by_draw(table, "samples")[0, 0]) for table in tables]
-    learnt = {count: by_draw(table, "teacher_cosine").min(axis=1) >= cosine
-              for count, table in zip(samples, tables, strict=True)}  # fmt: skip
+    learnt = {
+        count: by_draw(table, "teacher_cosine").min(axis=1) >= cosine
+        for count, table in zip(samples, tables, strict=True)
+    }
     open_ = {count: ~arrived(table, loss) for count, table in zip(samples, tables, strict=True)}
 
-    def judge(most: int) -> Judgement:
-        return Judgement(
-            share_of_draws(
-                "share of draws that learn both directions, with the most samples",
-                learnt[most],
-                undecided=open_[most],
-                at_least=0.5,
-                because="most draws",
-            ),
-            share_of_draws(
-                "share of draws that learn both directions, with the fewest samples",
-                learnt[min(samples)],
-                undecided=open_[min(samples)],
-                at_most=0.5,
-                because="not the rule",
-            ),
+    def judge(most: int) -> Checks:
+        yield share_of_draws(
+            "share of draws that learn both directions, with the most samples",
+            learnt[most],
+            undecided=open_[most],
+            at_least=0.5,
+            because="most draws",
+        )
+        yield share_of_draws(
+            "share of draws that learn both directions, with the fewest samples",
+            learnt[min(samples)],
+            undecided=open_[min(samples)],
+            at_most=0.5,
+            because="not the rule",
         )
 
     shares = (f"{learnt[count].mean():.0%} with {count} samples" for count in sorted(samples))
@@ -188,23 +184,21 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
     zero = {size: starts_at_zero(table) for size, table in tables.items()}
     smallest = sizes[0]
 
-    def judge(reading: tuple[float, int]) -> Judgement:
+    def judge(reading: tuple[float, int]) -> Checks:
         size, rank = reading
-        return Judgement(
-            share_of_draws(
-                "share of all draws that reach a second plateau, with rank 1 when it begins, at the smallest scale",
-                ranks[size] == rank,
-                undecided=~zero[size],
-                at_least=0.5,
-                because="most draws",
-            ),
-            share_of_draws(
-                "share of draws that start on a plateau", zero[size], at_least=0.9, because="nearly all draws"
-            ),
+        yield share_of_draws(
+            "share of all draws that reach a second plateau, with rank 1 when it begins, at the smallest scale",
+            ranks[size] == rank,
+            undecided=~zero[size],
+            at_least=0.5,
+            because="most draws",
+        )
+        yield share_of_draws(
+            "share of draws that start on a plateau", zero[size], at_least=0.9, because="nearly all draws"
         )
 
     shares = {size: float(np.mean(ranks[size] == 1)) for size in sizes}
-    states = {size: judge((size, 1)).state for size in sizes}
+    states = {size: Judgement(*judge((size, 1))).state for size in sizes}
     holding = list(itertools.takewhile(lambda size: states[size] == "holds", sizes))
     met = np.isfinite(ranks[smallest])
     return Finding(

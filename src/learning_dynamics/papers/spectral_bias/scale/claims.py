@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
@@ -40,23 +40,21 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
     integrated = by_draw(flow, "time_to_loss", column="steps") * settings_of(flow)["rtol"]
     errors = RATES * gamma * np.log(1 / gamma) / np.minimum(size, 1.0)[:, None] + spacing**4 + integrated
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
-                slopes,
-                predicted,
-                tolerance=_slopes(gamma, errors, largest, apart=True),
-                because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
-                "and steps times rtol, through the fit",
-                resolution=0.1,
-            ),
-            every_draw(
-                "largest time to the loss over the time that the bound promises",
-                (time / bound).max(axis=1),
-                at_most=1.0,
-                because="Lemma C.8",
-            ),
+    def judge(predicted: np.ndarray) -> Checks:
+        yield equal_on_every_draw(
+            r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
+            slopes,
+            predicted,
+            tolerance=_slopes(gamma, errors, largest, apart=True),
+            because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
+            "and steps times rtol, through the fit",
+            resolution=0.1,
+        )
+        yield every_draw(
+            "largest time to the loss over the time that the bound promises",
+            (time / bound).max(axis=1),
+            at_most=1.0,
+            because="Lemma C.8",
         )
 
     ends = np.argmin(gamma), np.argmax(gamma)
@@ -103,30 +101,28 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     allowed = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
     smallest, increase = (by_draw(flow, name).min(axis=1) for name in ("smallest", "other_interpolators"))
 
-    def judge(predicted: tuple[float, str]) -> Judgement:
+    def judge(predicted: tuple[float, str]) -> Checks:
         constant, norm = predicted
-        return Judgement(
-            equal_on_every_draw(
-                r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
-                slopes,
-                constant,
-                tolerance=10 * largest / smallest,
-                relative_to=1.0,
-                because="terms of the order of the largest scale over the smallest singular value",
-                resolution=0.1,
-            ),
-            every_draw(
-                f"distance of half the parameters' squared norm from the {norm.replace('_', ' ')} over $d\\gamma$",
-                (np.abs(found["parameters"] / norms[norm] - 1) / allowed).max(axis=1),
-                at_most=1.0,
-                because=r"each of $d$ singular values adds less than $\gamma$",
-            ),
-            every_draw(
-                "least increase of the nuclear norm over random interpolators",
-                increase,
-                at_least=-1e-6,
-                because="rounding over the distance",
-            ),
+        yield equal_on_every_draw(
+            r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
+            slopes,
+            constant,
+            tolerance=10 * largest / smallest,
+            relative_to=1.0,
+            because="terms of the order of the largest scale over the smallest singular value",
+            resolution=0.1,
+        )
+        yield every_draw(
+            f"distance of half the parameters' squared norm from the {norm.replace('_', ' ')} over $d\\gamma$",
+            (np.abs(found["parameters"] / norms[norm] - 1) / allowed).max(axis=1),
+            at_most=1.0,
+            because=r"each of $d$ singular values adds less than $\gamma$",
+        )
+        yield every_draw(
+            "least increase of the nuclear norm over random interpolators",
+            increase,
+            at_least=-1e-6,
+            because="rounding over the distance",
         )
 
     return Finding(
@@ -181,36 +177,34 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
     least = np.abs(shares).min(axis=2)
     hidden = (least <= turned)[:, np.argmin(gamma)]
 
-    def judge(predicted: tuple[float, np.ndarray, Callable[[np.ndarray], np.ndarray]]) -> Judgement:
+    def judge(predicted: tuple[float, np.ndarray, Callable[[np.ndarray], np.ndarray]]) -> Checks:
         power, parts, law = predicted
-        return Judgement(
-            equal_on_every_draw(
-                r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
-                slopes,
-                power,
-                tolerance=_slopes(gamma, apart, largest, apart=True),
-                relative_to=1.0,
-                because="the square of that part, the remaining residual, steps times rtol, and each step's rounding, "
-                "through the fit",
-                resolution=0.1,
-            ),
-            every_draw(
-                r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is "
-                "allowed",
-                (np.abs(along - parts).max(axis=2) / turned).max(axis=1),
-                at_most=1.0,
-                because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
-                "rtol; a draw with a smaller share than that at the smallest scale is undecided",
-                undecided=hidden,
-                predicted=0.0,
-            ),
-            every_draw(
-                r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
-                (np.abs(np.log(measured / law(gamma))) / left_open).max(axis=1),
-                at_most=1.0,
-                because="the remaining residual, steps times rtol, and each step's rounding beside the smallest value",
-                predicted=0.0,
-            ),
+        yield equal_on_every_draw(
+            r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
+            slopes,
+            power,
+            tolerance=_slopes(gamma, apart, largest, apart=True),
+            relative_to=1.0,
+            because="the square of that part, the remaining residual, steps times rtol, and each step's rounding, "
+            "through the fit",
+            resolution=0.1,
+        )
+        yield every_draw(
+            r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is "
+            "allowed",
+            (np.abs(along - parts).max(axis=2) / turned).max(axis=1),
+            at_most=1.0,
+            because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
+            "rtol; a draw with a smaller share than that at the smallest scale is undecided",
+            undecided=hidden,
+            predicted=0.0,
+        )
+        yield every_draw(
+            r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
+            (np.abs(np.log(measured / law(gamma))) / left_open).max(axis=1),
+            at_most=1.0,
+            because="the remaining residual, steps times rtol, and each step's rounding beside the smallest value",
+            predicted=0.0,
         )
 
     def as_derived(gamma: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import (
     last_values,
     loss_vanishes,
@@ -16,7 +16,7 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
     while_exact,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
@@ -46,11 +46,9 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     """
     tables = [two, three]
 
-    def judge(predicted: str) -> Judgement:
-        return Judgement(
-            settles("largest residual of the singular-vector equations", tables, predicted, slack),
-            _below_one(tables),
-        )
+    def judge(predicted: Quantity) -> Checks:
+        yield settles("largest residual of the singular-vector equations", tables, predicted, slack)
+        yield _below_one(tables)
 
     return Finding(
         judge,
@@ -90,27 +88,25 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
     last = min(float(table["sigma"].max()) for table in tables)
     growth = last_values(tables, "growth")
 
-    def judge(predicted: tuple[str, str, str, float]) -> Judgement:
+    def judge(predicted: tuple[str, str, str, float]) -> Checks:
         gradient, share, direction, power = predicted
-        return Judgement(
-            settles(r"one minus the cosine between $\Theta$ and the negative gradient", tables, gradient, slack),
-            _below_one(tables),
-            vanishes("distance of a layer's share of the squared norm from that predicted", tables, share, slack),
-            equal_on_every_draw(
-                r"power of $\log t$ in $\|\Theta\|^L$",
-                growth,
-                np.full_like(growth, power),
-                tolerance=slack / last,
-                relative_to=1.0,
-                because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
-            ),
-            vanishes(
-                "fully connected: distance between the directions of $\\beta$ and of what is predicted",
-                tables,
-                direction,
-                slack,
-                network="fully_connected",
-            ),
+        yield settles(r"one minus the cosine between $\Theta$ and the negative gradient", tables, gradient, slack)
+        yield _below_one(tables)
+        yield vanishes("distance of a layer's share of the squared norm from that predicted", tables, share, slack)
+        yield equal_on_every_draw(
+            r"power of $\log t$ in $\|\Theta\|^L$",
+            growth,
+            np.full_like(growth, power),
+            tolerance=slack / last,
+            relative_to=1.0,
+            because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
+        )
+        yield vanishes(
+            "fully connected: distance between the directions of $\\beta$ and of what is predicted",
+            tables,
+            direction,
+            slack,
+            network="fully_connected",
         )
 
     return Finding(
@@ -145,7 +141,7 @@ def _below_one(tables: Sequence[Table]) -> Check:
     )
 
 
-def _late(table: Table, quantity: str) -> np.ndarray:
+def _late(table: Table, quantity: Quantity) -> np.ndarray:
     """Return the largest value of a quantity over the second half of log log t, one a draw."""
     return by_draw(table[table["sigma"] >= table["sigma"].max() / 2], quantity).max(axis=1)
 
@@ -169,7 +165,7 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     tables = [two, three]
     excess = last_values([three], "excess", network=REAL)
 
-    def judge(predicted: tuple[str, float]) -> Judgement:
+    def judge(predicted: tuple[str, float]) -> Checks:
         norm, power = predicted
         stationarity = vanishes(
             rf"largest residual of the stationarity conditions, ${NAMES[norm]}$",
@@ -179,12 +175,10 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
             network=ORTHOGONAL,
         )
         gap = f"gap_{norm}"
-        return Judgement(
-            stationarity,
-            vanishes(rf"two layers: gap to the largest ${NAMES[norm]}$ margin", [two], gap, slack, network=ORTHOGONAL),
-            vanishes("two layers: distance from the top singular value", [two], "top", slack, network=ORTHOGONAL),
-            loss_vanishes(tables, slack, power, network=ORTHOGONAL),
-        )
+        yield stationarity
+        yield vanishes(rf"two layers: gap to the largest ${NAMES[norm]}$ margin", [two], gap, slack, network=ORTHOGONAL)
+        yield vanishes("two layers: distance from the top singular value", [two], "top", slack, network=ORTHOGONAL)
+        yield loss_vanishes(tables, slack, power, network=ORTHOGONAL)
 
     gap = float(np.max(last_values([two], "gap_own", network=ORTHOGONAL)))
     return Finding(
@@ -209,12 +203,10 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     """
     tables, where = [two, three], {"network": "fully_connected"}
 
-    def judge(predicted: tuple[str, float]) -> Judgement:
+    def judge(predicted: tuple[str, float]) -> Checks:
         norm, power = predicted
-        return Judgement(
-            vanishes(rf"gap to the largest ${NAMES[norm]}$ margin", tables, f"gap_{norm}", slack, **where),
-            loss_vanishes(tables, slack, power, **where),
-        )
+        yield vanishes(rf"gap to the largest ${NAMES[norm]}$ margin", tables, f"gap_{norm}", slack, **where)
+        yield loss_vanishes(tables, slack, power, **where)
 
     return Finding(
         judge,
@@ -262,15 +254,13 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Finding:
 def _architecture(two: Table, three: Table, network: str, norm: str, slack: float, facts: dict) -> Finding:
     """Return the finding on one architecture: the gap of its margin at depth 2, stationarity at both depths."""
 
-    def judge(predicted: tuple[str, str, float]) -> Judgement:
+    def judge(predicted: tuple[str, str, float]) -> Checks:
         gap, deep, power = predicted
-        return Judgement(
-            vanishes(
-                rf"two layers: gap to the largest ${NAMES[gap]}$ margin", [two], f"gap_{gap}", slack, network=network
-            ),
-            vanishes(f"three layers: {DEEP[deep]}", [three], deep, slack, network=network),
-            loss_vanishes([two, three], slack, power, network=network),
+        yield vanishes(
+            rf"two layers: gap to the largest ${NAMES[gap]}$ margin", [two], f"gap_{gap}", slack, network=network
         )
+        yield vanishes(f"three layers: {DEEP[deep]}", [three], deep, slack, network=network)
+        yield loss_vanishes([two, three], slack, power, network=network)
 
     other = "dft_l1" if norm == "l1" else "l1"
     own = "stationarity_own"
@@ -315,20 +305,18 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
         for norm in ("own", "l2")
     }
 
-    def judge(predicted: tuple[np.ndarray, str, float]) -> Judgement:
+    def judge(predicted: tuple[np.ndarray, str, float]) -> Checks:
         loss, norm, power = predicted
-        return Judgement(
-            equal_on_every_draw(
-                r"from opposed layers: loss at the last time, against that of the network that is zero",
-                last,
-                loss,
-                tolerance=slack / (2 * np.e * time),
-                relative_to=1.0,
-                because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
-            ),
-            falls[power],
-            stationary[norm],
+        yield equal_on_every_draw(
+            r"from opposed layers: loss at the last time, against that of the network that is zero",
+            last,
+            loss,
+            tolerance=slack / (2 * np.e * time),
+            relative_to=1.0,
+            because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
         )
+        yield falls[power]
+        yield stationary[norm]
 
     zero = np.ones(len(last))
     return Finding(
@@ -355,15 +343,13 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Finding:
     """
     tables = [two, three]
 
-    def judge(predicted: str) -> Judgement:
-        return Judgement(
-            every_draw(
-                r"share of the $\ell_1$ norm beyond as many entries as points",
-                last_values(tables, predicted, network="decomposable"),
-                at_most=slowest(tables, slack),
-                because="chosen: the bound of Theorem 2; with two layers what lags falls like "
-                "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
-            )
+    def judge(predicted: Quantity) -> Checks:
+        yield every_draw(
+            r"share of the $\ell_1$ norm beyond as many entries as points",
+            last_values(tables, predicted, network="decomposable"),
+            at_most=slowest(tables, slack),
+            because="chosen: the bound of Theorem 2; with two layers what lags falls like "
+            "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
         )
 
     return Finding(
@@ -400,9 +386,9 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     decomposable = np.isin(names, ORTHOGONAL)
     deep = decomposable & (depths > 2)
 
-    def judge(one: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Judgement:
+    def judge(one: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Checks:
         alone = one(decomposable, depths)
-        headline = every_draw(
+        yield every_draw(
             "largest angle in degrees between the limits from two starts, where one limit is predicted",
             angles[alone],
             at_most=degrees,
@@ -410,18 +396,15 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
             undecided=(angles > degrees)[alone] & (moved > degrees / 2)[alone],
         )
         if alone.all():
-            return Judgement(headline)
+            return
         kinds = sorted({(name, depth) for name, depth in zip(names[~alone], depths[~alone], strict=True)})
         largest = np.array([angles[(names == name) & (depths == depth)].max() for name, depth in kinds])
-        return Judgement(
-            headline,
-            every_draw(
-                "where several limits are predicted: the largest such angle of each architecture and depth",
-                largest,
-                at_least=degrees,
-                because="as above; undecided where no data set shows a second limit, which others may have",
-                undecided=largest < degrees,
-            ),
+        yield every_draw(
+            "where several limits are predicted: the largest such angle of each architecture and depth",
+            largest,
+            at_least=degrees,
+            because="as above; undecided where no data set shows a second limit, which others may have",
+            undecided=largest < degrees,
         )
 
     return Finding(
@@ -506,7 +489,7 @@ def log_time_exponents(
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
-    def last(quantity: str, column: str = "value") -> np.ndarray:
+    def last(quantity: Quantity, column: str = "value") -> np.ndarray:
         each = [(table, [*draw_columns(table), "index"]) for table in tables]
         return np.concatenate([by_draw(table, quantity, draw=draw, column=column)[:, 0] for table, draw in each])
 
@@ -523,22 +506,20 @@ def log_time_exponents(
             f"{large} powers above {LARGE:g} can be judged; laws a little off need {FEWEST} to be told apart"
         )
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                "largest error of a local power",
-                power[judged],
-                predicted[judged],
-                tolerance=tolerance + unsettled[judged],
-                relative_to=1.0,
-                because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
-                left_out={
-                    "multipliers that are not unique, or more active entries than tight margins": int((~known).sum()),
-                    "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
-                    "what stays does not yet grow alike, or still turns": int(moving.sum()),
-                    "below what the integrator resolves": int(coarse.sum()),
-                },
-            )
+    def judge(predicted: np.ndarray) -> Checks:
+        yield equal_on_every_draw(
+            "largest error of a local power",
+            power[judged],
+            predicted[judged],
+            tolerance=tolerance + unsettled[judged],
+            relative_to=1.0,
+            because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
+            left_out={
+                "multipliers that are not unique, or more active entries than tight margins": int((~known).sum()),
+                "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
+                "what stays does not yet grow alike, or still turns": int(moving.sum()),
+                "below what the integrator resolves": int(coarse.sum()),
+            },
         )
 
     return Finding(

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, at_least, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import Estimate, mean
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 
-def _of(table: Table, quantity: str) -> np.ndarray:
+def _of(table: Table, quantity: Quantity) -> np.ndarray:
     """Return a quantity, shape (draws, scales), scales ascending."""
     return by_draw(table.sort_values("scale", kind="stable"), quantity)
 
@@ -46,22 +46,20 @@ def theorem_6_convergence(
     other = _residuals(gaussian)
     asked = max(settings_of(table)["residual"] for table in (*identity, *descending, *silent))
 
-    def judge(flows: tuple[list[Table], list[Table]]) -> Judgement:
+    def judge(flows: tuple[list[Table], list[Table]]) -> Checks:
         within, without = map(_residuals, flows)
-        return Judgement(
-            every_draw(
-                "residual at the end, relative to the labels",
-                within,
-                at_most=asked,
-                because="the residual asked for; a flow that stays at a saddle keeps one of order one",
-            ),
-            equal_on_every_draw(
-                r"the same, with $\lambda = 0$",
-                without,
-                np.ones_like(without),
-                tolerance=asked,
-                because="a network that stays zero; the precision asked for",
-            ),
+        yield every_draw(
+            "residual at the end, relative to the labels",
+            within,
+            at_most=asked,
+            because="the residual asked for; a flow that stays at a saddle keeps one of order one",
+        )
+        yield equal_on_every_draw(
+            r"the same, with $\lambda = 0$",
+            without,
+            np.ones_like(without),
+            tolerance=asked,
+            because="a network that stays zero; the precision asked for",
         )
 
     return Finding(
@@ -104,16 +102,14 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     own = np.concatenate([(_of(table, "distance") / _of(table, "unfitted")).ravel() for table in identity])
     of_draws = _bias(descending, order)
 
-    def judge(predicted: str) -> Judgement:
-        found = of_draws(predicted)
-        return Judgement(
-            found.headline,
-            *found.parts,
-            every_draw(
-                "from the identity: distance, in units of what the residual allows", own, at_most=1.0,
-                because="a residual leaves at most its norm over the least singular value of the data",
-            ),
-        )  # fmt: skip
+    def judge(predicted: Quantity) -> Checks:
+        yield from of_draws(predicted)
+        yield every_draw(
+            "from the identity: distance, in units of what the residual allows",
+            own,
+            at_most=1.0,
+            because="a residual leaves at most its norm over the least singular value of the data",
+        )
 
     return Finding(
         judge, "distance", rivals={r"the least $\ell_1$ norm": "distance_l1"}, facts={"nearest": _nearest(descending)}
@@ -130,7 +126,7 @@ def _nearest(tables: Sequence[Table]) -> float:
     return max(float(ratio.max(initial=0.0, where=np.isfinite(ratio))) for ratio in ratios)
 
 
-def _bias(tables: Sequence[Table], order: float) -> Callable[[str], Judgement]:
+def _bias(tables: Sequence[Table], order: float) -> Callable[[str], Checks]:
     """Return the judge of a limit that the flows tend to as alpha falls: by the power, and by a bound at every alpha.
 
     Draws of which a flow ends at a saddle are left out; those that the integrator gave up are undecided.
@@ -140,7 +136,7 @@ def _bias(tables: Sequence[Table], order: float) -> Callable[[str], Judgement]:
         "the loss does not vanish, of which the theorem does not speak": sum(int((~each).sum()) for each in kept)
     }
 
-    def judge(predicted: str) -> Judgement:
+    def judge(predicted: Quantity) -> Checks:
         values = [_of(table, predicted)[each] for table, each in zip(tables, kept, strict=True)]
         bounds = [_of(table, "bound")[each] for table, each in zip(tables, kept, strict=True)]
         orders = np.concatenate(
@@ -148,23 +144,21 @@ def _bias(tables: Sequence[Table], order: float) -> Callable[[str], Judgement]:
         )
         lost = sum(map(len, values)) - len(orders)
         counts = {"draws_for": len(orders), "draws_undecided": lost} if lost else {}
-        return Judgement(
-            at_least(
-                "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
-                mean(orders),
-                order,
-                because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
-                left_out=reasons,
-                **counts,
-            ),
-            every_draw(
-                "largest relative distance in units of its bound, of order $\\alpha$",
-                np.concatenate([(each / bound).max(axis=1) for each, bound in zip(values, bounds, strict=True)]),
-                at_most=1.0,
-                because="the first layer's start outside the span of the data stays, and the conservation laws bound "
-                "the product of the others",
-                left_out=reasons,
-            ),
+        yield at_least(
+            "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
+            mean(orders),
+            order,
+            because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
+            left_out=reasons,
+            **counts,
+        )
+        yield every_draw(
+            "largest relative distance in units of its bound, of order $\\alpha$",
+            np.concatenate([(each / bound).max(axis=1) for each, bound in zip(values, bounds, strict=True)]),
+            at_most=1.0,
+            because="the first layer's start outside the span of the data stays, and the conservation laws bound "
+            "the product of the others",
+            left_out=reasons,
         )
 
     return judge
@@ -189,7 +183,7 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> F
     )
 
 
-def _slopes(tables: Sequence[Table], quantity: str, floor: float) -> tuple[Estimate, int]:
+def _slopes(tables: Sequence[Table], quantity: Quantity, floor: float) -> tuple[Estimate, int]:
     """Return the mean power of alpha, and of how many draws the quantity lies below `floor` at the smallest scale."""
     found = [_of(table, quantity) for table in tables]
     resolved = [~(values[:, 0] < floor) for values in found]
@@ -217,7 +211,7 @@ def equation_84(layers: Table) -> Finding:
     values = {name: by_draw(layers, name)[:, 0] for name in ("chain", "power", "conclusion", "largest")}
     rounding = 1e-12
 
-    def judge(predicted: tuple[int, int, str]) -> Judgement:
+    def judge(predicted: tuple[int, int, str]) -> Checks:
         chain, power, conclusion = predicted
         steps = [
             every_draw(
@@ -229,15 +223,13 @@ def equation_84(layers: Table) -> Finding:
             for which, name, most in (("first", "chain", chain), ("second", "power", power))
             if (depths <= most).any()
         ]
-        return Judgement(
-            every_draw(
-                r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-                values[conclusion],
-                at_least=1 - rounding,
-                because="rounding",
-            ),
-            *steps,
+        yield every_draw(
+            r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
+            values[conclusion],
+            at_least=1 - rounding,
+            because="rounding",
         )
+        yield from steps
 
     most = int(depths.max())
     return Finding(
@@ -275,16 +267,14 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     """
     estimate, _ = _slopes([*descending, *gaussian], "rank_one", 0.0)
 
-    def judge(predicted: float) -> Judgement:
-        return Judgement(
-            equal(
-                "power of $\\alpha$ in the distance from rank one, mean of draws",
-                estimate,
-                predicted,
-                tolerance=tolerance,
-                resolution=0.5,
-                because="higher powers of a scale of one to three hundredths",
-            )
+    def judge(predicted: float) -> Checks:
+        yield equal(
+            "power of $\\alpha$ in the distance from rank one, mean of draws",
+            estimate,
+            predicted,
+            tolerance=tolerance,
+            resolution=0.5,
+            because="higher powers of a scale of one to three hundredths",
         )
 
     return Finding(
@@ -314,22 +304,22 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     ratios = [(_scales(table), _of(table, "allowed")) for table in tables]
     estimate, left = _slopes(tables, "misaligned", 1e-13)
 
-    def judge(predicted: tuple[float, float, float]) -> Judgement:
+    def judge(predicted: tuple[float, float, float]) -> Checks:
         factor, printed, order = predicted
         allowed = [ratio * scales ** (2 - printed) / factor for scales, ratio in ratios]
-        return Judgement(
-            every_draw(
-                "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
-                np.concatenate([each.ravel() for each in allowed]),
-                at_most=1.0,
-                because="(93) and (94)",
-            ),
-            at_least(
-                "power of $\\alpha$ in $1 - (v_l^T u_{l+1})^2$, mean of draws", estimate, order,
-                because="(93) bounds it by the square of the scale",
-                left_out={"below rounding at the smallest scale": left},
-            ),
-        )  # fmt: skip
+        yield every_draw(
+            "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
+            np.concatenate([each.ravel() for each in allowed]),
+            at_most=1.0,
+            because="(93) and (94)",
+        )
+        yield at_least(
+            "power of $\\alpha$ in $1 - (v_l^T u_{l+1})^2$, mean of draws",
+            estimate,
+            order,
+            because="(93) bounds it by the square of the scale",
+            left_out={"below rounding at the smallest scale": left},
+        )
 
     return Finding(
         judge,

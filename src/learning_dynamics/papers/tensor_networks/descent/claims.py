@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.claims import (
+    Checks,
     Finding,
-    Judgement,
     Untested,
     claim,
     equal_on_every_draw,
@@ -16,7 +16,7 @@ from learning_dynamics.claims import (
 )
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.settings import Positive, Real
-from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
 
 @claim(
@@ -51,7 +51,7 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     off = second * large**2 / (coarse * np.log(large / small))
     line = {name: _worst_of_starts(steps, _distances(steps, name)[0.0]) for name in ("limit", "swapped")}
 
-    def judge(prediction: tuple[np.ndarray, str]) -> Judgement:
+    def judge(prediction: tuple[np.ndarray, str]) -> Checks:
         predicted, name = prediction
         flow = equal_on_every_draw(
             "error of the flow's limit, relative to the largest parameter",
@@ -75,7 +75,9 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
             because="twice what the limits' second difference by the step makes of it",
             left_out={"the error at the smallest step is within the residual": int((~resolved).sum())},
         )
-        return Judgement(flow, extrapolated, slope)
+        yield flow
+        yield extrapolated
+        yield slope
 
     formula, swapped, exchanged = (
         _by_network(tensors, name, "predicted") for name in ("parameter", "swapped", "exchanged")
@@ -91,7 +93,7 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     )
 
 
-def _by_network(table: Table, quantity: str, column: str) -> np.ndarray:
+def _by_network(table: Table, quantity: Quantity, column: str) -> np.ndarray:
     """Return a quantity, one row a draw, padded with zeros to the widest network."""
     found = []
     for network in sorted(table["network"].unique()):
@@ -100,7 +102,7 @@ def _by_network(table: Table, quantity: str, column: str) -> np.ndarray:
     return np.concatenate([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in found])
 
 
-def _distances(steps: Table, quantity: str) -> dict[float, np.ndarray]:
+def _distances(steps: Table, quantity: Quantity) -> dict[float, np.ndarray]:
     """Return by step size the largest distance of a coefficient from its prediction, one a draw."""
     found = {}
     for step in steps["step"].unique():
@@ -144,7 +146,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     simple = by_draw(limits, "second", draw=names, scale=scales[0])[:, 0] < 1 - 1e-9
     left = 4 * by_draw(limits, "remainder", draw=names, scale=scales[0]).max(axis=1)
 
-    def judge(predicted: tuple[str, bool, float]) -> Judgement:
+    def judge(predicted: tuple[str, bool, float]) -> Checks:
         kind, signed, scale = predicted
         alone = {"all": np.ones_like(simple), "simple": simple, "none": np.zeros_like(simple)}[kind]
         layers = _spread(limits, "parameter", scale, signed=signed)
@@ -179,7 +181,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
                     undecided=(left > share)[~alone],
                 )
             )
-        return Judgement(*checks)
+        yield from checks
 
     tiny = float(scales[0])
     return Finding(
@@ -199,7 +201,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     )
 
 
-def _spread(limits: Table, quantity: str, scale: float, *, signed: bool) -> np.ndarray:
+def _spread(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -> np.ndarray:
     """Return the largest distance between limits from two directions relative to their norm, one a network and point.
 
     Without signs the nearer of a limit and its negative is taken.
@@ -237,17 +239,15 @@ def min_norm_points(
                 solution = solution / np.linalg.norm(solution) * np.linalg.norm(printed[name])
             solutions.append(solution)
 
-    def judge(predicted: dict[str, list[float]]) -> Judgement:
+    def judge(predicted: dict[str, list[float]]) -> Checks:
         targets = np.repeat([predicted[name] for name in names], 2, axis=0)
-        return Judgement(
-            equal_on_every_draw(
-                "distance between the printed points and the solver's",
-                np.array(solutions),
-                targets,
-                tolerance=0.005,
-                relative_to=1.0,
-                because="two decimals are printed",
-            )
+        yield equal_on_every_draw(
+            "distance between the printed points and the solver's",
+            np.array(solutions),
+            targets,
+            tolerance=0.005,
+            relative_to=1.0,
+            because="two decimals are printed",
         )
 
     euclidean, sparse, _ = (printed[name] for name in ("fully_connected", "diagonal", "convolutional"))
@@ -282,15 +282,13 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Fi
     initial = by_draw(regression[regression["time"] == 0], "coefficient")
     least = np.array([select(regression, "reference", network=name)["value"].to_numpy() for name in network])
 
-    def judge(points: np.ndarray) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                "distance from the predicted limit, relative to the largest coefficient",
-                limit,
-                points,
-                tolerance=accuracy,
-                because="chosen: a line's width in the figure",
-            )
+    def judge(points: np.ndarray) -> Checks:
+        yield equal_on_every_draw(
+            "distance from the predicted limit, relative to the largest coefficient",
+            limit,
+            points,
+            tolerance=accuracy,
+            because="chosen: a line's width in the figure",
         )
 
     return Finding(
@@ -313,15 +311,13 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Find
     """
     scales = sorted(select(regression, "limit")["scale"].unique())
 
-    def judge(pair: tuple[float, float]) -> Judgement:
+    def judge(pair: tuple[float, float]) -> Checks:
         small, large = (_spreads(regression, scale) for scale in pair)
-        return Judgement(
-            every_draw(
-                "spread of limits at the smaller scale, relative to that at the larger",
-                small / large,
-                at_most=share,
-                because="chosen; the ratio of scales is smaller by far",
-            )
+        yield every_draw(
+            "spread of limits at the smaller scale, relative to that at the larger",
+            small / large,
+            at_most=share,
+            because="chosen; the ratio of scales is smaller by far",
         )
 
     return Finding(
@@ -358,14 +354,12 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     last = classification[classification["time"] == classification["time"].max()]
     scales = sorted(select(last, "limit")["scale"].unique())
 
-    def judge(chosen: tuple[float]) -> Judgement:
-        return Judgement(
-            every_draw(
-                "degrees that the directions from different starts span, by network",
-                _spans(last, *chosen),
-                at_least=degrees,
-                because="chosen: an angle that a figure shows",
-            )
+    def judge(chosen: tuple[float]) -> Checks:
+        yield every_draw(
+            "degrees that the directions from different starts span, by network",
+            _spans(last, *chosen),
+            at_least=degrees,
+            because="chosen: an angle that a figure shows",
         )
 
     return Finding(judge, (scales[-1],), rivals={"the smallest scale remembers as well": (scales[0],)})
@@ -395,15 +389,13 @@ def final_loss(classification: Table, *, order: Positive) -> Finding:
     losses = by_draw(last, "loss")[:, 0]
     growth = by_draw(last, "inverse_growth")[:, 0]
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            every_draw(
-                "loss after the last step",
-                losses,
-                at_most=order * predicted,
-                because="the nearest power of ten is the one printed",
-                predicted=float(predicted[0]),
-            )
+    def judge(predicted: np.ndarray) -> Checks:
+        yield every_draw(
+            "loss after the last step",
+            losses,
+            at_most=order * predicted,
+            because="the nearest power of ten is the one printed",
+            predicted=float(predicted[0]),
         )
 
     printed = np.full(len(losses), 1e-5)

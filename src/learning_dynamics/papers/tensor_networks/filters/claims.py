@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR, falls_like, while_exact
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 
-def _at(flows: Sequence[Table], quantity: str, end: str, **where: object) -> np.ndarray:
+def _at(flows: Sequence[Table], quantity: Quantity, end: str, **where: object) -> np.ndarray:
     """Return a quantity at the last time or the first (``max`` or ``min``), one value a network and data set."""
     found = []
     for run in flows:
@@ -42,26 +42,24 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     error = LIMIT_ERROR * max(settings_of(run)["rtol"] for run in flows)
     left = _at(flows, "largest_gap", "min")
 
-    def judge(predicted: tuple[str, str, float]) -> Judgement:
+    def judge(predicted: tuple[str, str, float]) -> Checks:
         norm, difference, power = predicted
         gap = {r"\ell_1": "gap_l1", r"\ell_2": "gap_l2"}[norm]
-        return Judgement(
-            every_draw(
-                rf"gap to the largest ${norm}$ margin in singular coordinates",
-                np.abs(_at(flows, gap, "max")),
-                at_most=left + error,
-                because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
-                f"above {resolution:g}",
-                undecided=left > resolution,
-            ),
-            every_draw(
-                "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
-                _at(flows, difference, "max"),
-                at_most=error,
-                because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
-            ),
-            falls_like(_at(exact, "margin", "max"), exact, slack, power),
+        yield every_draw(
+            rf"gap to the largest ${norm}$ margin in singular coordinates",
+            np.abs(_at(flows, gap, "max")),
+            at_most=left + error,
+            because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
+            f"above {resolution:g}",
+            undecided=left > resolution,
         )
+        yield every_draw(
+            "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
+            _at(flows, difference, "max"),
+            at_most=error,
+            because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
+        )
+        yield falls_like(_at(exact, "margin", "max"), exact, slack, power)
 
     return Finding(
         judge,
@@ -97,23 +95,21 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Finding:
     rows = [select(run, "condition", **lengths) for run in flows]
     condition, theorem = (np.concatenate([each[column] for each in rows]) for column in ("value", "predicted"))
 
-    def judge(predicted: str) -> Judgement:
-        return Judgement(
-            every_draw(
-                "angle to the predicted direction (degrees)",
-                _at(flows, predicted, "max", **lengths),
-                at_most=left + error,
-                because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
-                f"above {degrees:g}",
-                undecided=left > degrees,
-            ),
-            equal_on_every_draw(
-                r"$\lambda$ of the printed conditions and of Theorem 3",
-                condition,
-                theorem,
-                tolerance=1e-10,
-                because="rounding",
-            ),
+    def judge(predicted: Quantity) -> Checks:
+        yield every_draw(
+            "angle to the predicted direction (degrees)",
+            _at(flows, predicted, "max", **lengths),
+            at_most=left + error,
+            because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
+            f"above {degrees:g}",
+            undecided=left > degrees,
+        )
+        yield equal_on_every_draw(
+            r"$\lambda$ of the printed conditions and of Theorem 3",
+            condition,
+            theorem,
+            tolerance=1e-10,
+            because="rounding",
         )
 
     return Finding(

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, at_least, claim, equal
+from learning_dynamics.claims import Check, Checks, Finding, at_least, claim, equal
 from learning_dynamics.evidence import mean
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, by_draw, select
+from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against it"
 
@@ -60,28 +60,24 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     falls = gains[depths[0]] - _gain(starts, depths[-1], middle, small, most=True)
     over_large = np.mean([_gain(starts, depth, middle, large) for depth in depths], axis=0)
 
-    def judge(predicted: Predicted) -> Judgement:
+    def judge(predicted: Predicted) -> Checks:
         share = "share of starts at the global optimum"
         differ = f"{share}, $\\alpha = {middle:g}$ less $\\alpha = {small:g}$"
-        return Judgement(
-            _of_sign(f"{depths[0]} layers: {differ}", gains[depths[0]], predicted.middle_over_small),
-            _of_sign(f"{depths[0]} less {depths[-1]} layers: {differ}", falls, predicted.falls_with_depth),
-            _of_sign(
-                f"all depths: {share}, $\\alpha = {middle:g}$ less $\\alpha = {large:g}$",
-                over_large,
-                predicted.middle_over_large,
-            ),
-            *(
-                at_least(
-                    f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
-                    mean(_right(starts, depth, small, predicted.choice).mean(axis=1)),
-                    right,
-                    because="chosen: of several optima on the escaped coordinates, that of most entries is a rule, and "
-                    "nearly tied escapes may go either way",
-                )
-                for depth in depths
-            ),
+        yield _of_sign(f"{depths[0]} layers: {differ}", gains[depths[0]], predicted.middle_over_small)
+        yield _of_sign(f"{depths[0]} less {depths[-1]} layers: {differ}", falls, predicted.falls_with_depth)
+        yield _of_sign(
+            f"all depths: {share}, $\\alpha = {middle:g}$ less $\\alpha = {large:g}$",
+            over_large,
+            predicted.middle_over_large,
         )
+        for depth in depths:
+            yield at_least(
+                f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
+                mean(_right(starts, depth, small, predicted.choice).mean(axis=1)),
+                right,
+                because="chosen: of several optima on the escaped coordinates, that of most entries is a rule, and "
+                "nearly tied escapes may go either way",
+            )
 
     def right_at(scale: float, choice: str = "optimum") -> float:
         return float(np.mean([_right(starts, depth, scale, choice) for depth in depths]))
@@ -128,7 +124,9 @@ def _of_sign(name: str, differences: np.ndarray, sign: int) -> Check:
     return at_least(f"minus: {name}" if sign < 0 else name, mean(sign * differences), 0.0, because=PAIRED)
 
 
-def _numbers(starts: Table, depth: int, scale: float, quantity: str = "optimum", column: str = "value") -> np.ndarray:
+def _numbers(
+    starts: Table, depth: int, scale: float, quantity: Quantity = "optimum", column: str = "value"
+) -> np.ndarray:
     """Return the numbers of the optima that are reached or predicted, shape (data sets, starts)."""
     return by_draw(starts, quantity, column=column, depth=depth, scale=scale)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Finding, Judgement, claim, equal, equal_on_every_draw
+from learning_dynamics.claims import Check, Checks, Finding, claim, equal, equal_on_every_draw
 from learning_dynamics.evidence import mean
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 BITS = {"single": 24, "double": 53, "extended": 64}
 RIVALS = {
@@ -32,7 +32,7 @@ def _limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Che
     )
 
 
-def _predicted(table: Table, quantity: str, **where: Any) -> np.ndarray:
+def _predicted(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
     return by_draw(table, quantity, column="predicted", **where)
 
 
@@ -49,13 +49,13 @@ def corollary_7(eigen: Table) -> Finding:
     scales = sorted(eigen["scale"].unique())
     depths = sorted(eigen["depth"].unique())
 
-    def far(quantity: str, scale: float, depth: int) -> float:
+    def far(quantity: Quantity, scale: float, depth: int) -> float:
         columns = ("value", "predicted")
         value, predicted = (by_draw(eigen, quantity, column=each, scale=scale, depth=depth) for each in columns)
         return float(np.max(np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)))
 
     return Finding(
-        lambda predicted: Judgement(_limits(eigen, name, predicted)),
+        lambda predicted: [_limits(eigen, name, predicted)],
         _predicted(eigen, "entry"),
         rivals={phrase: _predicted(eigen, rival) for phrase, rival in RIVALS.items()},
         facts={
@@ -114,7 +114,7 @@ def corollary_7_generic_basis(
         for quantity in ("entry", "other_scale")
     }
 
-    def judge(predicted: tuple[np.ndarray, str]) -> Judgement:
+    def judge(predicted: tuple[np.ndarray, str]) -> Checks:
         bits, limit = predicted
         checks = [
             equal(
@@ -127,7 +127,9 @@ def corollary_7_generic_basis(
             )
             for (coarse, fine), shift, bit in zip(pairs, shifts, bits, strict=True)
         ]
-        return Judgement(checks[-1], *checks[:-1], *limits[limit])
+        yield checks[-1]
+        yield from checks[:-1]
+        yield from limits[limit]
 
     bits = np.array(expected)
     return Finding(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 
 @claim(
@@ -32,24 +32,20 @@ def tensor_formulation(outputs: Table) -> Finding:
     # where ReLU leaves nothing, both outputs are zero
     difference = np.abs(tensor - layered) / np.maximum(np.maximum(np.abs(tensor), np.abs(layered)), 1e-300)
 
-    def judge(equal: np.ndarray) -> Judgement:
-        headline = every_draw(
+    def judge(equal: np.ndarray) -> Checks:
+        yield every_draw(
             "difference of outputs, relative, where they are predicted to agree",
             difference[equal],
             at_most=1e-10,
             because="rounding, of sums that cancel to a thousandth",
         )
-        if equal.all():
-            return Judgement(headline)
-        return Judgement(
-            headline,
-            every_draw(
+        if not equal.all():
+            yield every_draw(
                 "difference of outputs, relative, where they are predicted to differ",
                 difference[~equal],
                 at_least=1e-6,
                 because="chosen: far above rounding",
-            ),
-        )
+            )
 
     return Finding(
         judge,
@@ -93,15 +89,13 @@ def _conserved(flow: Table, where: dict, rival: str) -> Finding:
     size = by_draw(flow, "size", **where).max(axis=1)
     loss = by_draw(flow, "loss", **where)
 
-    def judge(predicted: str) -> Judgement:
-        return Judgement(
-            every_draw(
-                "largest drift relative to the largest term",
-                by_draw(flow, predicted, **where).max(axis=1) / size,
-                at_most=FLOW_ERROR * settings_of(flow)["rtol"],
-                because="a hundred times the integrator's tolerance",
-                predicted=0.0,
-            )
+    def judge(predicted: Quantity) -> Checks:
+        yield every_draw(
+            "largest drift relative to the largest term",
+            by_draw(flow, predicted, **where).max(axis=1) / size,
+            at_most=FLOW_ERROR * settings_of(flow)["rtol"],
+            because="a hundred times the integrator's tolerance",
+            predicted=0.0,
         )
 
     select(flow, "drift", **where)

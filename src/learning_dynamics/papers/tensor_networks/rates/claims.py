@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, claim, every_draw
+from learning_dynamics.claims import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 CORRECTION = (
     r"The denominator is $1 + c\, \mathcal L(0)\, t$: that is what $\dot{\mathcal L} \leq -c\, \mathcal L^2$ gives."
@@ -70,14 +70,12 @@ def _bounded(tables: Sequence[Table], constant: str) -> Finding:
             bound = log_bound(losses[:, :1], c, times, factor=factor)
         return (losses - bound)[:, 1:].max(axis=1)
 
-    def judge(kind: str) -> Judgement:
-        return Judgement(
-            every_draw(
-                r"largest $\log(\mathcal L(t) / \mathrm{bound}(t))$",
-                excess(kind),
-                at_most=tolerance,
-                because="the integrator's tolerance, amplified a hundredfold, times margins of order ten",
-            )
+    def judge(kind: str) -> Checks:
+        yield every_draw(
+            r"largest $\log(\mathcal L(t) / \mathrm{bound}(t))$",
+            excess(kind),
+            at_most=tolerance,
+            because="the integrator's tolerance, amplified a hundredfold, times margins of order ten",
         )
 
     return Finding(
@@ -90,21 +88,19 @@ def _bounded(tables: Sequence[Table], constant: str) -> Finding:
     )
 
 
-def _slowest(table: Table, quantity: str, **where: Any) -> np.ndarray:
+def _slowest(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
     """Return the smallest speed over time, one a draw; draws whose loss is at once within rounding have none."""
     speeds = by_draw(table, quantity, **where)
     return np.fmin.reduce(speeds, axis=1)
 
 
 def _rate(speeds: np.ndarray, printed: float, tightness: float, tolerance: float) -> Finding:
-    def judge(factor: float) -> Judgement:
-        return Judgement(
-            every_draw(
-                r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",
-                speeds,
-                at_least=factor * (1 - tolerance),
-                because="the bound, less the integrator's error",
-            )
+    def judge(factor: float) -> Checks:
+        yield every_draw(
+            r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",
+            speeds,
+            at_least=factor * (1 - tolerance),
+            because="the bound, less the integrator's error",
         )
 
     return Finding(

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Finding, Judgement, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
 RIVALS = {
     "the minimiser for one more layer": "other_depth",
@@ -27,15 +27,13 @@ def _followed(flows: Sequence[Table], printed: str, corrected: str | None = None
     measured = _all(flows, "coefficient", "value")
     tolerance = LIMIT_ERROR * max(settings_of(table)["rtol"] for table in flows)
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                "error of the flow's limit, relative to the largest coefficient",
-                measured,
-                predicted,
-                tolerance=tolerance,
-                because="the integrator's tolerance, step by step",
-            )
+    def judge(predicted: np.ndarray) -> Checks:
+        yield equal_on_every_draw(
+            "error of the flow's limit, relative to the largest coefficient",
+            measured,
+            predicted,
+            tolerance=tolerance,
+            because="the integrator's tolerance, step by step",
         )
 
     return Finding(
@@ -47,7 +45,7 @@ def _followed(flows: Sequence[Table], printed: str, corrected: str | None = None
     )
 
 
-def _all(flows: Sequence[Table], quantity: str, column: str) -> np.ndarray:
+def _all(flows: Sequence[Table], quantity: Quantity, column: str) -> np.ndarray:
     """Return a quantity of every flow, one row a draw, padded with zeros to the most coefficients."""
     found = [by_draw(table, quantity, column=column) for table in flows]
     width = max(each.shape[1] for each in found)
@@ -124,7 +122,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     scales = sorted(select(ends, "coefficient")["scale"].unique())
     small, large = scales[0], scales[-1]
 
-    def distance(quantity: str, scale: float, **where: Any) -> np.ndarray:
+    def distance(quantity: Quantity, scale: float, **where: Any) -> np.ndarray:
         value, predicted = (by_draw(ends, quantity, column=c, scale=scale, **where) for c in ("value", "predicted"))
         return np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)
 
@@ -133,29 +131,27 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
 
     power, theory = (by_draw(ends, "vanishing", column=c)[:, 0] for c in ("value", "predicted"))
 
-    def judge(predicted: tuple[str, str, np.ndarray]) -> Judgement:
+    def judge(predicted: tuple[str, str, np.ndarray]) -> Checks:
         low, high, shallow = predicted
-        return Judgement(
-            every_draw(
-                "largest scale: relative distance from the least weighted $\\ell_2$ norm",
-                distance(high, large),
-                at_most=1e3 / large**4,
-                because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
-            ),
-            every_draw(
-                f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
-                distance(f"small_{low}", SMALL_DEEP, **deep),
-                at_most=ratio,
-                because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
-            ),
-            equal_on_every_draw(
-                r"two layers: power of $\alpha$ of entries outside the support of the least plain $\ell_1$ norm",
-                power,
-                shallow,
-                tolerance=10 / (np.e * np.log(1 / SMALL[0])),
-                relative_to=1.0,
-                because=r"ten times $\max_\delta \delta \alpha^\delta$: what a power larger by $\delta$ changes",
-            ),
+        yield every_draw(
+            "largest scale: relative distance from the least weighted $\\ell_2$ norm",
+            distance(high, large),
+            at_most=1e3 / large**4,
+            because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
+        )
+        yield every_draw(
+            f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
+            distance(f"small_{low}", SMALL_DEEP, **deep),
+            at_most=ratio,
+            because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
+        )
+        yield equal_on_every_draw(
+            r"two layers: power of $\alpha$ of entries outside the support of the least plain $\ell_1$ norm",
+            power,
+            shallow,
+            tolerance=10 / (np.e * np.log(1 / SMALL[0])),
+            relative_to=1.0,
+            because=r"ten times $\max_\delta \delta \alpha^\delta$: what a power larger by $\delta$ changes",
         )
 
     falls = distance("weighted_l1", scales[1], **deep) / np.maximum(distance("weighted_l1", small, **deep), 1e-300)
@@ -206,25 +202,23 @@ def remark_4_growth(functions: Table) -> Finding:
         left = np.where(depths == 2, 1 / (4 * h[:, -2]), depths / (2 * (depths - 2.0)) * q[:, -2] ** (2.0 - depths))
     error = FLOW_ERROR * settings_of(functions)["rtol"]
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$",
-                slopes,
-                predicted,
-                tolerance=(left + error * penalty[:, -1]) / spans,
-                relative_to=1.0,
-                because=r"what is left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
-                "$L$ is 2, and the integrator's error",
-            ),
-            equal_on_every_draw(
-                r"small $t$: $H_L(t) / t^2$ against 1/2",
-                penalty[:, 0] / h[:, 1],
-                np.full(len(h), 0.5),
-                tolerance=(depths - 1) / 6 * h[:, 1] ** 2 + error,
-                relative_to=1.0,
-                because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
-            ),
+    def judge(predicted: np.ndarray) -> Checks:
+        yield equal_on_every_draw(
+            r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$",
+            slopes,
+            predicted,
+            tolerance=(left + error * penalty[:, -1]) / spans,
+            relative_to=1.0,
+            because=r"what is left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
+            "$L$ is 2, and the integrator's error",
+        )
+        yield equal_on_every_draw(
+            r"small $t$: $H_L(t) / t^2$ against 1/2",
+            penalty[:, 0] / h[:, 1],
+            np.full(len(h), 0.5),
+            tolerance=(depths - 1) / 6 * h[:, 1] ** 2 + error,
+            relative_to=1.0,
+            because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
         )
 
     return Finding(
@@ -259,28 +253,26 @@ def lemma_5_1(functions: Table) -> Finding:
     h = select(functions, "h")
     falls = [(rows.sort_values("time")["value"].diff().dropna() <= 0).sum() for _, rows in h.groupby(draw)]
 
-    def judge(predicted: np.ndarray) -> Judgement:
-        return Judgement(
-            equal_on_every_draw(
-                "time at which $|q_L|$ passes the bound, relative error",
-                reached["value"].to_numpy(),
-                predicted,
-                tolerance=tolerance,
-                because="the integrator's tolerance, amplified at most a hundredfold",
-            ),
-            equal_on_every_draw(
-                "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
-                by_draw(functions, "time_of_h"),
-                by_draw(functions, "time_of_h", column="predicted"),
-                tolerance=tolerance,
-                because="as above",
-            ),
-            every_draw(
-                "recorded times at which $h_L$ is not above the one before",
-                np.array(falls, dtype=float),
-                at_most=0.0,
-                because="strictly increasing",
-            ),
+    def judge(predicted: np.ndarray) -> Checks:
+        yield equal_on_every_draw(
+            "time at which $|q_L|$ passes the bound, relative error",
+            reached["value"].to_numpy(),
+            predicted,
+            tolerance=tolerance,
+            because="the integrator's tolerance, amplified at most a hundredfold",
+        )
+        yield equal_on_every_draw(
+            "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
+            by_draw(functions, "time_of_h"),
+            by_draw(functions, "time_of_h", column="predicted"),
+            tolerance=tolerance,
+            because="as above",
+        )
+        yield every_draw(
+            "recorded times at which $h_L$ is not above the one before",
+            np.array(falls, dtype=float),
+            at_most=0.0,
+            because="strictly increasing",
         )
 
     exact = reached["predicted"].to_numpy()
