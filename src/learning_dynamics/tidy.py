@@ -16,6 +16,7 @@ from learning_dynamics.errors import ProjectError, near
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Quantity = str  # the name of a quantity that metrics declare: what is given for it is checked before anything runs
 Table = pd.DataFrame  # metrics of a run; ``attrs`` hold the settings it was made with, and its draw columns
 
 
@@ -124,7 +125,7 @@ def joined(declared: Sequence[Column], *tables: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)[[column.name for column in declared]]
 
 
-def select(table: pd.DataFrame, quantity: str | list[str] | None = None, **where: Any) -> pd.DataFrame:
+def select(table: pd.DataFrame, quantity: Quantity | list[Quantity] | None = None, **where: Any) -> pd.DataFrame:
     """Return the rows of a quantity in which columns have the given value, or one of those listed.
 
     Raises
@@ -172,7 +173,12 @@ def remembered(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Conc
 
 
 def by_draw(
-    table: pd.DataFrame, quantity: str, *, draw: str | Sequence[str] | None = None, column: str = "value", **where: Any
+    table: pd.DataFrame,
+    quantity: Quantity,
+    *,
+    draw: str | Sequence[str] | None = None,
+    column: str = "value",
+    **where: Any,
 ) -> np.ndarray:
     """Return a quantity as an array, shape (draws, entries): draws sorted, entries in the table's order.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, near
-from learning_dynamics.pipeline import reasons, regions
+from learning_dynamics.pipeline import quantities, reasons, regions
 from learning_dynamics.pipeline.blocks import NOT_SWEPT, Roles, Spec, every_setting, names, own_settings, placed, taken
 from learning_dynamics.pipeline.config import Block, Configuration
 from learning_dynamics.pipeline.signatures import Signature, signature_of, signatures
@@ -361,6 +361,9 @@ class Study:
         for role, given in block["runs"].items():
             for run in names({role: given}):
                 self.declared(paper, "runs", run, f"{where}.runs.{role}")
+        runs = [self.resolved(paper, "runs", run) for run in names(block["runs"])]
+        kinds = [kind for run in runs for kind in run.get("sweep", {}).get("kind", [run.get("kind", "")])]
+        quantities.refuse_undeclared(stage, paper, block["kind"], where, list(filter(None, kinds)))
         return block, where, function
 
     def _check_figure(self, paper: str, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.tidy import Column, Table, select
+from learning_dynamics.tidy import Column, Quantity, Table, select
 
 DEPTH = Column("depth", "int", "number of layers", draw=True)
 DRAW = Column("draw", "int", "draw of the matrix, its observed entries and the initialisation", draw=True)
@@ -13,7 +13,7 @@ OBSERVED = Column("observed", "int", "number of observed entries", draw=True)
 CONVERGED = Column("converged", "bool", "whether the training loss reached the one asked for")
 
 
-def completed(table: Table, quantity: str, scale: float) -> np.ndarray:
+def completed(table: Table, quantity: Quantity, scale: float) -> np.ndarray:
     """Return a quantity of completed matrices by draw, at one scale and the smallest learning rate.
 
     Draws that did not reach the training loss are nan: they decide nothing.
@@ -23,6 +23,6 @@ def completed(table: Table, quantity: str, scale: float) -> np.ndarray:
     return np.where(rows["converged"], rows["value"], np.nan)
 
 
-def of_draws(table: Table, quantity: str) -> np.ndarray:
+def of_draws(table: Table, quantity: Quantity) -> np.ndarray:
     """Return a quantity of nuclear-norm minimisers by draw."""
     return select(table, quantity).sort_values("draw")["value"].to_numpy()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.tidy import Table, draw_columns, remembered, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, draw_columns, remembered, select, settings_of
 
 # Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
 # and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
@@ -25,7 +25,7 @@ def integration_error(table: Table) -> float:
     return RENORMALISED_FLOW_ERROR * settings_of(table)["rtol"]
 
 
-def largest(table: Table, *quantities: str, flow: str | None = None) -> np.ndarray:
+def largest(table: Table, *quantities: Quantity, flow: str | None = None) -> np.ndarray:
     """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is."""
     chosen = select(table, **({} if flow is None else {"flow": flow}), quantity=list(quantities))
     wide = chosen.groupby(draw_columns(table))["value"]
@@ -33,7 +33,7 @@ def largest(table: Table, *quantities: str, flow: str | None = None) -> np.ndarr
 
 
 @remembered
-def by_size(table: Table, quantity: str, flow: str | None = None) -> tuple[tuple[int, int, int, np.ndarray], ...]:
+def by_size(table: Table, quantity: Quantity, flow: str | None = None) -> tuple[tuple[int, int, int, np.ndarray], ...]:
     """Return classes, examples, features, and a quantity as an array, shape (draws, times, entries), for each size."""
     chosen = select(table, quantity, **({} if flow is None else {"flow": flow}))
     found = []
@@ -50,12 +50,12 @@ def times_of(table: Table) -> np.ndarray:
     return np.sort(table["time"].unique())
 
 
-def over_sizes(table: Table, quantity: str, flow: str | None, reduce: Callable[..., np.ndarray]) -> np.ndarray:
+def over_sizes(table: Table, quantity: Quantity, flow: str | None, reduce: Callable[..., np.ndarray]) -> np.ndarray:
     """Return ``reduce(values, classes, examples, features)``, a number for each draw, over all sizes."""
     return np.concatenate([np.asarray(reduce(values, *size)) for *size, values in by_size(table, quantity, flow)])
 
 
-def largest_relative_error(table: Table, quantity: str, flow: str, predicted: Formula) -> np.ndarray:
+def largest_relative_error(table: Table, quantity: Quantity, flow: str, predicted: Formula) -> np.ndarray:
     """Return for each draw the largest |value / prediction - 1| of spectra over time.
 
     ``predicted(start, times, classes, examples)`` with the first recorded spectra, (draws, 1, entries), and times as a

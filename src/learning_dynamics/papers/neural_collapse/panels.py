@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from learning_dynamics.papers.neural_collapse.trainings import by_seed, zero_error_epochs
 from learning_dynamics.plotting import COLOURS, WIDTH
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Quantity, Table, settings_of
 
 Line = dict[str, Any]
 Panels = dict[tuple[str, str], Axes]
@@ -146,7 +146,7 @@ def mse_first(lines: Iterable[Line]) -> list[Line]:
     return [line if line["loss"] == "mse" else line | beside for line in lines]
 
 
-def under_both_losses(quantity: str, split: str = "train", **drawn: Any) -> list[Line]:
+def under_both_losses(quantity: Quantity, split: str = "train", **drawn: Any) -> list[Line]:
     """Return lines of one quantity under MSE and under cross-entropy."""
     return [
         {

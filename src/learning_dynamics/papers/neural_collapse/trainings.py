@@ -13,7 +13,7 @@ import pandas as pd
 
 from learning_dynamics.claims import Untested
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.tidy import Table, remembered, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, remembered, select, settings_of
 
 Decay = Literal["trained", "notebook"]  # of the loss that is decomposed: the trained one, or the authors' notebook's
 SUFFIXES: dict[Decay, str] = {"trained": "", "notebook": "--notebook"}
@@ -25,13 +25,13 @@ NEEDS_FIVE = (
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 
 
-def by_seed(table: Table, quantity: str, split: str = "train") -> pd.DataFrame:
+def by_seed(table: Table, quantity: Quantity, split: str = "train") -> pd.DataFrame:
     """Return a scalar quantity with the epochs at which it was measured as rows and seeds as columns."""
     return _by_seed(table, quantity, split).copy()
 
 
 @remembered
-def _by_seed(table: Table, quantity: str, split: str) -> pd.DataFrame:
+def _by_seed(table: Table, quantity: Quantity, split: str) -> pd.DataFrame:
     rows = select(table, quantity, split=split, index=0)
     return rows.set_index(["epoch", "seed"])["value"].unstack("seed")  # noqa: PD010 - a value each, nan ones kept
 
@@ -63,22 +63,22 @@ def over_trainings(trainings: Sequence[Table], read: Callable[[Table], pd.Series
     return np.concatenate([np.asarray(read(table), dtype=float) for table in trainings])
 
 
-def at_first_epoch(trainings: Sequence[Table], quantity: str, split: str = "train") -> Draws:
+def at_first_epoch(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> Draws:
     """Return a quantity at the first epoch at which it was measured."""
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[0])
 
 
-def when_errors_end(trainings: Sequence[Table], quantity: str, split: str = "train") -> Draws:
+def when_errors_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> Draws:
     """Return a quantity where train errors have ended; nan for trainings that keep some."""
     return over_trainings(trainings, lambda table: at_zero_error(by_seed(table, quantity, split), table))
 
 
-def at_the_end(trainings: Sequence[Table], quantity: str, split: str = "train") -> Draws:
+def at_the_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> Draws:
     """Return a quantity at the last epoch."""
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[-1])
 
 
-def at_the_drop(trainings: Sequence[Table], quantity: str, split: str = "train") -> Draws:
+def at_the_drop(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> Draws:
     """Return a quantity at the last recorded epoch at the full learning rate."""
 
     def read(table: Table) -> pd.Series:
@@ -127,7 +127,7 @@ def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
     return kept, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": left_out}
 
 
-def chance_level(trainings: Sequence[Table], quantity: str) -> Draws:
+def chance_level(trainings: Sequence[Table], quantity: Quantity) -> Draws:
     """Return what a quantity of NC1 to NC3 is for features that are independent Gaussian vectors in P dimensions.
 
     To leading order in 1/P: Tr(Sigma_W pinv(Sigma_B)) / C is N (C - 1) / P for means over N features each; norms

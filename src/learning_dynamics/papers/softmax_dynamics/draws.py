@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from learning_dynamics.evidence import LEVEL, Estimate
-from learning_dynamics.tidy import Table, remembered, select
+from learning_dynamics.tidy import Quantity, Table, remembered, select
 
 START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.metrics.MOMENTS
 # what claims say alike of scope, of criteria, and of draws that they leave out
@@ -20,7 +20,9 @@ NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
 
 
 @remembered
-def values(table: Table, quantity: str, index: int | None = 0, measure: str = "", threshold: float = 0.0, **where: Any):
+def values(
+    table: Table, quantity: Quantity, index: int | None = 0, measure: str = "", threshold: float = 0.0, **where: Any
+):
     """Return a quantity by member, in the grid's order; with ``index=None`` a row for each member.
 
     Returns
@@ -71,7 +73,7 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     )
 
 
-def fallen(region: Table, quantity: str, population: str, threshold: float) -> pd.DataFrame:
+def fallen(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:
     """Return the rows of a quantity and a threshold, with whether as much as the threshold falls in `fallen`."""
     rows = select(region, quantity, population=population)
     rows = rows[np.isclose(rows["threshold"], threshold)]

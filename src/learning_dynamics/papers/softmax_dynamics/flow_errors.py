@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.tidy import Table, remembered, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, remembered, select, settings_of
 
 # Relative error of an invariant along a flow of the toy, in units of the integrator's rtol. It does not grow as rtol is
 # tightened: at most 1.3, 2.4 and 3.0 at 1e-9, 1e-11 and 1e-12, on flows that no claim judges (class sizes 3-2-2-1,
@@ -39,7 +39,7 @@ def truncation_error(simple: float) -> float:
     return 10 * simple**4
 
 
-def rate_errors(table: Table, quantity: str, speed: str, smooth: pd.Series) -> np.ndarray:
+def rate_errors(table: Table, quantity: Quantity, speed: str, smooth: pd.Series) -> np.ndarray:
     """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time).
 
     nan for a member whose flow failed, so that it stays undecided and is not dropped.
@@ -50,11 +50,11 @@ def rate_errors(table: Table, quantity: str, speed: str, smooth: pd.Series) -> n
     return error[smooth.reindex(error.index) | error.isna()].groupby("seed").max().to_numpy()
 
 
-def at_each_time(table: Table, quantity: str) -> pd.Series:
+def at_each_time(table: Table, quantity: Quantity) -> pd.Series:
     """Return a quantity that has a single value, by seed and time."""
     return _at_each_time(table, quantity).copy()
 
 
 @remembered
-def _at_each_time(table: Table, quantity: str) -> pd.Series:
+def _at_each_time(table: Table, quantity: Quantity) -> pd.Series:
     return select(table, quantity).set_index(["seed", "time"])["value"]

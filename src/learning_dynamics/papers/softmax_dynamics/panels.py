@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learning_dynamics.plotting import COLOURS
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 CLASS_COLOURS = ("blue", "orange", "green", "purple", "vermilion", "sky", "black", "grey")
 RANK_NAMES = {"rankme_centred": "RankMe", "rankme": "RankMe, not centred", "effective_rank": "effective rank"}
@@ -35,7 +35,7 @@ def line(axis: Axes, rows: Table, colour: object, label: str) -> None:
     axis.plot(middle.index, middle, color=colour, label=label)
 
 
-def band(axis: Axes, table: Table, quantity: str, colour: str) -> None:
+def band(axis: Axes, table: Table, quantity: Quantity, colour: str) -> None:
     """Draw the middle half of the seeds."""
     by_time = select(table, quantity).groupby("time")["value"]
     lower, upper = by_time.quantile(0.25), by_time.quantile(0.75)

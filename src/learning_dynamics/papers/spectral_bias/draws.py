@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.tidy import Column, by_draw, settings_of
+from learning_dynamics.tidy import Column, Quantity, by_draw, settings_of
 
 # what a flow's integrator left behind, by draw, in every table of flows
 STEPS = Column("steps", "int", "steps that the integrator took; 0 for a draw that it could not carry to its end")
@@ -25,7 +25,7 @@ def local_errors(*tables: pd.DataFrame) -> np.ndarray:
     )
 
 
-def gathered(tables: Sequence[pd.DataFrame], quantity: str, column: str = "value", **where: Any) -> np.ndarray:
+def gathered(tables: Sequence[pd.DataFrame], quantity: Quantity, column: str = "value", **where: Any) -> np.ndarray:
     """Return a quantity of one number a draw, shape (draws,), draws of several tables one after the other."""
     return np.concatenate([by_draw(table, quantity, column=column, **where)[:, 0] for table in tables])
 
@@ -36,6 +36,6 @@ def several_interpolators(table: pd.DataFrame) -> bool:
     return bool(by_draw(table, "samples", phase="draw")[0, 0] < inputs)
 
 
-def worst(tables: Sequence[pd.DataFrame], quantity: str, **where: Any) -> np.ndarray:
+def worst(tables: Sequence[pd.DataFrame], quantity: Quantity, **where: Any) -> np.ndarray:
     """Return each draw's largest value of a quantity over times and indices, draws of several tables in turn."""
     return np.concatenate([by_draw(table, quantity, **where).max(axis=1) for table in tables])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.claims import Check, every_draw
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 # Error of a flow's limit, relative, in units of the integrator's rtol, which it allows itself in each step. Flows to a
 # limit take 300 to 3,400 steps; a bound of so many is set from five seeds, whose worst flow was off by 730 times rtol.
@@ -26,7 +26,7 @@ def slowest(tables: Sequence[Table], slack: float) -> float:
     return slack / (np.e * min(float(table["sigma"].max()) for table in tables))
 
 
-def last_values(tables: Sequence[Table], quantity: str, **where: Any) -> np.ndarray:
+def last_values(tables: Sequence[Table], quantity: Quantity, **where: Any) -> np.ndarray:
     """Return a quantity at each table's last time, one value a draw, in the order of the tables."""
     found = []
     for table in tables:
@@ -35,13 +35,13 @@ def last_values(tables: Sequence[Table], quantity: str, **where: Any) -> np.ndar
     return np.concatenate(found)
 
 
-def vanishes(name: str, tables: Sequence[Table], quantity: str, slack: float, **where: Any) -> Check:
+def vanishes(name: str, tables: Sequence[Table], quantity: Quantity, slack: float, **where: Any) -> Check:
     """Check that a quantity has vanished at the last time on every draw, but for what lags."""
     values = np.abs(last_values(tables, quantity, **where))
     return every_draw(name, values, at_most=slowest(tables, slack), because=f"{slack:g} times ${LAG}$")
 
 
-def settles(name: str, tables: Sequence[Table], quantity: str, slack: float) -> Check:
+def settles(name: str, tables: Sequence[Table], quantity: Quantity, slack: float) -> Check:
     """Check that a quantity has vanished at the last time on every draw, but for what lags or is still on its way."""
     values, bound = np.abs(last_values(tables, quantity)), slowest(tables, slack)
     return every_draw(
@@ -53,7 +53,7 @@ def settles(name: str, tables: Sequence[Table], quantity: str, slack: float) -> 
     )
 
 
-def in_passage(tables: Sequence[Table], quantity: str) -> np.ndarray:
+def in_passage(tables: Sequence[Table], quantity: Quantity) -> np.ndarray:
     """Return which draws have not come to rest: the quantity changes by a tenth over the second half of log log t.
 
     Layers that leave a singular vector for one of a slightly larger singular value do so more slowly than any power of

@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from learning_dynamics.pipeline import maths, reasons
+from learning_dynamics.pipeline import maths, quantities, reasons
 from learning_dynamics.pipeline.report.places import topic_about, topic_title
 from learning_dynamics.pipeline.signatures import Signature, signature_of, signatures
 from learning_dynamics.pipeline.sources import PACKAGE, PARTS, module_path
@@ -35,8 +35,6 @@ TYPES = {
     "bool": "true or false",
     "None": "nothing",
 }
-SECTION = re.compile(r"(?:^|\n\n)(Parameters|Returns|Raises|Notes)\n-+\n")
-ENTRY = re.compile(r"^(\S.*)((?:\n(?: .*)?)*)", re.MULTILINE)  # at the margin, and the text below it
 CODE = re.compile(r"<code>([A-Za-z_][\w.]*)</code>")
 
 
@@ -74,7 +72,7 @@ class _Page:
         while open_ := self.shared.keys() - told:  # they may refer to more
             for name in sorted(open_):
                 yield _heading(name)
-                yield self.prose(SECTION.split(self.shared[name])[0], name)
+                yield self.prose(quantities.sections(self.shared[name])[0], name)
             told |= open_
 
     def kind(self, kind: str, runs: list[str]) -> Iterator[str]:
@@ -83,13 +81,15 @@ class _Page:
         yield Markup("<p>Runs of this kind: {}.</p>").format(Markup(", ").join(map(_code, runs)))
         yield '<p class="part">Measured</p>'
         yield from self.described(signature_of("metrics", self.paper, kind, kind), kind, "runs", runs)
+        measured = quantities.declared(self.paper, kind).items()
+        if measured:
+            yield _table(("quantity", "meaning"), [(_code(name), self.line(text, kind)) for name, text in measured])
         declared = paper_function(self.paper, PARTS["metrics"], kind).columns
         yield columns_table({column.name: column for column in declared})
 
     def described(self, function: Signature, near: str, section: str, names: list[str]) -> Iterator[str]:
         """Yield a function's docstring and the table of its settings; `names` are the runs or data sets of its kind."""
-        prose, *rest = SECTION.split(function.docstring)
-        sections = {title: ENTRY.findall(body) for title, body in zip(rest[::2], rest[1::2], strict=True)}
+        prose, sections = quantities.sections(function.docstring)
         said = {
             name: text for head, text in sections.get("Parameters", []) for name in head.partition(" : ")[0].split(", ")
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 
 def measured_powers(ends: Table, observed: int) -> np.ndarray:
@@ -20,6 +20,6 @@ def measured_powers(ends: Table, observed: int) -> np.ndarray:
     return x @ wide.to_numpy() / (x @ x)
 
 
-def predicted_powers(path: Table, observed: int, quantity: str = "alpha") -> np.ndarray:
+def predicted_powers(path: Table, observed: int, quantity: Quantity = "alpha") -> np.ndarray:
     """Return 1 - alpha by draw, of the ratio of sums or of another quantity in its place."""
     return 1 - select(path, quantity, observed=observed).sort_values("draw")["value"].to_numpy()

@@ -14,7 +14,7 @@ from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, 
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import thresholds
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 
 def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Drawn:
@@ -73,7 +73,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     return Drawn(figure, facts=facts, alt=alt)
 
 
-def _band(axis: Axes, table: Table, quantity: str, colour: str) -> None:
+def _band(axis: Axes, table: Table, quantity: Quantity, colour: str) -> None:
     values = select(table, quantity).groupby("observed")["value"]
     middle = values.median()
     axis.plot(middle.index, middle, ".-", color=colour, ms=4)

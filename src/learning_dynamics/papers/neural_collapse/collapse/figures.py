@@ -14,7 +14,7 @@ from learning_dynamics.papers.neural_collapse.panels import (
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
 from learning_dynamics.plotting import Drawn
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Quantity, Table, settings_of
 
 TRACE = r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$"
 
@@ -111,7 +111,7 @@ def recipe(trainings: Sequence[Table]) -> str:
     )
 
 
-def _drawn(figure: object, trainings: Sequence[Table], quantity: str, subject: str) -> Drawn:
+def _drawn(figure: object, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Drawn:
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     ends = at_the_end(mse or trainings, quantity)
     facts = {"recipe": recipe(trainings), "least": float(ends.min()), "most": float(ends.max())}
@@ -119,7 +119,7 @@ def _drawn(figure: object, trainings: Sequence[Table], quantity: str, subject: s
     return Drawn(figure, facts, alt)  # type: ignore[arg-type]
 
 
-def _means_and_classifiers(trainings: Sequence[Table], quantity: str, ylabel: str) -> Drawn:
+def _means_and_classifiers(trainings: Sequence[Table], quantity: Quantity, ylabel: str) -> Drawn:
     lines = [
         {
             "quantity": f"{quantity}_{vectors}",

@@ -14,7 +14,7 @@ from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.panels import shared_legend
 from learning_dynamics.papers.neural_collapse.portrait import theory
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
 INSET = 0.42  # side of the inset, of its panel's
@@ -127,7 +127,7 @@ def _join(figure: plt.Figure, axes: np.ndarray) -> None:
         ))  # fmt: skip
 
 
-def _coordinates(rows: pd.DataFrame, quantity: str) -> np.ndarray:
+def _coordinates(rows: pd.DataFrame, quantity: Quantity) -> np.ndarray:
     """Return coordinates, shape (classes, examples, 2)."""
     chosen = rows[(rows["quantity"] == quantity) & (rows["seed"] == 0)]
     wide = chosen.pivot_table(index=["label", "example"], columns="index", values="value")

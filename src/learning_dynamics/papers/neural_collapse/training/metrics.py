@@ -12,7 +12,7 @@ from learning_dynamics.datasets.images import standardised
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.portrait.theory import coordinates
 from learning_dynamics.settings import Count, Natural, Positive
-from learning_dynamics.tidy import QUANTITY, Column, columns
+from learning_dynamics.tidy import QUANTITY, Column, Quantity, columns
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 Row = tuple[str, str, int, int, int, float]  # split, quantity, index, label, example, value
@@ -233,7 +233,7 @@ class _Bench:
         ]
 
 
-def _scalar(split: str, quantity: str, value: Any) -> Row:
+def _scalar(split: str, quantity: Quantity, value: Any) -> Row:
     return split, quantity, 0, -1, -1, float(value) if np.isfinite(value) else np.nan
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 CONTROLS = {"treated": "skewed, $d = {least}$", "equal": "equal, $d = {least}$", "wide": r"skewed, $d \geq V - 1$"}
 
 
-def map_draws(table: Table, quantity: str, measure: str, threshold: float, *, control: str = "") -> pd.DataFrame:
+def map_draws(table: Table, quantity: Quantity, measure: str, threshold: float, *, control: str = "") -> pd.DataFrame:
     """Return the rows of a quantity: all, or the treated ones (skewed, the map's least d), or one of the `CONTROLS`."""
     rows = select(table, quantity, measure=measure)
     rows = rows[np.isclose(rows["threshold"], threshold)]

@@ -14,7 +14,7 @@ from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.panels import curve, line, marks
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Count, Fraction
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 
@@ -272,7 +272,7 @@ def _with_interval(axis: Axes, rows: pd.DataFrame, colour: str | tuple, marker: 
     axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=drawn)
 
 
-def _mean_and_median(axis: Axes, table: Table, quantity: str, reliable: float) -> None:
+def _mean_and_median(axis: Axes, table: Table, quantity: Quantity, reliable: float) -> None:
     """Draw mean (with its interval, while it is one), median, and the band that holds 80 % of the paths."""
     median, low, high = (
         select(table, quantity, statistic=f"quantile {part}").iloc[1:] for part in ("0.5", "0.1", "0.9")

@@ -9,7 +9,7 @@ import numpy as np
 
 from learning_dynamics.claims import Check, at_least, at_most, equal
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 # by quantity, index and dimension: a growth rate with its interval, and its prediction
 Rates = Mapping[tuple[str, int, int], tuple[Estimate, float]]
@@ -31,14 +31,14 @@ def dimensions_of(rates: Rates) -> list[int]:
     return sorted({inputs for _, _, inputs in rates})
 
 
-def signs_of(rates: Rates, index: int, quantity: str = "exponent") -> tuple[list[int], list[int]]:
+def signs_of(rates: Rates, index: int, quantity: Quantity = "exponent") -> tuple[list[int], list[int]]:
     """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
     found = {inputs: rates[quantity, index, inputs][0] for inputs in dimensions_of(rates) if inputs > 1}
     lows = [inputs for inputs, estimate in found.items() if estimate.upper < 0]
     return lows, [inputs for inputs, estimate in found.items() if estimate.lower > 0]
 
 
-def _named(quantity: str, index: int, inputs: int) -> str:
+def _named(quantity: Quantity, index: int, inputs: int) -> str:
     names = {
         "commutator": "commutators",
         "angle": "the angle between rows and $a$",
@@ -48,14 +48,14 @@ def _named(quantity: str, index: int, inputs: int) -> str:
     return f"almost sure growth rate of {what}, d = {inputs}"
 
 
-def sign_of(rates: Rates, quantity: str, index: int, inputs: int, sign: int) -> Check:
+def sign_of(rates: Rates, quantity: Quantity, index: int, inputs: int, sign: int) -> Check:
     """Check that a rate lies above zero, or below."""
     estimate, _ = rates[quantity, index, inputs]
     compare = at_least if sign > 0 else at_most
     return compare(_named(quantity, index, inputs), estimate, 0.0, because="grows" if sign > 0 else "decays")
 
 
-def rises(rates: Rates, quantity: str, index: int, inputs: list[int]) -> list[Check]:
+def rises(rates: Rates, quantity: Quantity, index: int, inputs: list[int]) -> list[Check]:
     """Check that a rate rises from each of these dimensions to the next, the intervals' widths added."""
     checks = []
     for below, above in itertools.pairwise(inputs):
@@ -67,7 +67,7 @@ def rises(rates: Rates, quantity: str, index: int, inputs: list[int]) -> list[Ch
     return checks
 
 
-def as_derived(rates: Rates, quantity: str, index: int, inputs: int, change: float = 0.0) -> Check:
+def as_derived(rates: Rates, quantity: Quantity, index: int, inputs: int, change: float = 0.0) -> Check:
     """Check that a rate is the one that was derived, or differs from it by `change`."""
     estimate, predicted = rates[quantity, index, inputs]
     # twice the 95 % half-width, for many dimensions are judged at once; and a tenth of what extrapolation took away
@@ -90,21 +90,21 @@ def errors_of(rates: Rates, inputs: int) -> tuple[np.ndarray, np.ndarray]:
     return values, np.array([2 * estimate.uncertainty + 0.1 * scheme for estimate in found])
 
 
-def statistic(table: Table, quantity: str, name: str, at: float) -> Estimate:
+def statistic(table: Table, quantity: Quantity, name: str, at: float) -> Estimate:
     """Return an ensemble statistic at the recorded time nearest to `at`."""
     rows = select(table, quantity, statistic=name)
     row = rows.loc[(rows["time"] - at).abs().idxmin()]
     return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), f"{name} over paths")
 
 
-def increase(table: Table, quantity: str, early: float, late: float) -> Estimate:
+def increase(table: Table, quantity: Quantity, early: float, late: float) -> Estimate:
     """Return the growth of a mean between two times, the intervals' widths added."""
     first, second = (statistic(table, quantity, "mean", time) for time in (early, late))
     value, half = second.value - first.value, first.uncertainty + second.uncertainty
     return Estimate(value, value - half, value + half, second.draws, "difference of means (normal)")
 
 
-def power_name(quantity: str) -> str:
+def power_name(quantity: Quantity) -> str:
     """Return the moment that a quantity is the mean of, as TeX."""
     layer, _, power = quantity.split("_")
     return f"$|W|^{{{power}}}$" if layer == "hidden" else rf"$|a|^{{{power}}} + |\bar a|^{{{power}}}$"

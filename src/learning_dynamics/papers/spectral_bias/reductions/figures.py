@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.spectral_bias.panels import curve, legend_below, line, marks, power
 from learning_dynamics.plotting import WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 
 def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
@@ -48,7 +48,7 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
     return Drawn(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")
 
 
-def _compared(axis: Axes, table: Table, quantity: str, seed: int) -> None:
+def _compared(axis: Axes, table: Table, quantity: Quantity, seed: int) -> None:
     """Draw a quantity's entries as lines, and every few of its predictions as dots."""
     rows = select(table, quantity, seed=seed)
     for (_, entry), colour in zip(rows.groupby("index"), sequence(rows["index"].nunique()), strict=True):
