@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import quantities
+from learning_dynamics.pipeline import quantities, sources
 from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.tidy import QUANTITY
 from tests.support import PAPERS, ROOT, smoke
@@ -40,3 +40,119 @@ def test_what_is_measured_is_declared_with_a_meaning_and_nothing_else(paper):
         assert not missing, f"{kind}: {sorted(missing)} are measured, not declared"
         idle = {one for one in declared if not any(fnmatchcase(name, one) for name in names)}
         assert not idle, f"{kind}: {sorted(idle)} are declared, not measured at small scale"
+
+
+SOURCES = {
+    "decay/metrics.py": '''
+def decay(trajectory):
+    """Measure a decay.
+
+    Quantities
+    ----------
+    x, speed
+        Where it is and how fast, in units of the start.
+    power_*
+        Its powers.
+    `of_ends`
+
+    Returns
+    -------
+    table
+    """
+
+def of_ends(trajectory):
+    """Measure the ends.
+
+    Quantities
+    ----------
+    limit
+        Where it ends.
+    """
+''',
+    "decay/claims.py": """
+from learning_dynamics.papers.waves.reading import last
+from learning_dynamics.tidy import Quantity, by_draw
+
+def holds(run, *, name: str = "nothing"):
+    x, ends = by_draw(run, "x"), last(run, quantity="limit")
+
+    def judge(reading: Quantity):
+        yield every_draw(name, by_draw(run, reading), at_most=1.0)
+
+    return Finding(judge, "PRINTED", rivals={"twice": "speed"})
+
+def helped(run):
+    return _both(run, "power_2")
+
+def _both(run, *several: Quantity):
+    return [last(run, one) for one in several]
+""",
+    "reading.py": """
+from learning_dynamics.tidy import Quantity, select
+
+def last(table, quantity: Quantity | None = None):
+    return select(table, ["HELPER", "x"] if quantity is None else quantity)
+""",
+}
+
+
+@pytest.fixture
+def waves(tmp_path, monkeypatch):
+    """Return a function that writes the paper `waves` with a text in place of a placeholder."""
+    folder = tmp_path / "learning_dynamics/papers/waves"
+
+    def write(placeholder: str = "", text: str = "x") -> None:
+        (folder / "decay").mkdir(parents=True, exist_ok=True)
+        for name, source in SOURCES.items():
+            source = source.replace(placeholder, text) if placeholder else source
+            (folder / name).write_text(source.replace("PRINTED", "x").replace("HELPER", "x"), encoding="utf-8")
+        tidy = tmp_path / "learning_dynamics/tidy.py"
+        tidy.write_text((ROOT / "src/learning_dynamics/tidy.py").read_text(encoding="utf-8"), encoding="utf-8")
+
+    monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
+    return write
+
+
+def refuse(claim: str) -> None:
+    quantities.refuse_undeclared("claims", "waves", f"decay.{claim}", "waves.yaml: claims.it", ["decay.decay"])
+
+
+def test_quantities_are_listed_with_their_meanings_those_of_helpers_too(waves):
+    waves()
+    assert dict(quantities.declared("waves", "decay.decay")) == {
+        "x": "Where it is and how fast, in units of the start.",
+        "speed": "Where it is and how fast, in units of the start.",
+        "power_*": "Its powers.",
+        "limit": "Where it ends.",
+    }
+
+
+@pytest.mark.parametrize("claim", ["holds", "helped"])
+def test_what_is_declared_may_be_asked_for(waves, claim):
+    waves()
+    refuse(claim)
+
+
+@pytest.mark.parametrize(
+    ("placeholder", "claim"),
+    [('(run, "x")', "holds"), ('"limit"', "holds"), ('"speed"', "holds"), ("PRINTED", "holds"), ("HELPER", "helped"),
+     ('"power_2"', "helped")],
+)  # fmt: skip
+def test_a_misspelt_quantity_is_refused_wherever_it_is_asked_for(waves, placeholder, claim):
+    wrong = {'(run, "x")': '(run, "speeds")', "PRINTED": "speeds", "HELPER": "speeds"}.get(placeholder, '"speeds"')
+    waves(placeholder, wrong)
+    with pytest.raises(ProjectError, match=r"\.py:\d+ asks for `speeds`, which none .* did you mean `speed`\?"):
+        refuse(claim)
+
+
+def test_a_measured_quantity_that_is_not_listed_is_refused(waves):
+    waves()
+    quantities.refuse_unlisted("waves", "decay.decay", ["x", "power_0.5"])
+    with pytest.raises(ProjectError, match="measures spede; list it under `Quantities`"):
+        quantities.refuse_unlisted("waves", "decay.decay", ["x", "spede"])
+
+
+def test_a_reference_to_a_function_that_is_not_there_is_refused(waves):
+    waves("`of_ends`", "`of_end`")
+    with pytest.raises(ProjectError, match="no function `of_end`"):
+        quantities.declared("waves", "decay.decay")

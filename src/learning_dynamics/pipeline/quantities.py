@@ -167,11 +167,12 @@ class _Module:
         }
 
     def read(self, name: str) -> tuple[list[tuple[str, str]], dict[str, Place]]:
-        """Return the functions of this package that a function names, and the quantities that it asks for itself."""
+        """Return the papers' functions that a function names, and the quantities that it asks for itself."""
         if name not in self._read:
             nodes = list(ast.walk(self.functions[name])) if name in self.functions else []
             inner = {one.name: one for one in nodes if isinstance(one, ast.FunctionDef)}
-            places = [place for one in nodes if isinstance(one, ast.Name) and (place := self.place(one.id))]
+            named = [place for one in nodes if isinstance(one, ast.Name) and (place := self.place(one.id))]
+            places = [place for place in named if place[0].startswith(f"{PACKAGE}.papers.")]
             texts = [text for one in nodes if isinstance(one, ast.Call) for text in _given(one, inner, self)]
             self._read[name] = places, {str(text.value): (self.path, text.lineno) for text in reversed(texts)}
         return self._read[name]
