@@ -18,8 +18,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="how often each side is timed, alternating")
     parser.add_argument("--only", default="", help="rows whose name holds this text; nothing is written")
     parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=SECTIONS, help="some tables")
+    parser.add_argument("--clock", action="store_true", help="how fast this machine is, alone")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/performance.md")
     options = parser.parse_args()
+    if options.clock:
+        options.sections = ["clock"]
     some = bool(options.only) or set(options.sections) != set(SECTIONS)
     if options.write and some:
         parser.error("--write takes all rows")
@@ -54,7 +57,6 @@ def measured(section: str, only: str, repeats: int) -> Iterator[dict[str, Any]]:
     import torch
 
     from bench import (
-        clock,
         collapse,
         descent,
         flow,
@@ -67,6 +69,7 @@ def measured(section: str, only: str, repeats: int) -> Iterator[dict[str, Any]]:
         pipeline,
         training,
     )
+    from learning_dynamics.measures import clock
 
     torch.set_num_threads(1)
     if section == "clock":

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from bench import clock
+from learning_dynamics.measures import clock
 
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / ".snakemake/log"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 
 import numpy as np
@@ -86,7 +87,9 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
     # costs: what was asked for and used, by stage
     costs = clean.stage("costs", "--configfile", "sweep.yaml")
-    assert costs.stdout.splitlines()[-1].startswith("9 jobs,")
+    jobs, speed = costs.stdout.splitlines()[-2:]
+    assert jobs.startswith("9 jobs,")
+    assert re.fullmatch(r"A core here has speed \d+\.\d\d: .* would take \d+ s\.", speed)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.measures import clock
 from learning_dynamics.pipeline import regions
 from learning_dynamics.pipeline.config import folders, load
 from learning_dynamics.pipeline.project import Project
@@ -23,9 +24,12 @@ def execute(files: Sequence[Path] = (), every: bool = False) -> None:
     if jobs.empty:
         raise ProjectError(f"{results}: no benchmarks yet; run snakemake first")
     print(tabulate(jobs if every else by_stage(jobs), headers="keys", showindex=False, floatfmt=".0f"))
-    seconds = jobs["seconds"].sum()
+    seconds, speed = jobs["seconds"].sum(), clock.speed()
     print(f"\n{len(jobs)} jobs, {seconds:.0f} s in all; the longest {jobs['seconds'].max():.0f} s, ", end="")
     print(f"the largest {jobs['MB'].max():.0f} MB")
+    print(
+        f"A core here has speed {speed:.2f}: had the jobs run here, one of speed 1 would take {speed * seconds:.0f} s."
+    )
 
 
 def used(project: Project, results: Path) -> pd.DataFrame:

@@ -17,12 +17,13 @@ REFERENCE = {"interpreter": 0.100, "products of matrices": 0.100, "convolutions"
 
 def rows(repeats: int) -> list[dict[str, Any]]:
     """Return a row for each piece, and one for the machine, whose speed is their geometric mean."""
-    found = []
-    for piece, work in {
+    found: list[dict[str, Any]] = []
+    pieces: dict[str, Callable[[], object]] = {
         "interpreter": _interpreter,
         "products of matrices": _products(),
         "convolutions": _convolutions(),
-    }.items():
+    }
+    for piece, work in pieces.items():
         work()
         spent = min(_processor_seconds(work) for _ in range(repeats))
         found.append(
