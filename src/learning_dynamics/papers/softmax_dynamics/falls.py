@@ -141,7 +141,20 @@ def falls_within(
 
 
 def falls_by_window(series: np.ndarray, threshold: float, found: Windows) -> dict[str, np.ndarray]:
-    """Return the deepest falls after a rise since the warm-up's trough, at any time and in the two windows."""
+    """Return the deepest falls of a rank in each series, shape (members,), at any time and in the two windows.
+
+    Quantities
+    ----------
+    fall
+        Deepest fall of the rank after a rise, fall and rise by at least the threshold, since the warm-up's trough:
+        where the rank is lowest until the first class is learned. 0 where nothing falls so, nan for a failed member.
+    fall_rare
+        Deepest part of such a fall (see ``fall``) while the rarest classes are learned: from where the probability of
+        the first of them passes `lower` to where those of all have passed `upper`.
+    fall_learning
+        Deepest part of such a fall (see ``fall``) while all classes after the first are learned: from where the first
+        is, to where the probabilities of all have passed `upper`.
+    """
     since = troughs(series, found.learning[0])
     whole = (since, np.full(len(series), series.shape[1] - 1))
     places = {"fall": whole, "fall_rare": found.rare, "fall_learning": found.learning}
@@ -149,10 +162,15 @@ def falls_by_window(series: np.ndarray, threshold: float, found: Windows) -> dic
 
 
 def three_phases(series: np.ndarray, threshold: float, found: Windows) -> np.ndarray:
-    """Return which series show a warm-up, a growth and a compression, in this order, shape (members,); nan undecided.
+    """Return which series show a warm-up, a growth and a compression, in this order, shape (members,).
 
-    The warm-up is a fall to the trough, the growth a rise from it, the compression a fall after that, as far as it
-    comes while the rarest classes are learned; each is at least `threshold` deep.
+    Quantities
+    ----------
+    phases
+        1 where a warm-up, a growth and a compression follow one another, 0 elsewhere; nan for a failed member. The
+        warm-up is a fall of the rank to its trough, where it is lowest until the first class is learned; the growth is
+        a rise from it, the compression a fall after that, as far as it comes while the rarest classes are learned
+        (see ``fall_rare``); all three by at least the threshold.
     """
     since = troughs(series, found.learning[0])
     before = np.where(np.arange(series.shape[1]) <= since[:, None], series, -np.inf).max(axis=1)

@@ -45,7 +45,20 @@ def population(f: np.ndarray, labels: np.ndarray, name: str) -> np.ndarray:
 
 
 def ranks_of(f: np.ndarray, labels: np.ndarray, populations: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return every rank of every population, each of shape (members, times), by the name of its measure."""
+    """Return every rank of every population, each of shape (members, times), by the name of its measure.
+
+    Quantities
+    ----------
+    rankme_centred
+        RankMe of the features of all examples about their mean, the paper's: exponential of the entropy of the
+        covariance's normalised eigenvalues.
+    rankme
+        RankMe of the features of all examples about zero.
+    effective_rank
+        Exponential of the entropy of the features' normalised singular values (Roy and Vetterli).
+    class_rankme_centred, class_rankme, class_effective_rank
+        The three ranks of the means of classes in the place of examples; every class counts once.
+    """
     return {
         f"{POPULATIONS[name]}{measure}": rank(population(f, labels, name))
         for name in populations

@@ -22,7 +22,14 @@ ESCAPES = (
 
 @columns(*ESCAPES)
 def escapes(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``learned``, the flow time at which the probability of its own class passes one half for good."""
+    """Measure when each class is learned.
+
+    Quantities
+    ----------
+    learned
+        Flow time at which the mean probability of a class, over its own examples, passes one half for good; nan for a
+        class that is never learned and for a failed flow.
+    """
     constants = trajectory.constants
     scale = constants["scale"]
     times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))

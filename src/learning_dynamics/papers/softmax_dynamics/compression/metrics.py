@@ -31,13 +31,22 @@ MAP = (
 def descent_map(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> pd.DataFrame:
-    """Measure each member of a map.
+    """Measure what is learned, and by how much the rank falls meanwhile, in each member of a map.
 
-    By measure: ``net``, the rank's change while the rarest classes are learned (between `lower` and `upper`), and
-    ``learned``, whether all classes pass `upper` at the end. By measure and threshold: the deepest fall that follows a
-    rise since the warm-up's trough, ``fall``, and the part of one while the rarest classes are learned, ``fall_rare``,
-    or while all classes after the first are, ``fall_learning``; and in windows of as many records as that of the
-    rarest, just before it and just after, ``fall_before`` and ``fall_after``.
+    All of it by measure of the rank, falls by threshold too.
+
+    Quantities
+    ----------
+    net
+        Change of the rank while the rarest classes are learned, from `lower` to `upper`; nan where training diverged.
+    learned
+        1 where the mean probability of every class, over its own examples, is above `upper` at the end, 0 elsewhere;
+        nan where training diverged.
+    `falls.falls_by_window`
+        By threshold.
+    fall_before, fall_after
+        Deepest part of such a fall (see ``fall``) just before, and just after, the time of ``fall_rare``: in as many
+        records as that has, as far as the course goes.
     """
     constants = trajectory.constants
     sizes, dimension = constants["counts"], constants["dimension"]
@@ -95,13 +104,25 @@ def descent_map(
 def variants_map(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> pd.DataFrame:
-    """Measure each member as `descent_map` does."""
+    """Measure each member as `descent_map` does.
+
+    Quantities
+    ----------
+    `descent_map`
+        All of them.
+    """
     return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 
 
 @columns(*MAP)
 def adamw_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> pd.DataFrame:
-    """Measure each member as `descent_map` does."""
+    """Measure each member as `descent_map` does.
+
+    Quantities
+    ----------
+    `descent_map`
+        All of them.
+    """
     return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 
 

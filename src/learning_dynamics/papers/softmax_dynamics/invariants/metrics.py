@@ -19,15 +19,31 @@ RATE = Column("learning_rate", "float", "step size of gradient descent")
 
 @columns(*TIDY)
 def flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure invariants and rates along gradient flow; singular values are numbered descending at each time.
+    """Measure invariants and rates of singular values along gradient flow; nan where a flow failed.
 
-    Quantities: ``sigma``, of the features; ``rate_f``, ``rate_w``, derivatives of singular values by finite
-    differences along the motion, with -g_i sigma of the other factor as the prediction (Theorem B.3); ``lemma_f``,
-    ``lemma_w``, the same derivatives with u^T (dM/dt) v as the prediction (Lemma B.1); ``speed_f``, ``speed_w``,
-    norms of dM/dt; ``gap``, smallest distance within the spectra relative to the largest singular value; ``drift``,
-    norm of the change of f^T f - W W^T since the start, ``imbalance``, its norm, both relative to that of
-    f^T f + W W^T (conservation); ``spectra``, largest difference of squared singular values, and ``directions``,
-    largest sine between v_1i and u_2i times the gap of the squared spectrum, both relative to sigma_1^2 (Theorem B.2).
+    Singular values are numbered descending at each time, sigma_1i and sigma_2i those of f and W; norms are Frobenius'.
+
+    Quantities
+    ----------
+    sigma
+        Singular values of the features, sigma_1i.
+    rate_f, rate_w
+        Derivatives in time of the singular values of f, and of W, by finite differences along the motion; predicted by
+        -g_i times the other factor's singular value (Theorem B.3).
+    lemma_f, lemma_w
+        Derivatives as ``rate_f`` and ``rate_w``; predicted by u^T (dM/dt) v for M = f, and M = W (Lemma B.1).
+    speed_f, speed_w
+        Norm of df/dt, and of dW/dt.
+    gap
+        Smallest distance between neighbours in a factor's spectrum, zero included, relative to its largest singular
+        value; the smaller of both factors'.
+    `_drift`
+        Along the flow.
+    spectra
+        Largest |sigma_1i^2 - sigma_2i^2|, relative to sigma_11^2 (Theorem B.2).
+    directions
+        Largest sine between the singular vectors v_1i and u_2i, times the smallest distance within the spectrum of
+        sigma_1i^2, relative to sigma_11^2 (Theorem B.2).
     """
     f, W = trajectory.series["f"], trajectory.series["W"]
     lived = ~(starts.undecided(f) | starts.undecided(W))
@@ -62,7 +78,13 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(RATE, *TIDY)
 def descent(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``drift`` and ``imbalance`` along gradient descent, as for the flow."""
+    """Measure along gradient descent what the flow conserves.
+
+    Quantities
+    ----------
+    `_drift`
+        Along descent.
+    """
     drift, imbalance = _drift(trajectory.series["f"], trajectory.series["W"])
     rates = trajectory.constants["learning_rate"]
     seeds = np.arange(len(rates)) % np.count_nonzero(rates == rates[0])
@@ -72,10 +94,16 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(*TIDY)
 def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure singular values' rates along smooth curves.
+    """Measure rates of singular values along smooth curves of matrices M(t).
 
-    Quantities: ``lemma``, the derivative by fourth-order differences in time, with u^T (dM/dt) v as the
-    prediction (Lemma B.1); ``speed``, norm of dM/dt; ``gap``, smallest distance within the spectrum.
+    Quantities
+    ----------
+    lemma
+        Derivative of each singular value by fourth-order differences in time; predicted by u^T (dM/dt) v (Lemma B.1).
+    speed
+        Frobenius norm of dM/dt.
+    gap
+        Smallest distance between neighbours in the spectrum, zero included.
     """
     M, dM, nearby = (trajectory.series[name] for name in ("M", "dM", "nearby"))
     values = np.linalg.svd(nearby, compute_uv=False)
@@ -92,9 +120,15 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(CORRELATION, *TIDY)
 def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure distances from free features of the same start, relative to these.
+    """Measure how far linear features come from free ones of the same start.
 
-    Quantities: ``departure``, of linear features; ``looser``, of free ones integrated at looser tolerances.
+    Quantities
+    ----------
+    departure
+        Frobenius distance of linear features from free ones at the same time, relative to the free ones' norm.
+    looser
+        Frobenius distance of free features that are integrated at looser tolerances from the free ones, relative to
+        their norm.
     """
     free = trajectory.series["free"]
     correlation = trajectory.constants["correlation"]
@@ -108,7 +142,16 @@ def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return norms of the change of f^T f - W W^T since the start and of itself, relative to |f^T f + W W^T|."""
+    """Return what the flow conserves, f^T f - W W^T, as two norms, shape (members, times) each.
+
+    Quantities
+    ----------
+    drift
+        Frobenius norm of the change of f^T f - W W^T since the start, relative to that of f^T f + W W^T; zero where
+        the difference is conserved.
+    imbalance
+        Frobenius norm of f^T f - W W^T, relative to that of f^T f + W W^T.
+    """
     left, right = np.swapaxes(f, -1, -2) @ f, W @ np.swapaxes(W, -1, -2)
     difference, size = left - right, _norm(left + right)
     return _norm(difference - difference[:, :1]) / size, _norm(difference) / size

@@ -43,14 +43,30 @@ GRID = (
 def toy(
     trajectory: Trajectory, *, coordinates: Natural, populations: list[Literal["examples", "classes"]]
 ) -> pd.DataFrame:
-    """Measure one cell's flows over time.
+    """Measure one cell's flows over time; nan where a flow failed.
 
-    Quantities: ``rankme_centred``, ``rankme``, ``effective_rank``, over all examples, and the same with ``class_``
-    before, over the means of classes, as `populations` says; ``sigma`` and its derivative ``rate``, of the
-    features; ``probability``, the mean probability (under the squared loss: output) of its own class over a class's
-    examples; ``alignment`` of the leading eigenvectors of f^T f and W W^T; ``separation_f``, ``separation_w``, of the
-    largest class's features and weights from all others; ``loss``. For the first `coordinates` members also the
-    first two coordinates of features and classifier columns: ``feature_x``, ``feature_y``, ``class_x``, ``class_y``.
+    Quantities
+    ----------
+    `spectra.ranks_of`
+        Of the populations named by `populations`.
+    sigma
+        Singular values of the features.
+    rate
+        Derivatives of ``sigma`` in time, u^T (df/dt) v (Lemma B.1).
+    probability
+        Mean probability of its own class over a class's examples, by class; under the squared loss, mean output.
+    alignment
+        |cos| of the angle between the leading eigenvectors of f^T f and W W^T.
+    separation_f, separation_w
+        Distance of the largest class's mean from that of all others, in units of the root mean square distance of a
+        point from its own mean: of features, and of the classifier's columns. Infinite where nothing is spread.
+    loss
+        The loss of the run, cross-entropy or squared, summed over examples.
+    feature_x, feature_y
+        First and second coordinate of the features, by example, of the first `coordinates` members alone; of a flow
+        that failed, those of its start.
+    class_x, class_y
+        First and second coordinate of the classifier's columns, by class, of the members of ``feature_x``.
     """
     f, W = _finite(trajectory)
     labels, loss = trajectory.constants["labels"], trajectory.settings["loss"]
@@ -86,19 +102,49 @@ def flow_grid(
     upper: Fraction,
     populations: list[Literal["examples", "classes"]],
 ) -> pd.DataFrame:
-    """Measure each member of a grid.
+    """Measure each member of a grid; nan where its flow failed.
 
-    Quantities: ``learned``, when each class's mean probability of its own class passes one half for good, and
-    ``final``, that probability at the end; at each of `MOMENTS` ``rate_1``, ``rate_2``, ``alignment``,
-    ``separation_f``, ``separation_w``, and of all examples, with ``class_`` before of the means of classes,
-    ``sigma_1``, ``sigma_2`` and ``direction``: |cos| of the angle between the leading right singular vector then and
-    that when the rare classes are learned. By measure: ``rank`` at the same moments; ``lowest``; ``tail``,
-    its change over the last half decade of time; ``net``, its change while the rarest classes are learned (their
-    probabilities between `lower` and `upper`). By measure and threshold: ``swing``, the first four alternating
-    swings; the deepest fall after a rise since the warm-up's trough, ``fall``, and the part of one while the rarest
-    classes are learned, ``fall_rare``, or while all classes after the first are, ``fall_learning``. The trough is the
-    lowest rank until the first class is learned. ``phases``: whether a warm-up, a growth and a fall while the rarest
-    classes are learned follow one another.
+    Moments are five, in this order: the start, the first class is learned, the rarest classes begin to be (the first
+    of their probabilities passes `lower`), they are learned (all have passed `upper`), the end. ``rank`` to ``net`` are
+    measured by measure of the rank, what follows by measure and threshold.
+
+    Quantities
+    ----------
+    learned
+        Flow time at which the mean probability of its own class over a class's examples passes one half for good;
+        under the squared loss, the mean output. nan for a class that is never learned.
+    final
+        Mean probability of its own class over a class's examples at the end; under the squared loss, mean output.
+    rate_1, rate_2
+        Derivatives in time of the features' two largest singular values, u^T (df/dt) v, at each moment.
+    alignment
+        |cos| of the angle between the leading eigenvectors of f^T f and W W^T, at each moment.
+    separation_f, separation_w
+        Distance of the largest class's mean from that of all others, at each moment, in units of the root mean square
+        distance of a point from its own mean: of features, and of the classifier's columns. Infinite where nothing is
+        spread.
+    sigma_1, sigma_2
+        The features' two largest singular values, at each moment.
+    direction
+        |cos| of the angle between the features' leading right singular vector at each moment and that when the rarest
+        classes are learned.
+    class_sigma_1, class_sigma_2, class_direction
+        ``sigma_1``, ``sigma_2`` and ``direction`` of the means of classes in the place of the features.
+    rank
+        The rank at each moment.
+    lowest
+        The rank where it is lowest.
+    tail
+        Change of the rank over the last half decade of time.
+    net
+        Change of the rank while the rarest classes are learned, from the third moment to the fourth.
+    swing
+        The rank's first four alternating swings by the threshold at least, in their order: rises positive, falls
+        negative, 0 after the last.
+    `falls.falls_by_window`
+        By threshold.
+    `falls.three_phases`
+        By threshold.
     """
     f, W = _finite(trajectory)
     constants, loss, times = trajectory.constants, trajectory.settings["loss"], trajectory.time

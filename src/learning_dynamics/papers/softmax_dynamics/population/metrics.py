@@ -31,13 +31,25 @@ CELLS = (
 def class_flows(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> pd.DataFrame:
-    """Measure RankMe, centred, over examples and over classes.
+    """Measure RankMe, centred, over examples and over classes; nan where a flow failed.
 
-    ``net``: its change while the rarest classes are learned (between `lower` and `upper`). By threshold: ``fall_rare``,
-    the part of a fall after a rise since the warm-up's trough that lies in that time; ``phases``, whether a warm-up, a
-    growth and such a fall follow one another. ``end`` and ``peak``: the rank at the end, and its highest since the
-    trough. Of neither population: ``length_order``, the slope of the logarithm of a class's squared length over its
-    margin at the end on that of its size, over classes; empty where classes are equal.
+    Quantities
+    ----------
+    net
+        Change of the rank while the rarest classes are learned: from where the probability of the first of them passes
+        `lower` to where those of all have passed `upper`.
+    end
+        The rank at the end.
+    peak
+        The rank where it is highest since the warm-up's trough, its lowest until the first class is learned.
+    fall_rare
+        Deepest part of a fall of the rank after a rise, fall and rise by at least the threshold, since the warm-up's
+        trough: the part while the rarest classes are learned (see ``net``). 0 where nothing falls so.
+    `falls.three_phases`
+        By threshold.
+    length_order
+        Slope of log(|f_c|^2 / f_c w_c), a class's squared length over its margin at the end, on log(n_c), its size,
+        over classes c; of neither population. nan where classes are equal, or a margin is not positive.
     """
     constants = trajectory.constants
     sizes = constants["counts"]
@@ -79,7 +91,13 @@ def class_flows(
 def growing_directions(
     trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
 ) -> pd.DataFrame:
-    """Measure as `class_flows` does; a cell has one member."""
+    """Measure as `class_flows` does; a cell has one member.
+
+    Quantities
+    ----------
+    `class_flows`
+        All of them.
+    """
     return class_flows(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 
 

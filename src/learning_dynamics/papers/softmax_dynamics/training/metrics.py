@@ -35,15 +35,21 @@ def combinations(
 ) -> pd.DataFrame:
     """Measure RankMe, centred, over examples and over classes, along the course up to each number of `steps`.
 
-    ``learned``: whether at the end every example's own class has a probability above one half, that is, whether no
-    example's loss reaches log 2. ``diverged``: whether the mean loss at the end is above log V, that of uniform
-    predictions, from which small starts begin, or training left the finite numbers, then or later. A training that has
-    done neither is under way.
+    Ranks and their falls are nan where training left the finite numbers, at any step.
 
-    By population ``peak``, the highest rank since the warm-up's trough, and ``end``, that at the end. By threshold: the
-    part of a fall after a rise since that trough which comes while the rarest classes are learned (between `lower` and
-    `upper`), ``fall_rare``, or while all classes after the first are, ``fall_learning``, or at any time, ``fall``;
-    ``phases``, whether a warm-up, a growth and a fall while the rarest classes are learned follow one another.
+    Quantities
+    ----------
+    `outcomes`
+        Of neither population.
+    end
+        The rank at the end, by population.
+    peak
+        The rank where it is highest since the warm-up's trough, its lowest until the first class is learned, by
+        population.
+    `falls.falls_by_window`
+        By population and threshold.
+    `falls.three_phases`
+        By population and threshold.
     """
     constants = trajectory.constants
     sizes = constants["counts"]
@@ -81,7 +87,19 @@ def combinations(
 
 
 def outcomes(trajectory: Trajectory, kept: np.ndarray) -> dict[str, np.ndarray]:
-    """Return who has learned and who has diverged at the last of the kept records, shape (members,) each."""
+    """Return who has learned and who has diverged at the last of the kept records, shape (members,) each.
+
+    A training that has done neither is under way.
+
+    Quantities
+    ----------
+    learned
+        1 where at the end every example's own class has a probability above one half, that is, no example's loss
+        reaches log 2, 0 elsewhere.
+    diverged
+        1 where the mean loss at the end is above log V, that of uniform predictions, from which small starts begin, or
+        training left the finite numbers, then or later; 0 elsewhere.
+    """
     mean, largest = np.moveaxis(trajectory.series["loss"][:, kept][:, -1], -1, 0)
     failed = np.asarray(trajectory.undecided, dtype=bool)
     uniform = np.log(trajectory.constants["counts"].shape[1])
