@@ -31,11 +31,23 @@ def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
 def small_terms(X: np.ndarray, classes: int) -> Numbers:
     """Measure both terms of the loss while the deviations shrink and grow, and simplex frames where they are small.
 
-    Keys: ``scattered_nc1``, L_NC1 at `SCATTERS`; at the least of them, times the smallest singular value of the SNR
-    matrix where that is below one, ``scattered_nc23``, ||W M - Phi||_F / ||Phi||_F, which is what L_NC2/3 is the square
-    of, and ``frame_means``, ``frame_classifiers``, ``duality``, the distances of
-    class means and least-squares classifiers from simplex frames and from each other; and the same distances of the
-    class means' pseudo-inverse, ``frame_inverse`` and ``duality_inverse``.
+    Small are deviations at the least of `SCATTERS`, times the smallest singular value of the SNR matrix where that is
+    below one.
+
+    Quantities
+    ----------
+    scattered_nc1
+        L_NC1 while the standard deviation within classes grows from a thousandth to a thousand times that of the
+        renormalised features. Index: that factor, a quarter decade apart.
+    scattered_nc23
+        ||W M - Phi||_F / ||Phi||_F where deviations are small, which is what L_NC2/3 is the square of.
+    frame_means, frame_classifiers
+        Distance of the Gram matrix of class means, and of least-squares classifiers, from the nearest multiple of a
+        simplex frame's, relative, where deviations are small.
+    duality
+        Squared distance of least-squares classifiers from class means where deviations are small, both of unit norm.
+    frame_inverse, duality_inverse
+        ``frame_means`` and ``duality`` of the class means' pseudo-inverse in the place of means, and of classifiers.
     """
     size = len(X)
     terms = []
@@ -66,10 +78,16 @@ def _at_optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np
 def leaning_noise(X: np.ndarray, classes: int) -> Numbers:
     """Measure pinv(Sigma_B) Sigma_W where noise is large in a direction that leans a little towards the class means.
 
-    For each of `LEANS`, d: noise of variance 1/d along d u + sqrt(1 - d^2) n, with u the direction in which class
-    means differ least and n one in which they do not differ, and of variance d elsewhere. Keys, indexed by lean:
-    ``product_trace`` and ``product_norm``, trace and Frobenius norm of the product, ``condition``, the condition number
-    of Sigma_W. Nan where the class means span all directions.
+    For a lean d of `LEANS`: noise of variance 1/d along d u + sqrt(1 - d^2) n, with u the direction in which class
+    means differ least and n one in which they do not differ, and of variance d elsewhere.
+
+    Quantities
+    ----------
+    product_trace, product_norm
+        Trace and Frobenius norm of pinv(Sigma_B) Sigma_W where large noise leans by d towards the class means. Index:
+        d, 0.01, 0.001, 0.0001. nan where the class means span all directions.
+    condition
+        Condition number of Sigma_W of the features of ``product_trace``. Index: d.
     """
     U, _, _ = np.linalg.svd(central_path.signal_to_noise(X, classes))
     if len(X) < classes:

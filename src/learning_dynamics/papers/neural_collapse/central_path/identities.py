@@ -1,6 +1,6 @@
 """What the paper equates for any features, and what the same equations leave when a factor or a term is wrong.
 
-Each function returns relative gaps by quantity: zero to rounding where an equation holds. Names that end in
+Functions return relative gaps by quantity: zero to rounding where an equation holds. Names that end in
 ``--<alternative>`` belong to an altered equation, which a measurement worth its name must tell from the paper's.
 """
 
@@ -29,12 +29,22 @@ def least_squares(H: np.ndarray, classes: int, decay: float) -> np.ndarray:
 
 
 def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers:
-    """Gaps of Proposition 1, Theorems 1 and 2, for any extended classifier W.
+    """Gaps of Proposition 1, Theorems 1 and 2, for any extended classifier W, against a least-squares solver.
 
-    ``classifier``: the formula of the optimal classifier against the solver's; altered: half the weight decay, and
-    the covariance without the global mean's square. ``theorem_1``: loss against the solver's loss plus deviation;
-    altered: a deviation in the metric without the global mean's square. ``theorem_2``: the solver's loss against its
-    two parts; altered: the first part without weight decay, the second without its factor 1/C.
+    Quantities
+    ----------
+    classifier
+        Proposition 1's formula of the optimal classifier less the solver's, relative to the solver's.
+    classifier--half_decay, classifier--without_mean
+        ``classifier`` by altered formulas: half the weight decay, and the covariance without the global mean's square.
+    theorem_1
+        Loss of W less the solver's loss and the deviation L_LS^perp, relative to the loss of W (Theorem 1).
+    theorem_1--without_mean
+        ``theorem_1`` with the deviation in the metric without the global mean's square.
+    theorem_2
+        The solver's loss less its two terms L_NC1 and L_NC2/3, relative to the solver's loss (Theorem 2).
+    theorem_2--without_decay, theorem_2--without_classes
+        ``theorem_2`` with altered terms: L_NC1 without weight decay, and L_NC2/3 without its factor 1/C.
     """
     classes = len(W)
     within, means = moments(H, classes)
@@ -64,7 +74,12 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers
 def equation_6(H: np.ndarray, classes: int) -> Numbers:
     """Gaps of equation 6: W = M^T Sigma_T^{-1} / C and b = 1/C - W mu_G without weight decay, M centred.
 
-    Altered: Sigma_W in the place of Sigma_T, and a bias of 1/C alone.
+    Quantities
+    ----------
+    equation_6
+        Equation 6's weights and biases less those of a least-squares solver, relative to the solver's.
+    equation_6--within, equation_6--bias
+        ``equation_6`` altered: Sigma_W in the place of Sigma_T, and a bias of 1/C alone.
     """
     solved = least_squares(H, classes, 0.0)
     within, means = moments(H, classes)
@@ -84,7 +99,13 @@ def equation_6(H: np.ndarray, classes: int) -> Numbers:
 def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
     """Relative change of predictions and of loss under H -> A H, without weight decay (section 3.1).
 
-    Altered: the classifier of H kept for A H.
+    Quantities
+    ----------
+    predictions, losses
+        Change of the least-squares classifier's predictions, and of its loss, under H -> A H, relative to those of H
+        (section 3.1).
+    predictions--classifier_kept, losses--classifier_kept
+        ``predictions`` and ``losses`` where the classifier of H is kept for A H.
     """
     first, second = (collapse.least_squares_classifier(*moments(each, classes), decay=0.0) for each in (H, A @ H))
     scores, moved = first @ central_path.extended(H), second @ central_path.extended(A @ H)
@@ -100,9 +121,15 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
 def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
     """Gaps of Lemma 7, both ways: equal singular values and a null space of ones, against a simplex frame.
 
-    ``lemma_7``, the larger of: the Gram matrix of a matrix with both properties against a simplex frame's; the singular
-    values and the ones of a rotated simplex frame. Altered: a matrix with equal singular values whose null space is
-    another line, and one whose columns sum to zero but whose singular values differ.
+    Quantities
+    ----------
+    lemma_7
+        The larger of two gaps: the Gram matrix of a matrix with equal singular values and a null space of ones against
+        a simplex frame's; and what the singular values of a rotated simplex frame, and its product with ones, leave of
+        both properties, relative to the largest singular value (Lemma 7).
+    lemma_7--other_null_space, lemma_7--unequal_values
+        Gap of the Gram matrix, as in ``lemma_7``, of a matrix with equal singular values whose null space is another
+        line, and of one whose columns sum to zero but whose singular values differ.
     """
     U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(H, classes), full_matrices=False)
     U, Vt = U[:, : classes - 1], Vt[: classes - 1]

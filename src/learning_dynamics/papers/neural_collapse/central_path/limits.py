@@ -13,9 +13,15 @@ Numbers = dict[str, np.ndarray | np.floating | float]
 def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> Numbers:
     """Distances of features from what the singular vectors at the start say, over leading axes of X.
 
-    Keys: ``vectors``, the part of the signal-to-noise matrix outside of sum_j x_j u_j v_j^T, relative to all of it
-    (Lemma 6); ``snr_limit``, ||SNR / omega_max - U V^T||_F (eq. 10); ``features_limit``, the same of the features,
-    ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(examples) (eq. 11).
+    Quantities
+    ----------
+    vectors
+        The part of the SNR matrix outside of sum_j x_j u_j v_j^T, u_j and v_j its singular vectors at the start,
+        relative to all of it (Lemma 6).
+    snr_limit
+        ||SNR / omega_max - U V^T||_F, U and V of the start (eq. 10).
+    features_limit
+        ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(N), for N examples of each class (eq. 11).
     """
     U, _, Vt = np.linalg.svd(central_path.signal_to_noise(start, classes), full_matrices=False)
     U, V = U[:, : classes - 1], Vt[: classes - 1].T
@@ -33,8 +39,18 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> Numbers:
 def collapse_along(X: np.ndarray, classes: int) -> Numbers:
     """Neural collapse of renormalised features and their least-squares classifier, over leading axes.
 
-    Keys: ``trace``, tr(pinv(Sigma_B) Sigma_W); ``nc2_norms``, ``nc2_angles``, ``nc3``: see `measures.collapse`;
-    ``nc4``, the share of examples that the classifier and the nearest class mean label differently.
+    Quantities
+    ----------
+    trace
+        tr(pinv(Sigma_B) Sigma_W).
+    nc2_norms
+        Standard deviation of the class means' norms over the mean of these.
+    nc2_angles
+        Mean of |cos + 1 / (C - 1)| over pairs of class means.
+    nc3
+        || W / ||W||_F - M / ||M||_F ||_F^2 for the classifier W and class means M, as rows.
+    nc4
+        Share of examples that the classifier and the nearest class mean label differently.
     """
     means = np.swapaxes(central_path.class_means(X, classes), -1, -2)
     W = central_path.classifier(X, classes)

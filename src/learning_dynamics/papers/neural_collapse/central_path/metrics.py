@@ -35,17 +35,53 @@ Numbers = dict[str, Any]
 def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.DataFrame:
     """Measure what holds of any features: the loss's identities, the tangent maps, and the flows' speeds.
 
-    Quantities of features that are neither centred nor normalised, all gaps relative: those of `identities`, the first
-    three and their alterations once for each of `decays` (index 1, 2, ...), ``predictions`` and ``losses`` under H ->
-    A H with A positive definite, symmetric, general (index 1, 2, 3); ``loss``, ``loss_nc1``, ``loss_nc23`` without
-    weight decay; ``trace``, tr(pinv(Sigma_B) Sigma_W); ``omega``, SNR singular values. Quantities of the renormalised
-    features: ``trace_renormalised``; ``curve_equation``, ``curve_velocity``, ``codimension`` (Proposition 3, and of its
-    `tangents.ALTERED_EQUATIONS`);
-    ``image``, ``idempotence``, ``tangent_moved``, ``asymmetry`` of each tangent map (Proposition 4);
-    ``remainder`` of renormalised steps (Lemma 2, index: `tangents.STEPS`); ``slope``, ``slope--lemma_3``,
-    ``slope--without_shrinking`` (Lemma 3); ``adjoint_gradient``, ``printed_gradient``, ``gradient_normal`` (Lemma 4);
-    ``speed``, d omega_j / dt by central differences. Quantities of features with other deviations from the same class
-    means: those of `converses.small_terms` and `converses.leaning_noise`.
+    ``classifier`` to ``losses--classifier_kept`` and ``loss`` to ``omega`` belong to features that are neither centred
+    nor normalised, the rest to the renormalised ones. Those of `identities.classifier_identities` are measured at each
+    of `decays` (index 1, 2, ...), those of `identities.invariance` with A positive definite, symmetric, general (index
+    1, 2, 3).
+
+    Quantities
+    ----------
+    `identities.classifier_identities`
+        At each weight decay.
+    `identities.equation_6`
+        Of the same features.
+    `identities.invariance`
+        Under three maps.
+    `identities.simplex_frames`
+        Of frames made of the features' singular vectors.
+    loss, loss_nc1, loss_nc23
+        The loss of the least-squares classifier and its terms L_NC1 and L_NC2/3, without weight decay: half the squared
+        error, summed over classes and averaged over examples.
+    trace
+        tr(pinv(Sigma_B) Sigma_W).
+    omega
+        SNR singular values omega_j but the one that is zero, descending: those of Sigma_W^{-1/2} (class means less
+        their mean).
+    trace_renormalised
+        tr(pinv(Sigma_B) Sigma_W) of the renormalised features.
+    `tangents.manifold_gaps`
+        Proposition 3.
+    `tangents.map_gaps`
+        Proposition 4.
+    remainder
+        What a renormalised step leaves beyond its first order by a tangent map T, ||R(X + h Z) - X - h T(Z)|| /
+        ||h Z||, for the printed map, the orthogonal projection and the printed map with a minus sign (Lemma 2). Index:
+        h in units of the features' size, 0.004, 0.002, 0.001.
+    slope
+        d omega_j along the printed map's image of Z, by central differences at two steps, extrapolated.
+    slope--lemma_3
+        What Lemma 3 says of ``slope``: (y_j / N - omega_j C x_j) . dx_j in aligned coordinates.
+    slope--without_shrinking
+        The first product of ``slope--lemma_3`` alone, which is the slope along the orthogonal projection.
+    `tangents.adjoint_gaps`
+        Lemma 4.
+    speed
+        d omega_j / dt by central differences at two steps, extrapolated: of both flows, and of one step of descent.
+    `converses.small_terms`
+        Of features with other deviations from the same class means.
+    `converses.leaning_noise`
+        Of features with other deviations from the same class means.
     """
     tables = []
     for size in trajectory.settings["sizes"]:
@@ -61,11 +97,23 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.Da
 
 @columns(*CENTRAL_PATH)
 def renormalised_flows(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure both flows over time.
+    """Measure both flows over time; nan where a flow could not be carried on.
 
-    Quantities: ``omega``, SNR singular values; ``loss``, ``loss_nc1``, ``loss_nc23``; ``excess``, omega_max /
-    omega_min - 1; ``drift``, largest entry of |Sigma_W - I|; ``vectors``, ``snr_limit``, ``features_limit``, ``trace``,
-    ``nc2_norms``, ``nc2_angles``, ``nc3``, ``nc4``: see `limits`.
+    Quantities
+    ----------
+    omega
+        SNR singular values omega_j but the one that is zero, descending.
+    loss, loss_nc1, loss_nc23
+        The loss of the least-squares classifier and its terms L_NC1 and L_NC2/3, without weight decay: half the squared
+        error, summed over classes and averaged over examples.
+    excess
+        omega_max / omega_min - 1.
+    drift
+        Largest entry of |Sigma_W - I|.
+    `limits.limit_gaps`
+        Against the start.
+    `limits.collapse_along`
+        Of the flow's features.
     """
     tables = []
     for size in trajectory.settings["sizes"]:
@@ -80,8 +128,14 @@ def renormalised_flows(trajectory: Trajectory) -> pd.DataFrame:
 def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
     """Measure gradient descent with renormalisation.
 
-    Quantities: ``omega``; ``omega--one_step``, the exact map of one step iterated from the same start; ``vectors``
-    (Lemma 6).
+    Quantities
+    ----------
+    omega
+        SNR singular values omega_j but the one that is zero, descending.
+    omega--one_step
+        ``omega`` by the exact map of one step, iterated from the same start.
+    vectors
+        The part of the SNR matrix outside of its singular vectors at the start, relative to all of it (Lemma 6).
     """
     tables = []
     for size in trajectory.settings["sizes"]:

@@ -36,10 +36,20 @@ ALTERED_EQUATIONS: dict[str, renormalised.TangentMap] = {
 def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
     """What tells the solutions of Proposition 3's equation from the velocities of curves on the manifold.
 
-    The curve renormalised(X + h Z) stays on the manifold: ``curve_equation``, what its velocity leaves of X C Z^T +
-    Z C X^T; ``curve_velocity``, its velocity less Z where Z is made to solve the equation, both relative to Z;
-    ``codimension``, the rank of Z -> X C Z^T + Z C X^T. ``curve_equation`` and ``codimension`` of `ALTERED_EQUATIONS`
-    have their names after a ``--``.
+    Quantities
+    ----------
+    curve_equation
+        X C V^T + V C X^T for the velocity V of the curve renormalised(X + h Z), which stays on the manifold, relative
+        to X C Z^T + Z C X^T (Proposition 3).
+    curve_velocity
+        Velocity of the curve renormalised(X + h Z) less Z, where Z is made to solve the equation of
+        ``curve_equation``, relative to Z (Proposition 3).
+    codimension
+        Rank of the map Z -> X C Z^T + Z C X^T.
+    curve_equation--minus_sign, codimension--minus_sign
+        ``curve_equation`` and ``codimension`` of an equation with a minus between its products.
+    curve_equation--uncentred, codimension--uncentred
+        ``curve_equation`` and ``codimension`` of an equation without the class-centring C.
     """
 
     def slope(direction: np.ndarray) -> np.ndarray:
@@ -64,9 +74,17 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
 def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalised.TangentMap) -> Numbers:
     """How far a tangent map is from a projection onto the tangent space, and from an orthogonal one.
 
-    Keys: ``image``, what the map's image leaves of X C Z^T + Z C X^T, relative to that of Z; ``idempotence``, a second
-    application against the first; ``tangent_moved``, the change of matrices that are tangent already; ``asymmetry``,
-    ||T - T^T||_F / ||T||_F for the map as a matrix T, zero if and only if it is self-adjoint.
+    Quantities
+    ----------
+    image
+        X C T(Z)^T + T(Z) C X^T for the image of Z under the tangent map T, relative to X C Z^T + Z C X^T (Proposition
+        4).
+    idempotence
+        Image of a second application of the map less that of the first, relative to the first.
+    tangent_moved
+        Change of a matrix that is tangent already under the map, relative to it.
+    asymmetry
+        ||T - T^T||_F / ||T||_F for the map as a matrix T, zero if and only if it is self-adjoint.
     """
     image = tangent_map(X, Z, classes)
     tangent = renormalised.orthogonal_projection(X, Z[::-1], classes)
@@ -83,9 +101,13 @@ def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalis
 def adjoint_gaps(X: np.ndarray, classes: int) -> Numbers:
     """What Lemma 4 does to the gradient when it moves the printed map across the inner product.
 
-    Keys: ``adjoint_gradient``, the adjoint map of the gradient less the gradient; ``printed_gradient``, the printed map
-    of it less the gradient; ``gradient_normal``, the part of the gradient that is normal to the manifold, all
-    relative to the gradient.
+    Quantities
+    ----------
+    adjoint_gradient, printed_gradient
+        Image of the gradient under the printed map's adjoint, and under the printed map, less the gradient, relative to
+        it (Lemma 4).
+    gradient_normal
+        The part of the gradient that is normal to the manifold, relative to the gradient.
     """
     gradient = central_path.gradient(X, classes)
     return {

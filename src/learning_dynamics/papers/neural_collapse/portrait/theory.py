@@ -15,8 +15,15 @@ def coordinates(
 ) -> Iterator[tuple[str, str, int, int, int, float]]:
     """Yield rows (split, quantity, coordinate, label, example, value) of what lies in the plane of three class means.
 
-    The origin is the average of the three means and the first axis points at that of class 0. Classifiers are centred
-    among themselves. Features are those of the first images of each class.
+    Quantities
+    ----------
+    portrait_feature
+        Coordinates of the features of the first images of each class, in the plane of the first three class means:
+        its origin is their average, its first axis points at that of class 0.
+    portrait_mean
+        Coordinates of the three class means in the plane of ``portrait_feature``.
+    portrait_classifier
+        Coordinates of the three classifiers, less their average, in the plane of ``portrait_feature``.
     """
     chosen = means[:CLASSES]
     centre = chosen.mean(axis=0)

@@ -32,6 +32,20 @@ def frozen_body(
 ) -> dict[str, float]:
     """Train the last layer alone, from the least-squares classifier on, and return its mean deviations.
 
+    Quantities
+    ----------
+    split_sampling
+        Mean of L_LS^perp, on the features of evaluation mode, of a last layer that is trained on the frozen body, on
+        batches of features of evaluation mode.
+    split_batches
+        ``split_sampling`` with batches of features of training mode.
+    split_replaced
+        ``split_sampling`` with batches drawn with replacement.
+    split_law
+        First order of ``split_replaced`` in the learning rate: ``rate / (4 batch (1 - momentum)) E[|e|^2 |h|^2]`` with
+        the errors e of the least-squares classifier and extended features h. Epochs that show each image once have
+        less noise than that.
+
     Parameters
     ----------
     network : Classifier
@@ -46,11 +60,7 @@ def frozen_body(
     Returns
     -------
     dict
-        The mean of L_LS^perp on the features of evaluation mode: ``split_sampling`` and ``split_batches``, where
-        batches have features of evaluation and of training mode; ``split_replaced``, of evaluation mode with batches
-        drawn with replacement, and ``split_law``, its first order in the learning rate, ``rate / (4 batch (1 -
-        momentum)) E[|e|^2 |h|^2]`` with the errors e of the least-squares classifier and extended features h. Epochs
-        that show each image once have less noise than that.
+        From quantity to number.
     """
     rate, momentum, decay, batch = (settings[key] for key in ("learning_rate", "momentum", "weight_decay", "batch"))
     body = copy.deepcopy(network.body).train()

@@ -43,29 +43,63 @@ def training(
     """Measure collapse at every recorded epoch of a training.
 
     Networks are in evaluation mode, on all images of a split. Class means are centred by their unweighted average;
-    classifiers are not centred. Quantities, on train images unless said otherwise:
-    ``error``, share of images misclassified (train and test);
-    ``nc1``, Tr(Sigma_W pinv(Sigma_B)) / C (train and test);
-    ``equinorm``, ``equiangular``, ``maximal_angle`` with ``_means`` (train and test) or ``_classifiers``;
-    ``self_duality`` (with the means of train and of test features);
-    ``nc4``, share of images for which network and nearest train class mean differ (train and test);
-    ``snr``, singular values of Sigma_W^(-1/2) times the centred class means;
-    ``features``, ``classes``, ``examples``, the numbers P, C and N (images of each class);
-    ``rank``, the numerical rank of Sigma_W;
-    for MSE ``loss`` with its weight-decay term, summed example by example, ``loss_decay``, that term alone, and
-    ``loss_nc1``, ``loss_nc23``, ``loss_ls_perp``, the terms that the loss decomposes into, with
-    ``loss_nc1_decay`` and ``loss_ls_perp_decay``, what weight decay adds to them; the same with ``--notebook``, for the
-    loss and the least-squares classifier of another weight decay than the trained one;
-    ``split_sampling``, ``split_batches``, ``split_replaced``, ``split_law``: see `deviation.frozen_body`, at the last
-    recorded epoch at the full learning rate;
-    ``dead_features``, share of features that vanish on every image;
-    ``robustness``, mean l2 norm of DeepFool's perturbation over the norm of the standardised image, and
-    ``robustness_fooled``, share of images that it did fool (test, at some epochs, and where train errors end);
-    ``robustness_crossing``, the same for where the decision changes on the straight way to the nearest train
-    image that is decided differently, and ``robustness_smallest``, for the smaller of both, DeepFool's where it did
-    change the decision;
-    ``portrait_feature``, ``portrait_mean``, ``portrait_classifier``: coordinates in the plane of three class
-    means, centred (seed 0, three epochs).
+    classifiers are not centred. Quantities belong to train images unless they say otherwise; those of the loss and of
+    its terms are measured under MSE alone. Robustness is measured on test images at some epochs, and where train errors
+    end.
+
+    Quantities
+    ----------
+    error
+        Share of images misclassified; train and test.
+    nc1
+        Tr(Sigma_W pinv(Sigma_B)) / C; train and test. nan where class means span fewer than C - 1 directions.
+    equinorm_means, equinorm_classifiers
+        Standard deviation over mean of the norms of class means, train and test, and of classifiers.
+    equiangular_means, equiangular_classifiers
+        Standard deviation of the cosines between class means, train and test, and between classifiers.
+    maximal_angle_means, maximal_angle_classifiers
+        Mean of |cos + 1 / (C - 1)| over pairs of class means, train and test, and of classifiers.
+    self_duality
+        || W / ||W||_F - M / ||M||_F ||_F^2 for classifiers W and class means M; train and test, as the means are.
+    nc4
+        Share of images for which network and nearest train class mean differ; train and test.
+    snr
+        Singular values of Sigma_W^(-1/2) times the class means, without directions in which features vary no more
+        than float32 rounds.
+    features, classes, examples
+        The numbers P of features, C of classes, and N of images of each class.
+    rank
+        Numerical rank of Sigma_W: directions in which features vary more than float32 rounds.
+    loss
+        MSE loss with its weight-decay term, summed example by example: half the squared error, summed over classes and
+        averaged over images.
+    loss_decay
+        The weight-decay term of ``loss``.
+    loss_nc1, loss_nc23, loss_ls_perp
+        The terms that ``loss`` decomposes into, L_NC1, L_NC2/3 and L_LS^perp (Theorems 1 and 2).
+    loss_nc1_decay, loss_ls_perp_decay
+        What weight decay adds to ``loss_nc1`` and ``loss_ls_perp``.
+    loss--notebook, loss_decay--notebook
+        ``loss`` and ``loss_decay`` with the weight decay of the authors' notebook, another than the trained one.
+    loss_nc1--notebook, loss_nc23--notebook, loss_ls_perp--notebook
+        The terms that ``loss--notebook`` decomposes into, with the least-squares classifier of its weight decay.
+    loss_nc1_decay--notebook, loss_ls_perp_decay--notebook
+        What the notebook's weight decay adds to ``loss_nc1--notebook`` and ``loss_ls_perp--notebook``.
+    `deviation.frozen_body`
+        At the last recorded epoch at the full learning rate; under MSE.
+    dead_features
+        Share of features that vanish on every image.
+    robustness
+        l2 norm of DeepFool's perturbation over the norm of the standardised image, mean over images; test.
+    robustness_fooled
+        Share of images whose decision DeepFool's perturbation did change; test.
+    robustness_crossing
+        Distance to where the decision changes on the straight way to the nearest train image that is decided
+        differently, over the norm of the standardised image, mean over images; test. nan where an image has none.
+    robustness_smallest
+        The smaller of both relative distances, DeepFool's where it did change the decision, mean over images; test.
+    `portrait.theory.coordinates`
+        Of seed 0, at the first, the middle and the last epoch.
 
     Parameters
     ----------
