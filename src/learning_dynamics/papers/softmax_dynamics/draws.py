@@ -62,6 +62,12 @@ def monotone(table: Table, measure: str, threshold: float, **where: Any) -> np.n
     return values(table, "fall", 0, measure, threshold, **where) < threshold
 
 
+def first_two(course: Table, quantity: Quantity) -> pd.DataFrame:
+    """Return a quantity's first two entries along a course, by seed and time: a column for each."""
+    rows = select(course, quantity, index=[1, 2])
+    return rows.pivot_table(index=["seed", "time"], columns="index", values="value")
+
+
 def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the difference of two independent shares, with Newcombe's interval from Wilson's."""
     found = [(np.mean(part), stats.binomtest(int(np.sum(part)), len(part))) for part in (first, second)]

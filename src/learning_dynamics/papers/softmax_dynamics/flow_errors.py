@@ -39,7 +39,7 @@ def truncation_error(simple: float) -> float:
     return 10 * simple**4
 
 
-def rate_errors(table: Table, quantity: Quantity, speed: str, smooth: pd.Series) -> np.ndarray:
+def rate_errors(table: Table, quantity: Quantity, speed: Quantity, smooth: pd.Series) -> np.ndarray:
     """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time).
 
     nan for a member whose flow failed, so that it stays undecided and is not dropped.

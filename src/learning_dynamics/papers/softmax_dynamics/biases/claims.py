@@ -24,6 +24,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     NOT_UNIFORM,
     START,
     TREATED,
+    first_two,
     learning_times,
     members,
     sizes_of,
@@ -102,10 +103,7 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
         starts.pivot_table(index=["scale", "seed"], columns="index", values=name).abs() for name in ("rate", "sigma")
     )
     seen = (wide[1] > wide[2]).to_numpy()
-    sigma, rate = (
-        select(course, name, index=[1, 2]).pivot_table(index=["seed", "time"], columns="index", values="value")
-        for name in ("sigma", "rate")
-    )
+    sigma, rate = first_two(course, "sigma"), first_two(course, "rate")
     # up to the last class learned
     worst = select(course, "probability").groupby(["seed", "time"])["value"].min().unstack("time")
     ongoing = worst.to_numpy() <= 0.5

@@ -11,13 +11,13 @@ from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import Estimate, mean, median, share
 from learning_dynamics.papers.softmax_dynamics import theory
+from learning_dynamics.papers.softmax_dynamics.draws import first_two, sizes_of, slopes_by_scale, times_by_scale, values
 from learning_dynamics.papers.softmax_dynamics.draws import learning_times as times_learned
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
-from learning_dynamics.papers.softmax_dynamics.draws import sizes_of, slopes_by_scale, times_by_scale, values
 from learning_dynamics.papers.softmax_dynamics.panels import class_colours, learned_times, line
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 
 def biases(skewed: Table) -> Drawn:
@@ -39,20 +39,14 @@ def biases(skewed: Table) -> Drawn:
     aligning.set(ylabel=r"$|\cos|$ of leading eigenvectors", ylim=(0, 1.05))
     second = aligning.twinx()
     second.spines["right"].set_visible(True)
-    for name, colour, label in (
-        ("separation_f", "blue", "features apart"),
-        ("separation_w", "orange", "weights apart"),
-    ):
-        line(second, select(skewed, name), COLOURS[colour], label)
+    line(second, select(skewed, "separation_f"), COLOURS["blue"], "features apart")
+    line(second, select(skewed, "separation_w"), COLOURS["orange"], "weights apart")
     second.set(yscale="log", ylabel="distance / spread")
     lines = [*aligning.lines, *second.lines]
     aligning.legend(
         lines, [one.get_label() for one in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
     )
-    sigma, rate = (
-        select(skewed, name, index=[1, 2]).pivot_table(index=["seed", "time"], columns="index", values="value")
-        for name in ("sigma", "rate")
-    )
+    sigma, rate = first_two(skewed, "sigma"), first_two(skewed, "rate")
     for more, colour, label in (
         (rate[1] > rate[2], "blue", r"$\dot\sigma_1 > \dot\sigma_2$"),
         (rate[1] / sigma[1] > rate[2] / sigma[2], "vermilion", r"$\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$"),
@@ -110,6 +104,9 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     def shares(holds: np.ndarray, kept: np.ndarray) -> list[Estimate]:
         return [share(int(holds[kept & (scale == one)].sum()), int((kept & (scale == one)).sum())) for one in scales]
 
+    def grown_apart(separation: Quantity) -> np.ndarray:
+        return values(grid, separation, 2, skewed=True) / values(grid, separation, 1, skewed=True)
+
     times = times_learned(grid, skewed=True)
     sizes = np.array([sizes_of(counts) for counts in cells["counts"]])
     larger = sizes[:, :, None] > sizes[:, None, :]
@@ -123,11 +120,13 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
         close = values(grid, "alignment", place, skewed=True) >= cosine
         draw(aligned, shares(close, gaussian), colour, label)
     aligned.axhline(2 * np.arccos(cosine) / np.pi, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
-    for name, colour, label in (("separation_f", "blue", "features"), ("separation_w", "orange", "weights")):
-        factor = values(grid, name, 2, skewed=True) / values(grid, name, 1, skewed=True)
+    for factor, colour, label in (
+        (grown_apart("separation_f"), "blue", "features"),
+        (grown_apart("separation_w"), "orange", "weights"),
+    ):
         draw(apart, [median(factor[scale == one]) for one in scales], colour, label)
     apart.axhline(1.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
-    first, second = (values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2"))
+    first, second = values(grid, "sigma_1", None, skewed=True), values(grid, "sigma_2", None, skewed=True)
     for begin, fmt, shift in ((2, "o", 1.0), (3, "s", 1.15)):
         grown = (first[:, begin + 1] - first[:, begin]) > (second[:, begin + 1] - second[:, begin])
         falls = (first / second)[:, begin + 1] < (first / second)[:, begin]
@@ -179,8 +178,8 @@ def _learned_by_scale(axis: Axes, table: Table, sizes: list[int]) -> None:
     slopes = zip(theory.pair_times(sizes), theory.times_one_by_one(sizes), strict=True)
     styles = zip(class_colours(len(sizes)), "os^D", strict=False)
     for index, ((colour, marker), (factor, other)) in enumerate(zip(styles, slopes, strict=True), start=1):
-        by_scale = select(table, "learned", index=index).groupby("scale")["value"]
-        low, middle, high = (by_scale.quantile(q) for q in (0.25, 0.5, 0.75))
+        times = select(table, "learned", index=index).groupby("scale")["value"]
+        low, middle, high = (times.quantile(q) for q in (0.25, 0.5, 0.75))
         at = np.log(1 / middle.index.to_numpy())
         axis.errorbar(
             at, middle, yerr=[middle - low, high - middle], fmt=marker, ms=4.5, lw=1, color=colour, zorder=3,

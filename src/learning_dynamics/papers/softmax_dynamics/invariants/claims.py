@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Checks, Finding, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Check, Checks, Finding, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import mean, slope
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
@@ -42,6 +42,16 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
 
     def judge(factor: float) -> Checks:
         turned = [_scaled(table, factor) for table in (curves, flow)]
+
+        def along_the_flow(name: str, lemma: Quantity, speed: Quantity) -> Check:
+            return every_draw(
+                rf"largest error of $\dot\sigma_k({name})$ along the flow, relative to $|\dot {name}|$",
+                rate_errors(turned[1], lemma, speed, flow_smooth),
+                at_most=difference_error(simple),
+                because="rounding of the differences",
+                left_out=_seen(flow_smooth),
+            )
+
         yield every_draw(
             r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
             rate_errors(turned[0], "lemma", "speed", curve_smooth),
@@ -49,14 +59,8 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
             because="truncation of fourth-order differences",
             left_out=_seen(curve_smooth),
         )
-        for factor_name, name in (("f", "f"), ("w", "W")):
-            yield every_draw(
-                rf"largest error of $\dot\sigma_k({name})$ along the flow, relative to $|\dot {name}|$",
-                rate_errors(turned[1], f"lemma_{factor_name}", f"speed_{factor_name}", flow_smooth),
-                at_most=difference_error(simple),
-                because="rounding of the differences",
-                left_out=_seen(flow_smooth),
-            )
+        yield along_the_flow("f", "lemma_f", "speed_f")
+        yield along_the_flow("W", "lemma_w", "speed_w")
 
     rivals = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
     return Finding(judge, 1.0, rivals, facts={"simple": simple})
@@ -76,15 +80,14 @@ def conservation(balanced: Table, gaussian: Table) -> Finding:
     something to conserve.
     """
     flows = (balanced, gaussian)
-    largest = {
-        quantity: np.concatenate([by_draw(table, quantity).max(axis=1) for table in flows])
-        for quantity in ("drift", "imbalance")
-    }
+
+    def largest(quantity: Quantity) -> np.ndarray:
+        return np.concatenate([by_draw(table, quantity).max(axis=1) for table in flows])
 
     def judge(quantity: Quantity) -> Checks:
         yield equal_on_every_draw(
             r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
-            largest[quantity],
+            largest(quantity),
             0.0,
             tolerance=flow_error(flows),
             relative_to=1.0,
@@ -92,8 +95,12 @@ def conservation(balanced: Table, gaussian: Table) -> Finding:
             because="10 rtol",
         )
 
-    rivals = {"the factors become equal: the difference itself vanishes": "imbalance"}
-    return Finding(judge, "drift", rivals, facts={"imbalance": float(largest["imbalance"].max())})
+    return Finding(
+        judge,
+        "drift",
+        {"the factors become equal: the difference itself vanishes": "imbalance"},
+        facts={"imbalance": float(largest("imbalance").max())},
+    )
 
 
 @claim("Eq. 12, as steps", scope="cross-entropy, balanced starts, four learning rates", origin="ours")
@@ -133,9 +140,8 @@ def equation_12(inputs: Table) -> Finding:
     the features get as far as {correlated:.0%} of their size away from free ones in the median draw: the reduction is
     to orthonormal inputs.
     """
-    worst, error = (
-        select(inputs, name).groupby(["correlation", "seed"])["value"].max() for name in ("departure", "looser")
-    )
+    worst = select(inputs, "departure").groupby(["correlation", "seed"])["value"].max()
+    error = select(inputs, "looser").groupby(["correlation", "seed"])["value"].max()
     most, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
 
     def judge(correlation: float) -> Checks:
@@ -165,24 +171,21 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
     """
 
     def judge(tables: Sequence[Table]) -> Checks:
-        def worst(quantity: Quantity) -> np.ndarray:
-            return np.concatenate([by_draw(table, quantity).max(axis=1) for table in tables])
-
-        for name, quantity in (
-            (r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$", "spectra"),
-            (
-                r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
-                "directions",
-            ),
-        ):
-            yield equal_on_every_draw(
+        def agree(name: str, quantity: Quantity) -> Check:
+            return equal_on_every_draw(
                 name,
-                worst(quantity),
+                np.concatenate([by_draw(table, quantity).max(axis=1) for table in tables]),
                 0.0,
                 tolerance=flow_error(flows),
                 relative_to=1.0,
                 resolution=RESOLUTION,
                 because="10 rtol",
             )
+
+        yield agree(r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$", "spectra")
+        yield agree(
+            r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
+            "directions",
+        )
 
     return Finding(judge, list(flows), {"starts that are not balanced": [unbalanced]})

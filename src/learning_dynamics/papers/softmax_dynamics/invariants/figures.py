@@ -16,7 +16,7 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
 )
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 
 def invariants(
@@ -66,17 +66,18 @@ def invariants(
 
 def _lemma(axis: Axes, curves: Table, flow: Table, simple: float) -> None:
     """Draw errors of predicted rates against the gap of the spectrum, and their bounds."""
-    for quantity, speed, table, colour, label in (
-        ("lemma", "speed", curves, "orange", "curves"),
-        ("lemma_w", "speed_w", flow, "sky", "flow, $W$"),
-        ("lemma_f", "speed_f", flow, "blue", "flow, $f$"),
-    ):
+
+    def draw(quantity: Quantity, speed: Quantity, table: Table, colour: str, label: str) -> None:
         rows = select(table, quantity)
         error = (rows["value"] - rows["predicted"]).abs().groupby([rows["seed"], rows["time"]]).max()
         relative = (error / at_each_time(table, speed)).clip(lower=1e-17)
         axis.plot(
             at_each_time(table, "gap"), relative, ".", ms=1.5, color=COLOURS[colour], label=label, rasterized=True
         )
+
+    draw("lemma", "speed", curves, "orange", "curves")
+    draw("lemma_w", "speed_w", flow, "sky", "flow, $W$")
+    draw("lemma_f", "speed_f", flow, "blue", "flow, $f$")
     ends = np.geomspace(0.2 * simple, 1.0, 50)
     axis.plot(ends, difference_error(ends), color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
     axis.axhline(truncation_error(simple), color=COLOURS["orange"], lw=0.9, ls=(0, (4, 2)))

@@ -137,7 +137,7 @@ def phases_entropy_seeking(
     others, these share what probability it leaves and count as begun as soon as it is learned.
     """
     rank = values(grid, "rank", None, measure, skewed=True)
-    sizes = [values(grid, name, None, skewed=True) for name in ("sigma_1", "sigma_2")]
+    sizes = [values(grid, "sigma_1", None, skewed=True), values(grid, "sigma_2", None, skewed=True)]
     undecided = np.isnan(rank).any(axis=1)
     times = learning_times(grid, skewed=True)
     scale = members(grid, skewed=True)["scale"].to_numpy()

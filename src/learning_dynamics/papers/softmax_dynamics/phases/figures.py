@@ -235,7 +235,10 @@ def phases(
 def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[float]]:
     cells = members_of(table)
     words = shapes(table, measure, threshold)
-    falls = {name: values(table, name, 0, measure, threshold) >= threshold for name in ("fall", "fall_rare")}
+    falls = {
+        "fall": values(table, "fall", 0, measure, threshold) >= threshold,
+        "fall_rare": values(table, "fall_rare", 0, measure, threshold) >= threshold,
+    }
     shown = rule(words, falls)
     sizes = sorted(cells["counts"].unique(), reverse=True)
     scales = sorted(cells["scale"].unique())

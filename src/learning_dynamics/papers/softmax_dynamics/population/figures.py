@@ -226,8 +226,8 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
 def _drops(table: Table, population: str) -> pd.Series:
     """Return how far each draw's rank ends below its highest."""
     key = ["counts", "scale", "dimension", "seed"]
-    peak, end = (select(table, name, population=population).set_index(key)["value"] for name in ("peak", "end"))
-    return peak - end
+    peak = select(table, "peak", population=population).set_index(key)["value"]
+    return peak - select(table, "end", population=population).set_index(key)["value"]
 
 
 def _falls_by_dimension(
