@@ -300,20 +300,26 @@ def corollary_2(flows: Table) -> Finding:
     there (see `appendix_d_6`). Equation 11: the deviations never move and only $\omega_{\max}$ grows, so that the
     squared distance is $CP/\omega_{\max}^2$ and that of equation 10.
     """
-    powers = {"snr_limit": -1, "nc2_norms": -1, "nc2_angles": -1, "nc3": -2}
 
     def judge(told: tuple[float, str]) -> Checks:
         speed, eleven = told
+
+        def vanishes(distance: Quantity, flow: str, order: int) -> list[Check]:
+            return [
+                _law(flows, distance, flow, speed * -order, order=order),
+                _left(flows, distance, flow, order=order),
+            ]
+
         checks = []
         for flow in BOTH:
-            for quantity, power in powers.items():
-                checks += [
-                    _law(flows, quantity, flow, speed * power, order=-power),
-                    _left(flows, quantity, flow, order=-power),
-                ]
+            checks += vanishes("snr_limit", flow, 1) + vanishes("nc2_norms", flow, 1)
+            checks += vanishes("nc2_angles", flow, 1) + vanishes("nc3", flow, 2)
             errors = []
             for (C, _, P, omega), (*_, distance), (*_, gap) in zip(
-                *(by_size(flows, name, flow) for name in ("omega", "features_limit", "snr_limit")), strict=True
+                by_size(flows, "omega", flow),
+                by_size(flows, "features_limit", flow),
+                by_size(flows, "snr_limit", flow),
+                strict=True,
             ):
                 still = omega[:, :1, 0] if eleven == "start" else omega[..., 0]
                 expected = np.hypot(np.sqrt((1 if eleven == "one class" else C) * P) / still, gap[..., 0])
@@ -363,7 +369,9 @@ def _every_draw(
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, tuple[int, int] | None]]:
     """Yield of each draw its classes, a distance, the spectrum and its spread over time, and its visible decade."""
     for (classes, _, _, values), (*_, omega), (*_, excess), decades in zip(
-        *(by_size(flows, name, flow) for name in (quantity, "omega", "excess")),
+        by_size(flows, quantity, flow),
+        by_size(flows, "omega", flow),
+        by_size(flows, "excess", flow),
         _visible_decades(flows, flow),
         strict=True,
     ):
@@ -547,8 +555,8 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     def on_network(table: Table) -> np.ndarray:
         """Return the trace over the sum at the last epoch; nan where the covariance lacks rank."""
         last = table["epoch"].max()
-        counts, rank, nc1 = (by_seed(table, name).loc[last] for name in ("classes", "rank", "nc1"))
-        full = rank == by_seed(table, "features").loc[last]
+        counts, nc1 = by_seed(table, "classes").loc[last], by_seed(table, "nc1").loc[last]
+        full = by_seed(table, "rank").loc[last] == by_seed(table, "features").loc[last]
         found = []
         for seed in nc1.index:
             omega = select(table, "snr", epoch=last, seed=seed)["value"].to_numpy()
@@ -653,7 +661,11 @@ def trace_and_product(features: Table) -> Finding:
     draw = draw_columns(features)
     without = features.groupby(draw).ngroups - roomy.groupby(draw).ngroups
     left_out = {"their class means span all directions, and noise has none of its own": without} if without else {}
-    trace, norm, condition = (by_draw(roomy, name) for name in ("product_trace", "product_norm", "condition"))
+    trace, norm, condition = (
+        by_draw(roomy, "product_trace"),
+        by_draw(roomy, "product_norm"),
+        by_draw(roomy, "condition"),
+    )
 
     def judge(power: float) -> Checks:
         slope = np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1])) / np.log(
@@ -702,7 +714,7 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
     count = at_the_end(trainings, "features")
     lowest = over_trainings(trainings, lambda table: by_seed(table, "rank").min(skipna=False))
 
-    def judge(said: Quantity) -> Checks:
+    def judge(said: str) -> Checks:
         expected = {"full": count, "one fewer": count - 1, "collapsed": at_the_end(trainings, "classes") - 1}[said]
         yield equal_on_every_draw(
             "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",

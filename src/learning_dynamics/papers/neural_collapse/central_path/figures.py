@@ -15,7 +15,7 @@ from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.panels import PLAIN, place_of, title_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Table, select, settings_of
 
 FLOWS = {"orthogonal": ("blue", "orthogonal projection"), "printed": ("vermilion", "printed map")}
 DASHED: dict[str, Any] = {"color": COLOURS["black"], "ls": (0, (4, 2)), "lw": 1.0, "zorder": 4}
@@ -51,7 +51,7 @@ def central_path(
         _omega_panel(axis, drawn[drawn["flow"] == flow], stepped if flow == "printed" else None)
     top = max(axis.get_ylim()[1] for axis in axes[:2])
     for axis in axes[:2]:
-        axis.set_ylim(0.5 * drawn.loc[drawn["quantity"] == "omega", "value"].min(), top)
+        axis.set_ylim(0.5 * select(drawn, "omega")["value"].min(), top)
     _speed_panel(axes[2], features)
     _excess_panel(axes[3], drawn)
     _spectral_loss_panel(axes[4], drawn[drawn["flow"] == "orthogonal"])
@@ -69,7 +69,8 @@ def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
 
 
 def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:
-    rows = table[(table["quantity"] == "omega") & (table["time"] > 0)]
+    rows = select(table, "omega")
+    rows = rows[rows["time"] > 0]
     return [rows[rows["index"] == index] for index in sorted(rows["index"].unique())]
 
 
@@ -81,7 +82,7 @@ def _dots(axis: Axes, time: np.ndarray, values: np.ndarray, **drawn: Any) -> Non
 def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
     """Draw one flow's singular values, its closed form and asymptote; and the discrete algorithm if given."""
     lines = _spectrum(flow)
-    starts = flow[(flow["quantity"] == "omega") & (flow["time"] == 0)].set_index("index")["value"]
+    starts = select(flow, "omega", time=0).set_index("index")["value"]
     colours = sequence(len(lines))
     classes, examples = (int(flow[name].iloc[0]) for name in ("classes", "examples"))
     for index, (line, colour) in enumerate(zip(lines, colours, strict=True), start=1):
@@ -114,10 +115,10 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
 def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
     """Draw measured speeds in units of the paper's formula against (C + omega^2) / C."""
     keys = ["classes", "examples", "features", "seed", "index"]
-    omega = features[features["quantity"] == "omega"].set_index(keys)["value"]
+    omega = select(features, "omega").set_index(keys)["value"]
     marks = {"orthogonal": ("o", "blue", 3.0), "printed": ("s", "vermilion", 3.4), "descent": ("x", "black", 2.6)}
     for flow, (mark, colour, width) in marks.items():
-        rows = features[(features["quantity"] == "speed") & (features["flow"] == flow)].set_index(keys)
+        rows = select(features, "speed", flow=flow).set_index(keys)
         here = omega.loc[rows.index]
         classes, examples = (rows.index.get_level_values(key).to_numpy() for key in ("classes", "examples"))
         ratio = rows["value"] / theory.snr_velocity(here.to_numpy(), classes, examples)
@@ -134,7 +135,8 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
 
 def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
     for width, (flow, (colour, label)) in zip((3.4, 1.2), FLOWS.items(), strict=True):
-        rows = drawn[(drawn["quantity"] == "excess") & (drawn["flow"] == flow) & (drawn["time"] > 0)]
+        rows = select(drawn, "excess", flow=flow)
+        rows = rows[rows["time"] > 0]
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
     time, value = rows["time"].to_numpy(), rows["value"].to_numpy()
     late = time > 1e-5 * time[-1]
@@ -145,7 +147,7 @@ def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
         ha="left", va="bottom", color=COLOURS["grey"],
     )  # fmt: skip
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"$\omega_{\max}/\omega_{\min} - 1$")
-    axis.set_ylim(top=2e3 * drawn.loc[drawn["quantity"] == "excess", "value"].max())
+    axis.set_ylim(top=2e3 * select(drawn, "excess")["value"].max())
     axis.set_title("approach to equality")
     axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25, handlelength=1.2)
 
@@ -182,7 +184,7 @@ def _limit_panel(axis: Axes, drawn: pd.DataFrame) -> None:
 
 def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
     """Draw the SNR singular values of a network's features over epochs, for the first seed."""
-    rows = training[(training["quantity"] == "snr") & (training["seed"] == training["seed"].min())]
+    rows = select(training, "snr", seed=training["seed"].min())
     indices = sorted(rows["index"].unique())
     for index, colour in zip(indices, sequence(len(indices)), strict=True):
         line = rows[rows["index"] == index].sort_values("epoch")

@@ -12,7 +12,7 @@ import pandas as pd
 from learning_dynamics.papers.neural_collapse.panels import NETWORKS, place_of
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, italic, power, powers, slider
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Table, select
 
 PATH = "central path"
 
@@ -27,11 +27,10 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     trained under MSE, the epochs at which they were measured, nothing in between.
     """
     classes = int(flows["classes"].max())
-    path = flows[(flows["classes"] == classes) & (flows["flow"] == "orthogonal") & (flows["quantity"] == "omega")]
+    path = select(flows, "omega", classes=classes, flow="orthogonal")
     courses = {PATH: path.rename(columns={"time": "moment"})}
     for training in trainings:
-        rows = training[training["quantity"] == "snr"]
-        courses[NETWORKS[place_of(training)[1]]] = rows.rename(columns={"epoch": "moment"})
+        courses[NETWORKS[place_of(training)[1]]] = select(training, "snr").rename(columns={"epoch": "moment"})
     count = min(int(rows["moment"].nunique()) for rows in courses.values())
     moments = {name: _kept(rows, count) for name, rows in courses.items()}
     table = _spectra(courses, moments)

@@ -14,7 +14,7 @@ from learning_dynamics.papers.neural_collapse.panels import place_of, title_of
 from learning_dynamics.plotting import COLOURS, sequence
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.settings import Natural
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Table, select
 
 
 def central_path(flows: Table, training: Table, *, size: Natural, member: Natural) -> Motion:
@@ -28,9 +28,9 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
     """
     rows = drawn_member(flows, size, member)
     classes = int(rows["classes"].iloc[0])
-    path = _course(rows[(rows["flow"] == "orthogonal") & (rows["quantity"] == "omega")], "time")
+    path = _course(select(rows, "omega", flow="orthogonal"), "time")
     seed = int(training["seed"].min())
-    measured = training[(training["quantity"] == "snr") & (training["seed"] == seed)]
+    measured = select(training, "snr", seed=seed)
     network = _course(measured, "epoch")
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.4), sharey=True, width_ratios=[1, 2])
     movers = [

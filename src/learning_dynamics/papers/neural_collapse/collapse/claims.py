@@ -214,8 +214,8 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Finding:
             found.append(np.where(there.any(axis=0), [epochs[place - 1], epochs[place]], np.nan))
         return np.max(found, axis=0)
 
-    angles = ("equinorm_means", "equiangular_means", "maximal_angle_means")
-    before, there = np.concatenate([arrival(table, *angles) for table in usual], axis=1)
+    angles = [arrival(table, "equinorm_means", "equiangular_means", "maximal_angle_means") for table in usual]
+    before, there = np.concatenate(angles, axis=1)
     others = np.concatenate([arrival(table, "nc1", "self_duality") for table in usual], axis=1)[1]
 
     def judge(late: float) -> Checks:
@@ -241,9 +241,9 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
         raise Untested(NEEDS_FIVE)
     usual, left_out = ordinary(known)
 
-    def judge(state: str) -> Checks:
+    def falling(state: str, *quantities: Quantity) -> list[Check]:
         checks = []
-        for quantity in ("nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"):
+        for quantity in quantities:
             start, end = when_errors_end(usual, quantity), at_the_end(usual, quantity)
             if state == "errors end":
                 start, end = at_first_epoch(usual, quantity), start
@@ -263,8 +263,11 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
                     left_out=left_out,
                 )
             )
+        return checks
+
+    def judge(state: str) -> Checks:
+        yield from falling(state, "nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality")
         differ = at_first_epoch(usual, "nc4") if state == "errors end" else at_the_end(usual, "nc4")
-        checks.append(share_of_draws("networks with NC4", differ <= share, at_least=networks, left_out=left_out))
-        yield from checks
+        yield share_of_draws("networks with NC4", differ <= share, at_least=networks, left_out=left_out)
 
     return Finding(judge, printed="end", rivals=RIVALS)

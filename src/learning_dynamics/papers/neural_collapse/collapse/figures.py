@@ -27,7 +27,7 @@ def fig3(trainings: Sequence[Table]) -> Drawn:
     cross-entropy. Lines: geometric mean over seeds; bands: their range under MSE; vertical, red: zero train error,
     median over seeds; dotted: the learning rate drops tenfold. {recipe}
     """
-    return _means_and_classifiers(trainings, "equinorm", "std / mean of norms")
+    return _means_and_classifiers(trainings, "equinorm_means", "equinorm_classifiers", "std / mean of norms")
 
 
 def fig4(trainings: Sequence[Table]) -> Drawn:
@@ -36,7 +36,7 @@ def fig4(trainings: Sequence[Table]) -> Drawn:
     Standard deviation, over pairs of classes, of the cosines between centred class means (solid) and between
     classifiers (dashed), under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
-    return _means_and_classifiers(trainings, "equiangular", "std of cosines")
+    return _means_and_classifiers(trainings, "equiangular_means", "equiangular_classifiers", "std of cosines")
 
 
 def fig5(trainings: Sequence[Table]) -> Drawn:
@@ -45,7 +45,8 @@ def fig5(trainings: Sequence[Table]) -> Drawn:
     Mean over pairs of classes of $|\cos + 1/(C-1)|$, for centred class means (solid) and for classifiers (dashed),
     under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
-    return _means_and_classifiers(trainings, "maximal_angle", r"mean $|\cos + 1/(C-1)|$")
+    label = r"mean $|\cos + 1/(C-1)|$"
+    return _means_and_classifiers(trainings, "maximal_angle_means", "maximal_angle_classifiers", label)
 
 
 def fig6(trainings: Sequence[Table]) -> Drawn:
@@ -119,17 +120,17 @@ def _drawn(figure: object, trainings: Sequence[Table], quantity: Quantity, subje
     return Drawn(figure, facts, alt)  # type: ignore[arg-type]
 
 
-def _means_and_classifiers(trainings: Sequence[Table], quantity: Quantity, ylabel: str) -> Drawn:
+def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifiers: Quantity, ylabel: str) -> Drawn:
     lines = [
         {
-            "quantity": f"{quantity}_{vectors}",
+            "quantity": quantity,
             "loss": loss,
             "label": f"{said}, {LOSSES[loss]}",
             "color": LOSS_COLOURS[loss],
             "ls": dashes,
         }
         for loss in LOSSES
-        for vectors, said, dashes in (("means", "class means", "-"), ("classifiers", "classifiers", DASHED))
+        for quantity, said, dashes in ((means, "class means", "-"), (classifiers, "classifiers", DASHED))
     ]
     figure, _ = curves(trainings, mse_first(lines), ylabel=ylabel)
-    return _drawn(figure, trainings, f"{quantity}_means", ylabel + " of class means and classifiers")
+    return _drawn(figure, trainings, means, ylabel + " of class means and classifiers")

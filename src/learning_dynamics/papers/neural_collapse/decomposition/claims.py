@@ -166,17 +166,21 @@ def nc23_term_and_simplex(features: Table) -> Finding:
     minimises the term on renormalised features does make singular values equal, as `corollary_1_equality` has it for
     the whole loss: the dynamics, not the term's smallness, gives the simplex.
     """
-    names = ("frame_means", "frame_classifiers", "duality")
-    left = by_draw(features, "scattered_nc23")[:, 0]
-    found = {name: by_draw(features, name)[:, 0] for name in (*names, "frame_inverse", "duality_inverse")}
+
+    def gap(quantity: Quantity) -> np.ndarray:
+        return by_draw(features, quantity)[:, 0]
+
+    left, means, classifiers = gap("scattered_nc23"), gap("frame_means"), gap("frame_classifiers")
+    measured = (means, classifiers, gap("duality"))
+    inverse, inverse_duality = gap("frame_inverse"), gap("duality_inverse")
 
     def judge(said: tuple[np.ndarray | float, ...]) -> Checks:
         kinds = ("class means from a simplex frame", "classifiers from a simplex frame", "classifiers from class means")
         # a distance that is of a lower power than the square root of another would hardly be called its measure
-        for kind, name, value in zip(kinds, names, said, strict=True):
+        for kind, distance, value in zip(kinds, measured, said, strict=True):
             yield equal_on_every_draw(
                 f"distance of {kind}",
-                found[name],
+                distance,
                 value,
                 tolerance=np.sqrt(left),
                 relative_to=1.0,
@@ -184,14 +188,14 @@ def nc23_term_and_simplex(features: Table) -> Finding:
                 because="the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
             )
 
-    facts = {"term": left.max(), "means": np.median(found[names[0]]), "classifiers": np.median(found[names[1]])}
+    facts = {"term": left.max(), "means": np.median(means), "classifiers": np.median(classifiers)}
     return Finding(
         judge,
         printed=(0.0, 0.0, 0.0),
-        corrected=(found["frame_means"], found["frame_inverse"], found["duality_inverse"]),
+        corrected=(means, inverse, inverse_duality),
         rivals={
-            "classifiers in proportion to class means": (found["frame_means"], found["frame_means"], 0.0),
-            "classifiers that are a simplex frame": (found["frame_means"], 0.0, found["duality_inverse"]),
+            "classifiers in proportion to class means": (means, means, 0.0),
+            "classifiers that are a simplex frame": (means, 0.0, inverse_duality),
         },
         facts={name: float(value) for name, value in facts.items()},
         reason="the term is small where neither class means nor classifiers are near a simplex frame",
@@ -327,7 +331,7 @@ def nc23_vanishes_first(
     $\lambda$ the advantage is {notebook:.2g}, and `nc23_vanishes_first_notebook` judges it.
     """
 
-    def advantage(table: Table, parts: str, until: str, first: str, decay: Decay = decay) -> np.ndarray:
+    def advantage(table: Table, parts: str, until: str, first: Quantity, decay: Decay = decay) -> np.ndarray:
         terms = ["loss_nc23", "loss_nc1", "loss_ls_perp"]
         last = settings_of(table)["epochs"] if until == "end" else first_drop(table)
         values = {}
@@ -339,7 +343,7 @@ def nc23_vanishes_first(
         others = [values[term] for term in terms if term != first]
         return (values[first] - np.maximum(*others)).to_numpy()
 
-    def judge(first: str) -> Checks:
+    def judge(first: Quantity) -> Checks:
         found = over_trainings(trainings, lambda table: advantage(table, parts, until, first))
         name = "$\\log_{10}$ of the fall of the named term over the largest fall of another"
         yield at_least(
@@ -361,11 +365,10 @@ def nc23_vanishes_first(
         "trained": mean_factor(parts, "trained"),
         "notebook": mean_factor(parts, "notebook"),
     }
-    rivals = {"$L_{NC1}$ first": "loss_nc1", "$L_{LS}^\\perp$ first": "loss_ls_perp"}
     return Finding(
         judge,
         printed="loss_nc23",
-        rivals=rivals,
+        rivals={"$L_{NC1}$ first": "loss_nc1", "$L_{LS}^\\perp$ first": "loss_ls_perp"},
         facts=facts,
         reason=not_without_error(trainings),
     )
@@ -389,9 +392,8 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     def before_the_drop(quantity: Quantity) -> np.ndarray:
         return at_the_drop(usual, quantity)
 
-    sampling, batches, replaced, law = (
-        before_the_drop(f"split_{name}") for name in ("sampling", "batches", "replaced", "law")
-    )
+    sampling, batches = before_the_drop("split_sampling"), before_the_drop("split_batches")
+    replaced, law = before_the_drop("split_replaced"), before_the_drop("split_law")
     network = before_the_drop("loss_ls_perp")
     least = before_the_drop("loss_nc1") + before_the_drop("loss_nc23")
     momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in usual])

@@ -59,9 +59,10 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
     axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axis.margins(x=0.02)
     shared_legend(figure)
+    whole = at_the_drop(trainings, "loss_ls_perp")
     shares = {
-        name: float(np.median(at_the_drop(trainings, quantity) / at_the_drop(trainings, "loss_ls_perp")))
-        for name, quantity in (("sampling", "split_sampling"), ("batches", "split_batches"))
+        "sampling": float(np.median(at_the_drop(trainings, "split_sampling") / whole)),
+        "batches": float(np.median(at_the_drop(trainings, "split_batches") / whole)),
     }
     alt = (
         "Stacked bars: sampling of batches makes {sampling:.1g} of the deviation, with the statistics of batches "

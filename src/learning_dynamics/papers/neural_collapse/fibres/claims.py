@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.claims import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.draws import DIFFERENCE_ERROR, ROUNDING, SIZE, largest
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
@@ -27,22 +25,32 @@ def invariance(features: Table) -> Finding:
     """
     tolerance = 10 * np.finfo(float).eps * settings_of(features)["condition"] ** 2
 
-    def judge(alteration: str) -> Checks:
-        checks = [
-            equal_on_every_draw(
+    def judge(changes: tuple[Quantity, Quantity]) -> Checks:
+        for what, change in zip(("predictions", "losses"), changes, strict=True):
+            yield equal_on_every_draw(
                 f"relative change of {what}",
-                largest(features, f"{what}{alteration}"),
+                largest(features, change),
                 0.0,
                 tolerance=tolerance,
                 relative_to=1.0,
                 resolution=1e-3,
                 because="rounding: 10 units times the square of A's condition number",
             )
-            for what in ("predictions", "losses")
-        ]
-        yield from checks
 
-    return Finding(judge, printed="", rivals={"the classifier of $H$ kept for $AH$": "--classifier_kept"})
+    return Finding(
+        judge,
+        printed=("predictions", "losses"),
+        rivals={
+            "the classifier of $H$ kept for $AH$": ("predictions--classifier_kept", "losses--classifier_kept"),
+        },
+    )
+
+
+def _vanishes(features: Table, said: str, gap: Quantity, flow: str) -> Check:
+    """Hold a gap of a tangent map, relative, against rounding."""
+    return equal_on_every_draw(
+        said, largest(features, gap, flow=flow), 0.0, tolerance=ROUNDING, relative_to=1.0, because="rounding"
+    )
 
 
 @claim("Propositions 3 and 4", scope=RENORMALISED)
@@ -59,15 +67,12 @@ def tangent_space(features: Table) -> Finding:
 
     def judge(told: tuple[str, str]) -> Checks:
         flow, equation = told
-        given: dict[str, Any] = {"because": "rounding", "tolerance": ROUNDING, "relative_to": 1.0}
-        names = {"image": "image off the space", "idempotence": "second application", "tangent_moved": "tangents moved"}
-        exact = [
-            equal_on_every_draw(said, largest(features, name, flow=flow), 0.0, **given) for name, said in names.items()
-        ]
+        yield _vanishes(features, "image off the space", "image", flow)
+        yield _vanishes(features, "second application", "idempotence", flow)
+        yield _vanishes(features, "tangents moved", "tangent_moved", flow)
         curves = largest(features, f"curve_equation{equation}", "curve_velocity")
         missed = select(features, f"codimension{equation}").sort_values(draw_columns(features))
         rank = missed["features"] * (missed["features"] + 1) / 2
-        yield from exact
         yield every_draw(
             "velocities of curves off the equation",
             curves,
@@ -112,15 +117,9 @@ def projection_self_adjoint(features: Table) -> Finding:
     """
 
     def judge(flow: str) -> Checks:
-        names = {
-            "asymmetry": "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$",
-            "image": "image off the tangent space",
-            "tangent_moved": "tangents moved",
-        }
-        for name, said in names.items():
-            yield equal_on_every_draw(
-                said, largest(features, name, flow=flow), 0.0, tolerance=ROUNDING, relative_to=1.0, because="rounding"
-            )
+        yield _vanishes(features, "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$", "asymmetry", flow)
+        yield _vanishes(features, "image off the tangent space", "image", flow)
+        yield _vanishes(features, "tangents moved", "tangent_moved", flow)
 
     facts = {
         "printed": float(largest(features, "asymmetry", flow="printed").max()),
@@ -175,7 +174,7 @@ def lemma_3(features: Table) -> Finding:
     """
     slopes = by_draws(features, "slope")
 
-    def judge(formula: str) -> Checks:
+    def judge(formula: Quantity) -> Checks:
         errors = [
             np.abs(measured - said).max(axis=1) / np.abs(measured).max(axis=1)
             for measured, said in zip(slopes, by_draws(features, formula), strict=True)
@@ -207,10 +206,10 @@ def lemma_7(features: Table) -> Finding:
     of a rotated simplex frame against the properties.
     """
 
-    def judge(alteration: str) -> Checks:
+    def judge(gap: Quantity) -> Checks:
         yield equal_on_every_draw(
             "relative gap, the larger of both directions",
-            largest(features, f"lemma_7{alteration}"),
+            largest(features, gap),
             0.0,
             tolerance=ROUNDING,
             relative_to=1.0,
@@ -218,8 +217,11 @@ def lemma_7(features: Table) -> Finding:
             because="rounding",
         )
 
-    rivals = {
-        "equal singular values without columns that sum to zero": "--other_null_space",
-        "columns that sum to zero without equal singular values": "--unequal_values",
-    }
-    return Finding(judge, printed="", rivals=rivals)
+    return Finding(
+        judge,
+        printed="lemma_7",
+        rivals={
+            "equal singular values without columns that sum to zero": "lemma_7--other_null_space",
+            "columns that sum to zero without equal singular values": "lemma_7--unequal_values",
+        },
+    )

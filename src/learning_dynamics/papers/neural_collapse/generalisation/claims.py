@@ -93,7 +93,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         raise Untested(NEEDS_FIVE)
     by_network: dict[str, list[tuple[float, ...]]] = {}
     for table in known:
-        ends = tuple(at_the_end([table], quantity, "test").mean() for quantity in ("nc1", "error"))
+        ends = (at_the_end([table], "nc1", "test").mean(), at_the_end([table], "error", "test").mean())
         by_network.setdefault(settings_of(table)["network"], []).append(ends)
 
     def judge(told: str) -> Checks:
@@ -123,8 +123,9 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Literal["mea
     The share of images on which they differ (NC4) is often zero on train images already when train errors end, so that
     it has no fall to compare.
     """
-    quantities = ["equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"]
-    return _slower_on_test(trainings, quantities, average, nc1=False)
+    return _slower_on_test(
+        trainings, ["equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"], average, nc1=False
+    )
 
 
 @claim("Table 1", scope=SMALL + ", MSE", empirical=True)

@@ -18,7 +18,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     when_errors_end,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Quantity, Table
 
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 
@@ -68,7 +68,7 @@ def robustness_by_magnitudes(
     """
     first, second = paired(mse, ce)
 
-    def ratios(by: str, read: Callable[..., np.ndarray]) -> np.ndarray:
+    def ratios(by: Quantity, read: Callable[..., np.ndarray]) -> np.ndarray:
         return np.log10(read(first, by, "test") / read(second, by, "test"))
 
     end = ratios(measure, at_the_end)
@@ -83,8 +83,8 @@ def robustness_by_magnitudes(
         )
 
     facts = {
-        name: float(10 ** np.max(ratios(by, at_the_end)))
-        for name, by in (("smallest", "robustness_smallest"), ("deepfool", "robustness"))
+        "smallest": float(10 ** np.max(ratios("robustness_smallest", at_the_end))),
+        "deepfool": float(10 ** np.max(ratios("robustness", at_the_end))),
     }
     rivals = {"cross-entropy by magnitudes": "reversed", "the first recorded epoch": "first"}
     return Finding(judge, printed="end", rivals=rivals, facts=facts)
@@ -127,9 +127,11 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal[
     then grows is the flatness of the outputs.
     """
 
-    def ratio(read: str) -> np.ndarray:
-        at = at_first_epoch if read == "first" else at_the_end
-        return at(trainings, "robustness", "test") / at(trainings, "robustness_crossing", "test")
+    def at(epoch: str, quantity: Quantity) -> np.ndarray:
+        return (at_first_epoch if epoch == "first" else at_the_end)(trainings, quantity, "test")
+
+    def ratio(epoch: str) -> np.ndarray:
+        return at(epoch, "robustness") / at(epoch, "robustness_crossing")
 
     def judge(told: tuple[str, str, bool]) -> Checks:
         early, late, exchanged = told

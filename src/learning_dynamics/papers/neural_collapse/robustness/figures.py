@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.panels import DASHED, LOSS_COLOURS, LOSSES, Line, curves
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
 from learning_dynamics.plotting import Drawn
-from learning_dynamics.tidy import Table
+from learning_dynamics.tidy import Quantity, Table
 
 PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
 
@@ -39,12 +40,16 @@ def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
 
 
 def _measures(loss: str, *, named: bool) -> list[Line]:
-    given = {"split": "test", "loss": loss, "color": LOSS_COLOURS[loss]}
     after = f", {LOSSES[loss]}" if named else ""
+
+    def line(quantity: Quantity, label: str, **drawn: Any) -> Line:
+        own = {"quantity": quantity, "label": label + after, **drawn}
+        return {"split": "test", "loss": loss, "color": LOSS_COLOURS[loss], **own}
+
     return [
-        {**given, "quantity": "robustness", "label": f"DeepFool{after}", "marker": "o", "ms": 3, "lw": 1.0},
-        {**given, "quantity": "robustness_crossing", "label": f"crossing{after}", "ls": DASHED, "lw": 1.0},
-        {**given, "quantity": "robustness_smallest", "label": f"smaller of both{after}", "lw": 2.4},
+        line("robustness", "DeepFool", marker="o", ms=3, lw=1.0),
+        line("robustness_crossing", "crossing", ls=DASHED, lw=1.0),
+        line("robustness_smallest", "smaller of both", lw=2.4),
     ]
 
 
