@@ -29,11 +29,22 @@ Measured = dict[str, Any]
 
 
 def spectra_and_loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Measured:
-    """Return loss, spectra of both layers and of beta, and distances to the minimum-norm interpolator.
+    """Return loss, spectra of both layers and of beta, and distances to the minimum-norm interpolator beta_*.
 
-    Quantities: ``loss``; ``sigma_w1``, ``sigma_w2``, ``sigma_beta``; ``distance``, ||beta - beta_*||_F /
-    ||beta_*||_F; ``residual``, ||X beta - Y||_F / ||Y||_F; ``distance_bound``, the distance that this residual leaves
-    open for a beta in the row space of X.
+    Quantities
+    ----------
+    loss
+        1/2 ||X beta - Y||_F^2 (eq. 2.2).
+    sigma_w1
+        Singular values of W1, as many as inputs.
+    sigma_w2, sigma_beta
+        Singular values of W2 and of beta, as many as the smaller of inputs and outputs.
+    distance
+        ||beta - beta_*||_F / ||beta_*||_F.
+    residual
+        ||X beta - Y||_F / ||Y||_F.
+    distance_bound
+        The largest `distance` that the residual leaves open for a beta in the row space of X.
 
     Parameters
     ----------

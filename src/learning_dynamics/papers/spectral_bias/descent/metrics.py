@@ -14,15 +14,33 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)
 def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure discrete descent; R = X^T (Y - X W a).
+    """Measure discrete descent at each step; R = X^T (Y - X W a).
 
-    Quantities, at each step: ``loss``; ``sigma_w1``; ``gradient_norm``, |R|, and ``output_norm``, |a|, relative to
-    their largest; ``gradient_turning`` and ``output_turning``, sines between R(t), a(t) and R(0), zero once |R| is
-    below 1e-8 of its start; ``layer_turning``, the part of W - W(0) off R(0) R(0)^T, relative to it. Distances of the
-    step that was taken from a formula: ``output_step``, a + eta W^T R, and ``output_step_printed``, a + eta W^T a,
-    relative to the largest |a|; ``gradient_step``, R - eta X^T X (W W^T + |a|^2) R - eta^2 (a^T W^T R) X^T X R,
-    ``gradient_step_printed``, with a^T W R, and ``gradient_step_first``, without the term of second order, relative
-    to |R(0)|.
+    Quantities
+    ----------
+    loss
+        1/2 |X W a - Y|^2.
+    sigma_w1
+        Singular values of W.
+    gradient_norm, output_norm
+        |R| and |a|, relative to their largest.
+    gradient_turning
+        Sine of the angle between R(t) and R(0); zero once |R| is below 1e-8 of its start.
+    output_turning
+        Sine of the angle between a(t) and R(0); zero for a = 0.
+    layer_turning
+        Part of W - W(0) off R(0) R(0)^T, relative to |W - W(0)|; zero for W = W(0).
+    output_step
+        Distance of the next a from a + eta W^T R, relative to the largest |a|; zero at the last step.
+    output_step_printed
+        Distance of the next a from a + eta W^T a, as printed (appendix C.1), relative to the largest |a|.
+    gradient_step
+        Distance of the next R from R - eta X^T X (W W^T + |a|^2) R - eta^2 (a^T W^T R) X^T X R, relative to |R(0)|;
+        zero at the last step.
+    gradient_step_printed
+        Distance of the next R from that formula with a^T W R, as printed (appendix C.1), relative to |R(0)|.
+    gradient_step_first
+        Distance of the next R from that formula without the term of second order, relative to |R(0)|.
     """
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
     step = trajectory.settings["step"]

@@ -34,28 +34,64 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(*FLOW_COLUMNS)
 def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Count) -> pd.DataFrame:
-    """Measure the flow from orthogonal rows of one length.
+    """Measure the flow from orthogonal rows of one length, in phases: along the flow, at its limit, and of each draw.
 
-    Besides the quantities of `layers.spectra_and_loss`: ``sigma_w1`` and ``sigma_w2`` are predicted during the flow
-    from the measured spectrum of beta (Lemma C.10), at the limit from that of the minimum-norm interpolator
-    (Corollary 3.1), where ``sigma_bound`` is what the remaining residual leaves open for them; ``imbalance``, the
-    eigenvalues of Z1^T Z1 - Z2 Z2^T, and ``scale``, the largest of Z1^T Z1 (Lemma 3.2);
-    ``shared_vectors``, how far beta is from sharing singular vectors with W1 and W2, and ``alpha_vectors``, with alpha
-    and ``turning`` and ``alpha_turning``, the parts of beta and alpha off the diagonal in the singular basis of beta_*
-    (Theorem C.11); ``alpha_outside``, the part of alpha outside the span of the rows of X (Lemma C.3);
-    ``condition``, of Z1. At the limit ``stationarity_W1``, ``stationarity_W2``, ``excess`` over `perturbations`
-    random ones, and ``curl`` (Theorem 3.1 (iii), Lemma C.4), with ``stationarity_plain``, ``stationarity_double``,
-    ``excess_plain`` and ``excess_double`` for the logarithm of the determinant left out and taken twice, and
-    ``stationarity_moved``, the gradient in W2 at an interpolator nearby. The asymmetries ``c_17``, ``c_18``, ``c_22``
-    are of the matrices that the proof of Theorem C.11 shows to be symmetric on whitened data, where ``sigma_beta`` is
-    predicted by its learning curve (Theorem C.12). ``parameter_distance``, of the parameters from their limit, has its
-    bound (Theorem 3.1 (i)) as prediction.
+    Z1 = W1 P^T, Z2 = P W2, beta = W1 W2, alpha = Z1^{-T} Z2, R = X^T (Y - X beta); beta_* is the minimum-norm
+    interpolator.
 
-    Of each draw (phase draw): ``gradient_rate`` and ``residual_rate``, the slowest relative rates at which |R|^2,
-    R = X^T (Y - X beta), and |Y - X beta|^2 fall, in units of gamma lambda_min, while the residual is above `settled`
-    times the labels (Lemma C.6); ``arrival``, the largest distance of the parameters from their limit in units of the
-    residual over sqrt(2 gamma lambda_min) (Theorem 3.1 (i)), ``left``, that bound at the end relative to the
-    parameters' norm, and ``inverse_condition``, the smallest singular value of X over its largest.
+    Quantities
+    ----------
+    `layers.spectra_and_loss`
+        Along the flow and at the limit.
+    sigma_w1, sigma_w2
+        Singular values of the layers; predicted along the flow from the measured spectrum of beta (Lemma C.10), at the
+        limit from that of beta_* (Corollary 3.1).
+    sigma_beta
+        Singular values of beta; predicted at the limit those of beta_* (Theorem 3.1 (ii)), along the flow the learning
+        curve (Theorem C.12) on whitened data, nothing on others.
+    imbalance
+        Eigenvalues of Z1^T Z1 - Z2 Z2^T along the flow; predicted 2 gamma (Lemma 3.2).
+    scale
+        The largest eigenvalue of Z1^T Z1 along the flow.
+    condition
+        Condition number of Z1 along the flow.
+    shared_vectors
+        How far beta is from sharing singular vectors with W1 and W2 along the flow (Theorem C.11): the larger of the
+        commutators of beta beta^T with W1 W1^T and of beta^T beta with W2^T W2, relative to the product of the norms.
+    alpha_vectors
+        How far beta is from sharing singular vectors with alpha along the flow (Theorem C.11): the larger of the
+        commutators of beta beta^T with alpha alpha^T and of beta^T beta with alpha^T alpha, relative to the product of
+        the norms.
+    turning, alpha_turning
+        Parts of beta and of alpha off the diagonal in the singular basis of beta_* along the flow, relative to |beta|
+        and |alpha| (Theorem C.11).
+    alpha_outside
+        Part of alpha outside the span of the rows of X along the flow, relative to |alpha| (Lemma C.3).
+    c_17, c_18, c_22
+        Asymmetry |A - A^T| along the flow of A = R^T alpha (C.17), R alpha^T (C.18) and Z1^T R Z2^T (C.22), relative to
+        the norms of the factors, of R at time 0: A is symmetric on whitened data (proof of Theorem C.11).
+    gradient_rate, residual_rate
+        Relative rate at which |R|^2 and |Y - X beta|^2 fall, in units of gamma lambda_min(X X^T) (Lemma C.6): along the
+        flow, nan where the residual is at most `settled` times the labels; of each draw, the slowest of these.
+    parameter_distance
+        Distance of the parameters from their limit along the flow, relative to their norm there; predicted its bound,
+        |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)) (Theorem 3.1 (i)).
+    sigma_bound
+        What the residual at the limit leaves open for a singular value of W1, relative to the largest.
+    curl
+        Asymmetry at the limit of the derivative of Z - Z^{-T} D, D = 2 gamma I, which is the gradient of a potential of
+        Z1 if there is one (Lemma C.4), relative to the derivative: the largest over random pairs of directions.
+    `potential.at_limit`
+        At the limit, over `perturbations` random perturbations.
+    arrival
+        Of each draw: the largest distance of the parameters from their limit in units of its bound (Theorem 3.1 (i)),
+        while the residual is above `settled` times the labels.
+    left
+        Of each draw: the bound on the parameters' distance from their limit at the end, relative to their norm.
+    inverse_condition
+        Of each draw: the smallest singular value of X over its largest.
+    samples
+        Of each draw: number of samples.
     """
     gamma = trajectory.settings["gamma"]
 
@@ -135,11 +171,25 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
 
 @columns(*FLOW_COLUMNS)
 def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the flow from orthogonal rows of unequal lengths: as `gaussian_flow`, and what Lemma C.4 says of it.
+    """Measure the flow from orthogonal rows of unequal lengths, along the flow and at its limit.
 
-    ``imbalance``, largest singular value of Z1^T Z1 - Z2 Z2^T - D relative to that of Z1^T Z1, with the diagonal D of
-    the start; ``curl``, at the limit, of the field that a potential's gradient would have to be. As for `linear_flow`:
-    ``condition``, ``shared_vectors`` and ``alpha_vectors``.
+    Z1 = W1 P^T and Z2 = P W2, and D is the diagonal Z1^T Z1 at the start; alpha = Z1^{-T} Z2.
+
+    Quantities
+    ----------
+    `layers.spectra_and_loss`
+        Nothing is predicted.
+    imbalance
+        Largest singular value of Z1^T Z1 - Z2 Z2^T - D, relative to that of Z1^T Z1 (Lemma C.4).
+    curl
+        Asymmetry of the derivative of Z - Z^{-T} D at Z1, relative to the derivative, the largest over random pairs of
+        directions: at the limit this is the gradient of a potential of Z1 if there is one (Lemma C.4).
+    condition
+        Condition number of Z1.
+    shared_vectors
+        How far beta is from sharing singular vectors with W1 and W2, as in `linear_flow`.
+    alpha_vectors
+        How far beta is from sharing singular vectors with alpha, as in `linear_flow`.
     """
     settings = trajectory.settings
     inputs = trajectory.constants["X"].shape[-1]
@@ -166,7 +216,13 @@ def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(*FLOW_COLUMNS)
 def balanced_flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the flow from balanced layers: the quantities of `layers.spectra_and_loss`."""
+    """Measure the flow from balanced layers, along the flow and at its limit.
+
+    Quantities
+    ----------
+    `layers.spectra_and_loss`
+        Nothing is predicted.
+    """
     flow, limit = spectra_of(trajectory, "W1", "W2"), spectra_of(trajectory, "limit_W1", "limit_W2")
     return flow_table(trajectory, flow, limit, {})
 

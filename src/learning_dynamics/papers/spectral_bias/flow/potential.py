@@ -19,12 +19,27 @@ def at_limit(
 ) -> Measured:
     """Return stationarity at the limit, and the cost of leaving it, arrays of shape (members, 1).
 
-    ``stationarity_W1`` and ``stationarity_W2`` are the gradients of the Lagrangian relative to |W1| and |W2|, with
-    the multiplier that fits best, ``stationarity_plain`` and ``stationarity_double`` that in W1 for a potential
-    without the logarithm of the determinant and with twice of it; ``excess`` is the smallest increase of the
-    potential over random perturbations, each led back to the interpolators, relative to its squared length, and
-    ``excess_plain`` and ``excess_double`` are those of the other two potentials. ``stationarity_moved`` is the gradient
-    in W2 after a small step of Z2 to another interpolator, zero where there is none.
+    The potential is 1/2 |W1|^2 + 1/2 |W2|^2 - gamma log det(W1 W1^T) (eq. 3.1); its Lagrangian adds a multiplier for
+    interpolation.
+
+    Quantities
+    ----------
+    stationarity_W1, stationarity_W2
+        Gradient of the Lagrangian at the limit in W1 and in W2, relative to |W1| and |W2|, with the multiplier that
+        fits best (Theorem 3.1 (iii)).
+    stationarity_plain
+        The gradient in W1 of a potential without the logarithm of the determinant.
+    stationarity_double
+        The gradient in W1 of a potential with twice the logarithm.
+    stationarity_moved
+        The gradient in W2 after a small step of Z2 to another interpolator; zero where there is no other.
+    excess
+        The smallest increase of the potential over random perturbations of the limit, each led back to the
+        interpolators, relative to its squared length (Theorem 3.1 (iii)).
+    excess_plain
+        The smallest increase of the potential without the logarithm.
+    excess_double
+        The smallest increase of the potential with twice the logarithm.
     """
     # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space
     pulled = _pulled(Z1, Z2, X)

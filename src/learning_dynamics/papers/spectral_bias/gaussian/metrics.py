@@ -13,16 +13,28 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(*FLOW_COLUMNS)
 def gaussian_flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the flow from a Gaussian hidden layer: the quantities of `layers.spectra_and_loss`.
+    """Measure the flow from a Gaussian hidden layer, along the flow and at its limit.
 
-    At the limit ``sigma_w1`` is compared with Corollary 3.1 for the orthogonal layer of equal mean square.
+    Quantities
+    ----------
+    `layers.spectra_and_loss`
+        Along the flow and at the limit.
+    sigma_w1
+        Singular values of W1; predicted at the limit those of Corollary 3.1 for the orthogonal layer of equal mean
+        square, gamma = width * variance / 2.
     """
     return _gaussian(trajectory)
 
 
 @columns(*FLOW_COLUMNS)
 def gaussian_layers_flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the flow from two Gaussian layers; see `gaussian_flow`."""
+    """Measure the flow from two Gaussian layers, along the flow and at its limit.
+
+    Quantities
+    ----------
+    `gaussian_flow`
+        The same.
+    """
     return _gaussian(trajectory)
 
 

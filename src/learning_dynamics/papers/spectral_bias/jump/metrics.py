@@ -21,7 +21,10 @@ LIMIT = Column("limit", "float", "as gamma vanishes")
 def jump_flow(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the learning of singular values in time rescaled by ln(1/gamma); seeds number the scales.
 
-    ``sigma_beta``, singular values of beta, predicted by Theorem C.12, with their limit as gamma vanishes.
+    Quantities
+    ----------
+    sigma_beta
+        Singular values of beta; predicted by Theorem C.12, with their limit as gamma vanishes in the column `limit`.
     """
     gamma, teacher = trajectory.constants["gamma"], np.sort(trajectory.constants["teacher"])[::-1]
     scale, time = gamma[:, None, None], trajectory.time[None, :, None]

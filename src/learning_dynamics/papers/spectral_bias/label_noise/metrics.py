@@ -16,8 +16,14 @@ ERROR = Column("error", "float", "exact standard error of a mean over paths; 0 w
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)
 def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure (label-noise) gradient descent: the quantities of `layers.spectra_and_loss`, and ``beta_norm``,
-    |beta_*|.
+    """Measure gradient descent, with label noise or without.
+
+    Quantities
+    ----------
+    `layers.spectra_and_loss`
+        Nothing is predicted.
+    beta_norm
+        Norm of the minimum-norm interpolator, |beta_*|, the same at all times.
     """
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
     series = trajectory.series
@@ -30,14 +36,23 @@ def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(SEED, SAMPLES, INPUTS, TIME, QUANTITY, INDEX, VALUE, PREDICTED, ERROR)
 def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure means over the paths of each data set (the seed).
+    """Measure means over the paths of each data set (the seed); X = U D V^T.
 
-    Quantities: ``output_square``, the mean of |a|^2, and ``row_growth``, by how much the mean square of each row of
-    V^T W has grown, X = U D V^T, both predicted for the process (appendix D); ``output_square_isotropic`` and
-    ``row_growth_isotropic``, what they would be if all singular values D_j were their quadratic mean; ``euler``, the
-    recursion's own mean of |a|^2 without drift; ``outside``, the largest change over paths of what W has outside the
-    span of the rows of X, relative to |W|. Standard errors are the process's own, by its fourth moments: a sample of
-    heavy tails has a small variance just where its mean is low.
+    Standard errors are the process's own, by its fourth moments: a sample of heavy tails has a small variance just
+    where its mean is low.
+
+    Quantities
+    ----------
+    output_square
+        Mean of |a|^2 over paths; predicted that of the process (appendix D).
+    row_growth
+        Growth since the start of the mean square of each row of V^T W; predicted that of the process (appendix D).
+    output_square_isotropic, row_growth_isotropic
+        The predictions of `output_square` and `row_growth` if all singular values D_j were their quadratic mean.
+    euler
+        Mean of |a|^2 of the recursion itself, step by step, without its drift.
+    outside
+        What W has gained outside the span of the rows of X, relative to |W|: the largest over paths.
     """
     X, settings, time = trajectory.constants["X"], trajectory.settings, trajectory.time
     sets, samples, inputs = X.shape

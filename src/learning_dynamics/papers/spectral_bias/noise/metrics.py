@@ -26,12 +26,29 @@ DIMENSION = Column("inputs", "int", "dimension d")
 
 @columns(TIME, QUANTITY, STATISTIC, VALUE, LOWER, UPPER, PREDICTED, PATHS, HEAVIEST)
 def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: list[Fraction]) -> pd.DataFrame:
-    """Measure an ensemble of the noise-driven process.
+    """Measure an ensemble of the noise-driven process, by statistics over paths: mean and `quantiles`.
 
-    Statistics over paths of the quantities of `observables.on_each_path`; the means of ``hidden_norm``,
-    ``output_norm``, ``determinant``, ``commutator_squared`` and ``commutator_length`` are predicted (Proposition 4.1).
-    ``hidden_power_p`` and ``output_power_p`` are |W|^p and |a|^p plus the moving average's. ``heaviest`` tells how far
-    a mean rests on few paths.
+    The column ``heaviest`` says how far a mean rests on few paths. Predictions are those of means.
+
+    Quantities
+    ----------
+    `observables.on_each_path`
+        Statistics over paths.
+    hidden_norm, output_norm
+        Squared norm of a column of W and squared entry of a, in the mean over columns and entries; predicted their
+        means (Proposition 4.1 (a)).
+    commutator_squared
+        Mean of e^2 over rows, e the entry of [w_i, a] in the first two columns; predicted its exact mean.
+    commutator_length
+        Root of the sum of e^2 over rows; predicted its mean (docs/noise_spectrum.md).
+    determinant
+        Determinant of W; predicted 1, since it is a martingale.
+    sigma_1
+        Largest singular value of W; also the share of paths on which it is above 1.
+    hidden_power_*
+        |W|^p for each p of `powers`.
+    output_power_*
+        |a|^p plus the p-th power of the moving average's norm, for each p of `powers`.
     """
     inputs = trajectory.settings["inputs"]
     hidden, output = theory.second_moments(inputs, trajectory.time)
@@ -62,7 +79,17 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)
 def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure single paths: ``sigma``, singular values of W, ``commutator_norm`` of each row, ``determinant``."""
+    """Measure single paths.
+
+    Quantities
+    ----------
+    sigma
+        Singular values of W.
+    commutator_norm
+        ||w_i a^T - a w_i^T||_F of each row w_i of W.
+    determinant
+        Determinant of W.
+    """
     W, a = trajectory.series["W1"], trajectory.series["W2"]
     measured = {
         "sigma": singular_values(W),
@@ -75,12 +102,24 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(DIMENSION, QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
 def noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
-    """Almost sure growth rates in each dimension, by mean over paths.
+    """Measure almost sure growth rates per unit of time in each dimension, by their mean over paths.
 
-    ``exponent`` i, of the i-th direction of (W, a) (for i up to d, that of sigma_i(W)); ``commutator``, of the rows'
-    commutators with a, the sum of the first two; ``angle``, of the angle between rows and a, the second less the first;
-    ``volume``, of the first d - 1 together, predicted 0; ``total``, of all together, predicted -d; ``scheme``, the
-    rates' difference between the two steps, the error that extrapolation to step zero takes away.
+    Rates are extrapolated to step zero. All but ``scheme`` are predicted exactly (docs/noise_spectrum.md).
+
+    Quantities
+    ----------
+    exponent
+        Growth rate of the i-th direction of (W, a); up to i = d that of sigma_i(W).
+    commutator
+        Growth rate of the commutators of rows with a: the sum of the first two exponents.
+    angle
+        Growth rate of the angle between rows and a: the second exponent less the first.
+    volume
+        Growth rate of the first d - 1 directions together; predicted 0.
+    total
+        Growth rate of all directions together; predicted -d.
+    scheme
+        Largest difference of a rate between the two steps, the error that extrapolation to step zero takes away.
     """
     found = []
     for inputs in trajectory.constants["dimensions"]:
@@ -91,7 +130,17 @@ def noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
 def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
-    """Almost sure growth rates for noise of unequal weights; quantities as for `noise_exponents`."""
+    """Measure almost sure growth rates for noise of unequal weights D, by their mean over paths.
+
+    Quantities
+    ----------
+    `noise_exponents`
+        Without predictions.
+    volume
+        Growth rate of the first d - 1 directions together.
+    total
+        Growth rate of all directions together; predicted minus the sum of the squared weights.
+    """
     weights = trajectory.settings["weights"]
     found = [
         (quantity, index, *_ends(estimate), -float(np.sum(np.square(weights))) if quantity == "total" else np.nan,

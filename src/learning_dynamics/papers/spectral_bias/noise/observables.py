@@ -10,11 +10,24 @@ from learning_dynamics.measures.spectra import singular_values
 def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str, np.ndarray]:
     """Return the numbers of each path that ensembles are judged and drawn by.
 
-    ``hidden_norm``, the mean of |w_i|^2 over columns; ``output_norm`` and ``average_norm``, the mean squared entries
-    of a and of its moving average; ``commutator`` and ``commutator_squared``, means of |e| and e^2 over rows, e the
-    entry of [w_i, a] in the first two columns, and ``commutator_length``, the root of the sum of e^2 over rows;
-    ``relative_commutator``, the sine of the angle between the first row and a; ``determinant`` of W; ``sigma_1``, its
-    largest singular value.
+    e is the entry of the commutator [w_i, a] of a row of W in the first two columns.
+
+    Quantities
+    ----------
+    hidden_norm
+        Squared norm of a column of W, in the mean over columns.
+    output_norm, average_norm
+        Mean squared entry of a, and of its moving average.
+    commutator, commutator_squared
+        Means of |e| and of e^2 over rows.
+    commutator_length
+        Root of the sum of e^2 over rows.
+    relative_commutator
+        Sine of the angle between the first row of W and a.
+    determinant
+        Determinant of W.
+    sigma_1
+        Largest singular value of W.
 
     Parameters
     ----------

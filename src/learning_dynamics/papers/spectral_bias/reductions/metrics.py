@@ -22,16 +22,45 @@ from learning_dynamics.trajectory import Trajectory
 def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     """Hold the network's flow against the smaller systems that should be equivalent to it.
 
-    Quantities: ``loss``, predicted its bound (Lemma C.8, one output); ``subspace``, the part of the layers outside
-    the span of P, and ``projected``, their distance from the projected pair, relative to |W1| (Lemma 3.1), and
-    ``unit_pair``, from a pair that starts at the identity; ``sigma_w1`` and ``sigma_alpha``, singular values of the
-    network's W1 and alpha, predicted those of the pair and of the Riccati equation; ``alpha``, distance of Z1^{-T} Z2
-    from the Riccati equation's solution, and ``beta_from_alpha``, relative distance of beta from 2 gamma (I - alpha
-    alpha^T)^{-1} alpha (Lemma 3.3); ``beta_without_scale``, the same without the factor 2 gamma; ``condition``, of
-    Z1; ``printed_beta_speed``, distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha relative to the first speed;
-    ``beta``, entries of the predictor, predicted by the mirror flow (Theorem 3.2 (b)); ``mirror_speed``, speeds of
-    the singular values' mirror coordinates, predicted the forces -dL/ds, ``mirror_coordinate``, predicted the forces'
-    integral, and both as printed (Theorem 3.2 (a)).
+    Z1 = W1 P^T and Z2 = P W2 are the network's layers in the span of P. The pair (Lemma 3.1), the Riccati equation of
+    alpha (Lemma 3.3) and the mirror flow (Theorem 3.2 (b)) are integrated by themselves.
+
+    Quantities
+    ----------
+    loss
+        1/2 |X beta - Y|^2; predicted its bound (Lemma C.8), with one output.
+    subspace
+        Part of the layers outside the span of P, relative to |W1| (Lemma 3.1).
+    projected
+        Distance of Z1 and Z2 from the pair, the larger of the two, relative to |W1| (Lemma 3.1).
+    unit_pair
+        Distance of Z1 from the pair that starts at the identity, relative to |W1|.
+    sigma_w1
+        Singular values of W1; predicted those of the pair (Lemma 3.1).
+    sigma_alpha
+        Singular values of Z1^{-T} Z2; predicted those of the Riccati equation's alpha (Lemma 3.3).
+    alpha
+        Distance of Z1^{-T} Z2 from the Riccati equation's alpha (Lemma 3.3).
+    beta_from_alpha
+        Distance of beta from 2 gamma (I - alpha alpha^T)^{-1} alpha, relative to |beta_*| (Lemma 3.3).
+    beta_without_scale
+        Distance of beta from (I - alpha alpha^T)^{-1} alpha, relative to |beta_*|.
+    printed_beta_speed
+        Distance of d beta/dt from (I - alpha alpha^T)^{-1} alpha, relative to the first |d beta/dt|.
+    condition
+        Condition number of Z1.
+    beta
+        Entries of beta, with one output; predicted by the mirror flow (Theorem 3.2 (b)).
+    sigma_beta
+        Singular values s of beta.
+    mirror_speed
+        Speed of each singular value's mirror coordinate; predicted the force -dL/ds (Theorem 3.2 (a)).
+    mirror_coordinate
+        Mirror coordinate of each singular value; predicted its first value plus the integral of the force (Theorem 3.2
+        (a)).
+    printed_mirror_speed, printed_mirror_coordinate
+        Speed and mirror coordinate by the potential as printed (Theorem 3.2 (a)); predicted as `mirror_speed` and
+        `mirror_coordinate` are.
     """
     constants = trajectory.constants
     arrays = dict(trajectory.series) | {name: constants[name] for name in ("X", "Y", "gamma")}

@@ -19,13 +19,29 @@ def relu_descent(
 ) -> pd.DataFrame:
     """Measure a ReLU student.
 
-    Quantities: ``loss``; ``sigma_w1``, singular values of the hidden layer; ``rank``, how many of them carry the share
-    of |W|^2 that the index gives in percent; ``plateau_start`` and ``plateau_end``, times of the loss curve's plateaus,
-    numbered by the index, at time 0: stretches on which the loss falls more slowly than time to the power of -`slope`,
-    is above `floor` times its first value, and time grows `least`-fold. At the end ``teacher_cosine``, cosines of the
-    principal angles between the span of the teacher's neurons and that of as many first singular vectors of W;
-    ``chance_cosine``, the same for a span drawn at random; ``inside``, the share of |W|^2 in the teacher's span, and
-    ``chance_inside``, that of a random matrix on average; ``samples``, how many there are.
+    Quantities
+    ----------
+    loss
+        Mean of (f(x_i) - y_i)^2 / 2 over samples (eq. 2.1).
+    sigma_w1
+        Singular values of the hidden layer W.
+    rank
+        How many singular values carry the share of |W|^2 that the index gives in percent, for each of `shares`.
+    plateau_start, plateau_end
+        First and last time of the loss curve's plateaus, numbered by the index, in rows of time 0: stretches on which
+        the loss falls more slowly than time to the power of -`slope` and is above `floor` times its first value, and
+        over which time grows `least`-fold.
+    teacher_cosine
+        Cosines at the end of the principal angles between the span of the teacher's neurons and that of as many first
+        right singular vectors of W.
+    chance_cosine
+        The same cosines for a span drawn at random.
+    inside
+        Share at the end of |W|^2 in the teacher's span.
+    chance_inside
+        The share of a random matrix in the teacher's span, on average.
+    samples
+        Number of samples.
     """
     losses, sigma, W = trajectory.series["loss"], trajectory.series["sigma"], trajectory.constants["limit_W1"]
     carried = np.cumsum(sigma**2, axis=-1) / np.sum(sigma**2, axis=-1, keepdims=True)

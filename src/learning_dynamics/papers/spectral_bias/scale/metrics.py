@@ -23,18 +23,45 @@ from learning_dynamics.trajectory import Trajectory
 def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
     """Measure the time to a given loss and the layers at the end; seeds are draws of the data, one row for each scale.
 
-    Quantities: ``time_to_loss``, with the time by which the bound of Lemma C.8 promises it (one output), and
-    ``growth``, |X^T Y|; at the end ``sigma_w1``, ``residual``, ``distance_bound``; ``beta_norm``, |beta_*|,
-    ``nuclear_norm`` and ``frobenius_norm`` of beta_* and ``smallest``, its smallest singular value
-    that is not zero, the last up to the rank of X or the number of outputs;
-    ``parameters``, half the parameters' squared norm; ``potential`` and ``printed_potential`` of the singular values of
-    beta (Theorem 3.2 (a)), halved as the dynamics have it and as printed; ``other_interpolators``, the least increase
-    of the nuclear norm over `others` random interpolators, relative to their distance; ``misaligned``, the largest sine
-    between a column of W1 and the first singular vector of beta, and ``across``, the part of W1 off that vector,
-    relative to |W1|; with one output, ``along``, the columns' components along beta relative to the largest singular
-    value of W1, predicted the columns' shares of the first gradient, P^T X^T Y / |X^T Y|, and ``start``, their
-    components along beta_* at the start relative to sqrt(2 gamma), P^T beta_* / |beta_*|.
-    """
+    Quantities
+    ----------
+    time_to_loss
+        Time at which the loss has fallen to `loss_share` of its first value; predicted, with one output, the time by
+        which the bound of Lemma C.8 promises it.
+    growth
+        |X^T Y|, the first gradient.
+    sigma_w1
+        Singular values of W1 at the end.
+    residual
+        |X beta - Y| / |Y| at the end.
+    distance_bound
+        The largest |beta - beta_*| / |beta_*| that the residual at the end leaves open.
+    beta_norm, frobenius_norm
+        |beta_*|.
+    nuclear_norm
+        Nuclear norm of beta_*.
+    smallest
+        Smallest singular value of beta_* that is not zero: the last up to the rank of X or the number of outputs.
+    parameters
+        Half the parameters' squared norm at the end.
+    potential
+        Mirror potential of beta's singular values at the end (Theorem 3.2 (a)), halved as the dynamics have it.
+    printed_potential
+        The same potential as printed.
+    other_interpolators
+        Least increase of the nuclear norm from beta_* to `others` random interpolators, relative to their distance;
+        zero where there is no other.
+    misaligned
+        Largest sine of the angle between a column of W1 and the first singular vector of beta, at the end.
+    across
+        Part of W1 off the first singular vector of beta at the end, relative to |W1|.
+    along
+        With one output: components of W1's columns along beta at the end, relative to the largest singular value of W1;
+        predicted the columns' shares of the first gradient, P^T X^T Y / |X^T Y|.
+    start
+        With one output: components of W1's columns along beta_* at the start, relative to sqrt(2 gamma), P^T beta_* /
+        |beta_*|.
+    """  # noqa: D405, D407, D411
     constants, settings = trajectory.constants, trajectory.settings
     names = ("X", "Y", "P", "gamma", "reached", "limit_W1", "limit_W2")
     arrays = dict(trajectory.series) | {name: constants[name] for name in names}
