@@ -8,9 +8,20 @@ from learning_dynamics.measures.spectra import effective_rank, singular_values
 
 
 def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
-    """Return error, train_loss, nuclear_norm, effective_rank, and the last two of the truth, over leading axes.
+    """Return errors, nuclear norm and effective rank of completed matrices, over leading axes; nan for what diverged.
 
-    Errors are mean squares, over all entries and over the observed ones. What diverged is nan.
+    Quantities
+    ----------
+    error
+        Mean square error over all entries.
+    train_loss
+        Mean square error over the observed entries.
+    nuclear_norm
+        Sum of the completed matrix's singular values.
+    effective_rank
+        exp of the entropy of the singular values' shares of their sum, of the completed matrix.
+    true_nuclear_norm, true_effective_rank
+        Nuclear norm and effective rank of the matrix to complete.
     """
     finite = np.isfinite(W).all(axis=(-2, -1))
     W = np.where(finite[..., None, None], W, truth)

@@ -23,10 +23,15 @@ from learning_dynamics.trajectory import Trajectory
 def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     """Measure descent on an l_p regression.
 
-    Quantities: ``iterations`` to the tolerance, one for each learning rate (empty where it was not reached);
-    ``excess``, (loss - least loss) / least loss along the run with the best rate, at `curve_points` evenly spaced
-    iterations and, since most is lost at first, at as many in equal ratios;
-    ``features``, how many columns the data have.
+    Quantities
+    ----------
+    iterations
+        Iterations to the tolerance, one row for each learning rate; empty where it was not reached.
+    excess
+        (loss - least loss) / least loss along the run with the best learning rate, at `curve_points` evenly spaced
+        iterations and, since most is lost at first, at as many in equal ratios.
+    features
+        Number of columns of the data.
     """
     constants = trajectory.constants
     grid, iterations, least = constants["learning_rate"], constants["iterations"], float(constants["least_loss"])
@@ -56,8 +61,14 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
 def two_samples(trajectory: Trajectory) -> pd.DataFrame:
     """Measure descent on two samples.
 
-    Quantities: ``steps`` to the tolerance at the largest stable learning rate, and that ``learning_rate`` (both empty
-    where no rate is stable); ``fewest`` over all rates, with those that land there by luck.
+    Quantities
+    ----------
+    steps
+        Steps to the tolerance at the largest stable learning rate; empty where no rate is stable.
+    learning_rate
+        The largest stable learning rate; empty where there is none.
+    fewest
+        Fewest steps to the tolerance over all rates, with those that land there by luck; empty where none does.
     """
     constants = trajectory.constants
     labels = {name: constants[name] for name in ("depth", "exponent", "stiffness")}

@@ -23,10 +23,16 @@ from learning_dynamics.trajectory import Trajectory
 def completion(trajectory: Trajectory) -> pd.DataFrame:
     """Measure completed matrices.
 
-    Quantities: ``error``, the mean square over all entries; ``train_loss``, over the observed ones;
-    ``nuclear_norm`` and ``effective_rank`` of the completed matrix, and ``true_nuclear_norm``,
-    ``true_effective_rank`` of the matrix to complete; ``size`` of that, how many of its entries are ``observed``;
-    ``steps`` taken.
+    Quantities
+    ----------
+    `completed_matrices.measures_of`
+        Empty where descent diverged.
+    size
+        Number of rows of the matrix to complete.
+    observed
+        Number of observed entries.
+    steps
+        Steps of descent.
     """
     constants, settings = trajectory.constants, trajectory.settings
     draw = constants["draw"]
@@ -42,8 +48,18 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
 def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     """Measure nuclear-norm minimisers.
 
-    Quantities: as in `completion`; ``gap``, the proved relative distance of the nuclear norm from the least one;
-    ``misfit``, the largest error on an observed entry.
+    Quantities
+    ----------
+    `completed_matrices.measures_of`
+        Of the minimiser.
+    size
+        Number of rows of the matrix to complete.
+    observed
+        Number of observed entries.
+    gap
+        Proved distance of the nuclear norm from the least one, relative.
+    misfit
+        Largest error on an observed entry.
     """
     constants = trajectory.constants
     W = trajectory.series["minimiser"][:, 0]

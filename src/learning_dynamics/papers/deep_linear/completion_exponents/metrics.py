@@ -13,12 +13,25 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(DEPTH, OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)
 def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ratios, of growth of the first singular value beyond the rank r over growth of the r-th, with two layers.
+    """Measure by how much the r-th singular value and the next one, the first beyond the rank r, grow with two layers.
 
-    Quantities: ``alpha``, of sums along the path until the r-th is learned; ``alpha_at_the_start``, of the first step;
-    ``alpha_of_the_whole``, of sums that take the gradient's r-th and next singular value, with nothing set aside;
-    ``alpha_of_the_flow``, of integrals of the gradient's singular values, as if steps were small; ``growth``, by how
-    much the r-th one's logarithm grows; ``step``, by how much the next one's does in one step, at most.
+    Growth is that of the logarithm. Ratios are the next one's growth over the r-th one's; all are nan where the r-th is
+    not learned in the steps that were taken.
+
+    Quantities
+    ----------
+    alpha
+        Ratio of sums along the path until the r-th singular value is learned.
+    alpha_at_the_start
+        Ratio in the first step.
+    alpha_of_the_whole
+        Ratio of sums with the r-th and the next singular value of the whole gradient, nothing set aside.
+    alpha_of_the_flow
+        Ratio of integrals of the gradient's singular values, as if steps were small.
+    growth
+        Growth of the r-th singular value along the path.
+    step
+        Growth of the next singular value in one step, at most.
     """
     constants, settings = trajectory.constants, trajectory.settings
     rate = settings["learning_rate"]

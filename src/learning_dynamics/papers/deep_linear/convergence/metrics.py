@@ -24,8 +24,14 @@ from learning_dynamics.trajectory import Trajectory
 def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     """Measure how long descent takes.
 
-    Quantities: ``steps`` to the optimum at the best learning rate, and that ``learning_rate`` (both empty
-    where none converged); ``size``, the end-to-end matrix's Frobenius norm at the start.
+    Quantities
+    ----------
+    steps
+        Steps to the optimum at the best learning rate; empty where none converged.
+    learning_rate
+        The best learning rate; empty where none converged.
+    size
+        Frobenius norm of the end-to-end matrix at the start.
     """
     constants = trajectory.constants
     steps, rate = (trajectory.series[name][:, 0] for name in ("steps", "learning_rate"))
@@ -53,10 +59,18 @@ CASES = np.array(["assumptions hold", "beyond a singular matrix", "unbalanced", 
     PREDICTED,
 )
 def guarantee(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
-    """Measure descent with and without the assumptions.
+    """Measure descent with and without the assumptions; time is learning rate eta times number of steps.
 
-    Quantities: ``loss``, over the first one, with the guaranteed bound as its prediction; ``imbalance`` at the start;
-    ``rate``, the smallest of -log(loss(t) / loss(0)) / (eta t) until the loss falls below `floor` of the first.
+    Quantities
+    ----------
+    loss
+        Loss over the first one; predicted the guaranteed bound exp(-c^(2(N-1)/N) eta t), c the margin (Arora et al.
+        2019, theorem 1).
+    imbalance
+        Largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j at the start.
+    rate
+        The smallest of -log(loss(t) / loss(0)) / (eta t) until the loss falls below `floor` of the first; nan for a
+        loss that is not finite.
     """
     constants, settings = trajectory.constants, trajectory.settings
     loss = _relative_loss(trajectory)
@@ -82,9 +96,13 @@ STARTS = np.array(["smallest direction", "smallest direction, imbalance allowed"
     PREDICTED,
 )
 def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
-    """Measure ``rate``, the smallest of -log(loss(t) / loss(0)) / t until the loss falls below `floor` of the first.
+    """Measure how fast the loss falls along a flow.
 
-    The prediction is the guaranteed rate.
+    Quantities
+    ----------
+    rate
+        The smallest of -log(loss(t) / loss(0)) / t until the loss falls below `floor` of the first; predicted the
+        guaranteed rate c^(2(N-1)/N) (Arora et al. 2019, theorem 1). nan for a loss that is not finite.
     """
     constants = trajectory.constants
     guaranteed = theory.guaranteed_rate(constants["margin"], constants["depth"])
@@ -115,7 +133,15 @@ def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarr
          Column("start", "str", "below, or beyond, singular matrices' loss", draw=True),
          SEED, TIME, QUANTITY, VALUE_IF_ANY)  # fmt: skip
 def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``excess``, the loss over the first one; and ``fraction``, the first over what singular matrices have."""
+    """Measure convex losses along a flow.
+
+    Quantities
+    ----------
+    excess
+        Loss over the first one.
+    fraction
+        The first loss over the least that singular matrices have, in rows of time 0.
+    """
     constants = trajectory.constants
     excess, fraction = [], []
     for W, target, factor, number in zip(trajectory.series["end_to_end"], constants["target"], constants["factor"],
@@ -141,8 +167,12 @@ def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
 def one_output(trajectory: Trajectory) -> pd.DataFrame:
     """Measure random balanced starts with one output.
 
-    Quantities: ``holds``, whether the start is closer to the target than any matrix of norm at most the margin (1 or
-    0); ``reached``, whether descent reached the tolerance (1 or 0; empty where it was not followed).
+    Quantities
+    ----------
+    holds
+        Whether the start is closer to the target than any matrix of norm at most the margin: 1 or 0.
+    reached
+        Whether descent reached the tolerance: 1 or 0; empty where it was not followed.
     """
     constants, settings = trajectory.constants, trajectory.settings
     margin = settings["margin"] * settings["deviation"] / constants["dimension"]
@@ -159,9 +189,17 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
 def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the saddle at zero weights.
 
-    Quantities: ``order`` of the loss's fall along the steepest direction, predicted the depth; ``curvature``, the
-    smallest eigenvalue of the Hessian over the target's largest singular value; ``fall`` at the smallest distance,
-    predicted its leading term, epsilon^N sigma_1; ``next``, the share of that which its next and last term takes.
+    Quantities
+    ----------
+    order
+        Power of the distance epsilon with which the loss falls along the steepest direction; predicted the depth.
+    curvature
+        Smallest eigenvalue of the Hessian, over the target's largest singular value; predicted -1 at depth 2 and 0
+        beyond.
+    fall
+        Fall of the loss at the smallest distance; predicted its leading term, epsilon^N sigma_1.
+    next
+        Share of the leading term that the next and last term takes at the smallest distance.
     """
     constants = trajectory.constants
     fall = trajectory.series["fall"]

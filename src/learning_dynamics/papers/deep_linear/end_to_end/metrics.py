@@ -15,20 +15,46 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure gradient flow of the layers against the end-to-end dynamics.
+    """Measure gradient flow of the layers against the end-to-end dynamics; nan for flows that could not be integrated.
 
-    Quantities: ``sigma``, singular values of the layers' product, predicted by the integrated law; ``without_factor``
-    and ``other_exponent``, the same with what the law's rate without N, and with exponent 2 - 1/N, integrates to;
-    ``direct``, singular values of the end-to-end dynamics; ``size``, ||product||_F. Distances of the product from
-    end-to-end dynamics, in Frobenius norm: ``difference``; ``one_layer_fewer``, from those of depth N - 1;
-    ``coarser``, of the end-to-end dynamics from themselves at ten times the integrator's tolerances. Movement from the
-    start: ``drift``, of W_{j+1}^T W_{j+1} - W_j W_j^T; ``sum_drift``, of their sum; ``gram_drift``, of W_j W_j^T;
-    ``imbalance``, the size of the differences. ``eigenvalue``, of the map from gradients to velocities that the layers
-    make, predicted from the singular values of their product; ``eigenvalue_fewer``, the same predicted for a layer
-    fewer; ``reinforced``, one minus the squared cosine between that map's first eigenvector and u_1 v_1^T;
-    ``eigenvalue_at_singular``, the least of that map for balanced layers of the nearest singular matrix;
-    ``rate_factor``, a singular value's velocity over that at depth 1, where it is defined well, predicted N sigma^(2 -
-    2/N).
+    W is the product of the layers. Distances are Frobenius norms.
+
+    Quantities
+    ----------
+    sigma
+        Singular values of W; predicted by integrating the law d sigma_r/dt = -N sigma_r^(2 - 2/N) <grad, u_r v_r^T>.
+    without_factor, other_exponent
+        Singular values of W; predicted by integrating the law without its factor N, and with the exponent 2 - 1/N.
+    direct
+        Singular values of the end-to-end dynamics.
+    size
+        ||W||_F.
+    difference
+        Distance of W from the end-to-end dynamics.
+    one_layer_fewer
+        Distance of W from the end-to-end dynamics of depth N - 1.
+    coarser
+        Distance of the end-to-end dynamics from themselves at ten times the integrator's tolerances.
+    drift
+        Distance of all W_{j+1}^T W_{j+1} - W_j W_j^T together from their start.
+    sum_drift
+        Distance of all W_{j+1}^T W_{j+1} + W_j W_j^T together from their start.
+    gram_drift
+        Distance of all W_j W_j^T but the last together from their start.
+    imbalance
+        Frobenius norm of all W_{j+1}^T W_{j+1} - W_j W_j^T together.
+    eigenvalue
+        Eigenvalues of the map from gradients to velocities that the layers make; predicted from the singular values of
+        W.
+    eigenvalue_fewer
+        The same eigenvalues; predicted for a layer fewer.
+    eigenvalue_at_singular
+        Least eigenvalue of that map for balanced layers of the nearest singular matrix.
+    reinforced
+        One minus the squared cosine between that map's first eigenvector and u_1 v_1^T.
+    rate_factor
+        Velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N). nan near the end, where both
+        vanish.
     """
     settings, constants = trajectory.settings, trajectory.constants
     tables = []
@@ -134,8 +160,12 @@ def _norm(matrices: np.ndarray) -> np.ndarray:
 def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
     """Measure how balanced layers of one matrix move its singular values.
 
-    Quantities: ``sigma``, the singular values; ``factor``, the velocity of each over that at depth 1, predicted N
-    sigma^(2 - 2/N).
+    Quantities
+    ----------
+    sigma
+        Singular values of the matrix.
+    factor
+        Velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N).
     """
     constants = trajectory.constants
     depth = constants["depth"]
@@ -152,10 +182,16 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
 def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     """Measure balance from small Gaussian layers, and from identity layers (scale 0).
 
-    Quantities: ``imbalance_at_start`` and ``imbalance_at_end``, the largest over j of
-    ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F, over the largest spectral norm ||W_j||^2 at the end; ``relative_imbalance``, at
-    the start over that norm there; ``escaped``, largest ||W_j|| at the end over that at the start. Spectral norms
-    settle with the target's first singular value, however long the last ones wait.
+    Spectral norms settle with the target's first singular value, however long the last ones wait.
+
+    Quantities
+    ----------
+    imbalance_at_start, imbalance_at_end
+        Largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j, relative to the largest spectral norm ||W_j||^2 at the end.
+    relative_imbalance
+        The first of these, relative to the largest ||W_j||^2 at the start.
+    escaped
+        Largest spectral norm ||W_j|| at the end over that at the start.
     """
     settings, constants = trajectory.settings, trajectory.constants
     widths = [settings["size"]] * (settings["depth"] + 1)
@@ -174,7 +210,13 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(Column("learning_rate", "float", "step size", draw=True), SEED, QUANTITY, VALUE_IF_ANY)
 def balancedness_descent(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``drift``: how far gradient descent has moved the differences of layers' Gram matrices by its end."""
+    """Measure how balanced gradient descent keeps the layers.
+
+    Quantities
+    ----------
+    drift
+        Distance at the end of all W_{j+1}^T W_{j+1} - W_j W_j^T together from their start, in Frobenius norm.
+    """
     differences = trajectory.series["gram_differences"]
     drift = np.linalg.norm(differences[:, -1] - differences[:, 0], axis=-1)
     table = rows({"drift": drift}, {"seed": trajectory.constants["member"]},

@@ -14,9 +14,14 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(DEPTH, SCALE, OBSERVED, DRAW, CONVERGED, QUANTITY, VALUE_IF_ANY)
 def networks(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure completed matrices: ``error``, ``train_loss``, ``nuclear_norm``, ``effective_rank`` and the truth's.
+    """Measure matrices completed by networks.
 
-    And ``beyond_rank``, the first singular value beyond the truth's rank.
+    Quantities
+    ----------
+    `completed_matrices.measures_of`
+        Empty where descent diverged.
+    beyond_rank
+        The first singular value beyond the rank of the matrix to complete.
     """
     constants, settings = trajectory.constants, trajectory.settings
     measured = {**_measured(trajectory), "beyond_rank": _beyond_rank(trajectory)}
@@ -28,7 +33,15 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)
 def minimisers(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure nuclear-norm minimisers as `networks` are measured; and ``gap``, the proved gap of the convex solver."""
+    """Measure nuclear-norm minimisers.
+
+    Quantities
+    ----------
+    `completed_matrices.measures_of`
+        Of the minimiser.
+    gap
+        Proved gap of the convex solver: relative distance of the nuclear norm from the least one.
+    """
     constants = trajectory.constants
     table = rows({**_measured(trajectory), "gap": constants["gap"]}, {"draw": constants["draw"]},
                  observed=constants["observed"][constants["count"]])  # fmt: skip

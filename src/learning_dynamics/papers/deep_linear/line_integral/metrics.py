@@ -14,9 +14,13 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(DEPTH, Column("case", "str", "outputs and inputs of the network", draw=True), SEED, QUANTITY, VALUE, PREDICTED)
 def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``integral``, of P_W vec(grad) along the closed curve over the integral of its absolute value.
+    """Measure the preconditioned gradient along a closed curve.
 
-    The prediction is the closed form, for one output and whitened inputs.
+    Quantities
+    ----------
+    integral
+        Integral of P_W vec(grad) along the curve, over the integral of its absolute value; predicted its closed form,
+        for one output and whitened inputs.
     """
     constants, settings = trajectory.constants, trajectory.settings
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)

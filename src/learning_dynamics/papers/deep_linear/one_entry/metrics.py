@@ -13,9 +13,12 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``sigma``, the two singular values along the flow.
+    """Measure the flow of a measurement that is aligned with the matrix.
 
-    The second's prediction is the closed form in the first's measured value.
+    Quantities
+    ----------
+    sigma
+        The two singular values; the second's prediction is the closed form in the first's measured value.
     """
     settings, constants = trajectory.settings, trajectory.constants
     spectrum = _spectrum(trajectory)
@@ -31,10 +34,16 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def one_entry(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure one observed entry.
+    """Measure the flow of one observed entry.
 
-    Quantities: ``sigma``, the two singular values along the flow; ``determinant``, and at the end
-    ``predicted_sign``: what its sign would be if the observed entry alone had moved, to its target.
+    Quantities
+    ----------
+    sigma
+        The two singular values; nan where the flow could not be integrated.
+    determinant
+        Determinant of the end-to-end matrix.
+    predicted_sign
+        Sign that the determinant would have at the end if the observed entry alone had moved, to its target.
     """
     constants = trajectory.constants
     W = trajectory.series["end_to_end"]
@@ -49,7 +58,13 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY)
 def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``sigma``, the two largest singular values along the path; its length takes time's place."""
+    """Measure the path under one measurement; its length takes time's place.
+
+    Quantities
+    ----------
+    sigma
+        The two largest singular values; nan where the flow could not be integrated.
+    """
     constants = trajectory.constants
     table = rows({"sigma": _spectrum(trajectory)[..., :2]},
                  {"seed": constants["member"], "time": trajectory.time}, depth=constants["depth"])  # fmt: skip

@@ -17,15 +17,25 @@ START = Column("scale", "float", "the product of the layers starts at this multi
 
 @columns(DEPTH, START, SEED, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], turn: Positive) -> pd.DataFrame:
-    """Measure the flow's end.
+    """Measure the flow's end; nan where it could not be integrated.
 
-    Quantities: ``nuclear_norm``, predicted the least one that the measurements allow, and the same as
-    ``least_squares_norm``, predicted that of the least Frobenius norm; ``misfit``, the largest error of a measurement,
-    relative. ``schatten_change``, by index of `powers` p: by how much sum sigma^p changes, relatively, when the end is
-    moved by `turn` times the geometric mean of its two largest eigenvalues along the symmetric product of the common
-    eigenvectors that they belong to, which no measurement sees; ``seen``, the largest relative change of a
-    measurement. ``schatten_left``, by index of `powers` above one, where it is a convex problem: by how much the least
-    sum sigma^p of matrices that commute with the measurements and fit them lies below the end's, relatively.
+    Quantities
+    ----------
+    nuclear_norm
+        Nuclear norm; predicted the least that the measurements allow.
+    least_squares_norm
+        The same nuclear norm; predicted that of the matrix of least Frobenius norm.
+    misfit
+        Largest error of a measurement, relative to the measured value.
+    schatten_change
+        Relative change of sum sigma^p, by index of `powers` p, when the end is moved by `turn` times the geometric mean
+        of its two largest eigenvalues along the symmetric product of the common eigenvectors that they belong to, which
+        no measurement sees.
+    seen
+        Largest change of a measurement under this move, relative to the measured value.
+    schatten_left
+        How far the least sum sigma^p of matrices that commute with the measurements and fit them lies below that at the
+        end, relatively, by index of `powers` p; nan for p up to one, where the problem is not convex.
     """
     constants = trajectory.constants
     found: dict[str, list] = {name: [] for name in ("norm", "misfit", "change", "seen", "least", "frobenius", "left")}

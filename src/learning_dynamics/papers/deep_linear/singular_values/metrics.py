@@ -15,9 +15,20 @@ from learning_dynamics.trajectory import Trajectory
 def singular_value_paths(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the end-to-end matrix along descent.
 
-    Quantities: ``sigma``, its leading singular values; ``train_loss``, ``error``,
-    ``effective_rank``; ``diagonal`` and ``off_diagonal``, mean absolute entries of U^T grad V on and off the diagonal,
-    for the singular vectors U, V that go with those; ``rank``, that of the matrix to complete.
+    Quantities
+    ----------
+    sigma
+        Its leading singular values.
+    train_loss
+        Mean square error over the observed entries.
+    error
+        Mean square error over all entries.
+    effective_rank
+        exp of the entropy of the singular values' shares of their sum.
+    diagonal, off_diagonal
+        Mean absolute entries of U^T grad V on and off the diagonal, for the leading singular vectors U, V.
+    rank
+        Rank of the matrix to complete, in rows of time 0.
     """
     series = trajectory.series
     spectrum, seen = series["singular_values"], np.abs(series["rotated_gradient"])
