@@ -96,7 +96,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
     """
     moved = float(np.nanmax(_largest(balanced, "coarser") / _largest(balanced, "size")))
 
-    def judge(prediction: tuple[str, Table]) -> Checks:
+    def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
         yield equal_on_every_draw(
             "largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F",
@@ -128,7 +128,7 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
     """
     rtol = settings_of(balanced)["rtol"]
 
-    def judge(prediction: tuple[str, Table]) -> Checks:
+    def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
         values, integrated = (by_draw(table, quantity, column=each) for each in ("value", "predicted"))
         yield equal_on_every_draw(
@@ -164,7 +164,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     """
     rtol = settings_of(balanced)["rtol"]
 
-    def judge(prediction: tuple[str, Table]) -> Checks:
+    def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
         values, expected = (by_draw(table, quantity, column=each) for each in ("value", "predicted"))
         yield equal_on_every_draw(

@@ -29,7 +29,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
     excess = np.array([_norms(ends, scale)[0] / _norms(ends, scale)[1] - 1 for scale in scales[::-1]])
     smallest = scales[0]
 
-    def judge(prediction: tuple[str, float, np.ndarray]) -> Checks:
+    def judge(prediction: tuple[Quantity, float, np.ndarray]) -> Checks:
         quantity, scale, approach = prediction
         measured, predicted = _norms(ends, scale, quantity)
         yield equal_on_every_draw(

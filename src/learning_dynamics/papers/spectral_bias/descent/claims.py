@@ -9,7 +9,7 @@ import numpy as np
 from learning_dynamics.claims import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.spectral_bias.draws import worst
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, by_draw
+from learning_dynamics.tidy import Quantity, Table, by_draw
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Recursion:
     stay.
     """
 
-    output: str
-    gradient: str
+    output: Quantity
+    gradient: Quantity
     gradient_grows: bool
     standing: Table
 

@@ -137,7 +137,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Finding:
             because="no perturbation lowers it",
         )
 
-    def in_place(part: str, quantity: Quantity) -> dict[str, np.ndarray]:
+    def in_place(part: Quantity, quantity: Quantity) -> dict[str, np.ndarray]:
         return right | {part: gathered(flows, quantity, phase="limit")}
 
     rivals = {

@@ -12,7 +12,7 @@ from learning_dynamics.evidence import Estimate
 from learning_dynamics.tidy import Quantity, Table, select
 
 # by quantity, index and dimension: a growth rate with its interval, and its prediction
-Rates = Mapping[tuple[str, int, int], tuple[Estimate, float]]
+Rates = Mapping[tuple[Quantity, int, int], tuple[Estimate, float]]
 
 
 def rates_of(exponents: Table) -> Rates:

@@ -152,7 +152,7 @@ def lemma_c_6(flows: Sequence[Table]) -> Finding:
     names = {"gradient_rate": "$|R|^2$", "residual_rate": "$|Y - X\\beta|^2$"}
     spread = gathered(flows, "inverse_condition", phase="draw") ** -2
 
-    def judge(predicted: tuple[str, np.ndarray]) -> Checks:
+    def judge(predicted: tuple[Quantity, np.ndarray]) -> Checks:
         quantity, least = predicted
         yield every_draw(
             f"slowest relative decay of {names[quantity]}, in units of $\\gamma\\lambda_{{\\min}}$",

@@ -120,7 +120,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Finding:
     gammas = np.concatenate([by_draw(table, "mirror_speed", column="gamma")[:, 0] for table in flows])
     integrated = local_errors(*flows)
 
-    def judge(prediction: tuple[str, float]) -> Checks:
+    def judge(prediction: tuple[Quantity, float]) -> Checks:
         quantity, factor = prediction
         errors = [
             np.abs(factor * speed - wanted).max(axis=1) / np.abs(wanted).max(axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 # next orders in the scale carry factors of the order of the ratio of eigenvalues of X^T X, nine for this condition
 RATES = 10.0
@@ -101,7 +101,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     allowed = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
     smallest, increase = (by_draw(flow, name).min(axis=1) for name in ("smallest", "other_interpolators"))
 
-    def judge(predicted: tuple[float, str]) -> Checks:
+    def judge(predicted: tuple[float, Quantity]) -> Checks:
         constant, norm = predicted
         yield equal_on_every_draw(
             r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
