@@ -275,7 +275,7 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Findin
     picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. What the sentence
     leaves open is which of both it speaks of.
     """
-    sigma, factor = (_by_depth(factors, quantity) for quantity in ("sigma", "factor"))
+    sigma, factor = _by_depth(factors, "sigma"), _by_depth(factors, "factor")
     pairs = list(pairwise(sorted(depth for depth in factor if depth > 1)))
     growth = np.stack([np.log(factor[more] / factor[fewer]) for fewer, more in pairs], axis=1)
     ratios = np.stack([-np.diff(np.log(factor[more] / factor[fewer]), axis=1) for fewer, more in pairs], axis=1)

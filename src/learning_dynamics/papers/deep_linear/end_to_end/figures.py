@@ -89,7 +89,7 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
 def _factors(axis: Axes, balanced: Table) -> None:
     largest = 0.0
     for depth in sorted(balanced["depth"].unique()):
-        sigma, factor = (select(balanced, name, depth=depth) for name in ("sigma", "rate_factor"))
+        sigma, factor = select(balanced, "sigma", depth=depth), select(balanced, "rate_factor", depth=depth)
         axis.plot(sigma["value"].to_numpy()[::5], factor["value"].to_numpy()[::5], ".", color=DEPTH_COLOURS[int(depth)],
                   ms=4, alpha=0.6)  # fmt: skip
         largest = max(largest, float(sigma["value"].max()))

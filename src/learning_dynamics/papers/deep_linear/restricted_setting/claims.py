@@ -140,7 +140,8 @@ def single_norm(
     """
     powers = settings_of(ends)["powers"]
     smallest = ends["scale"].min()
-    turned, left = (by_draw(ends, quantity, scale=smallest) for quantity in ("schatten_change", "schatten_left"))
+    turned = by_draw(ends, "schatten_change", scale=smallest)
+    left = by_draw(ends, "schatten_left", scale=smallest)
     gains = {p: (-turned if p < 1 else left)[:, place] for place, p in enumerate(powers) if p != 1}
     nuclear = np.concatenate(
         [

@@ -102,10 +102,10 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     """
 
     def before(table: Table, time: float) -> tuple[np.ndarray, np.ndarray]:
-        output, growth = (
-            by_draw(table, name, column="predicted", time=time) for name in ("output_square", "row_growth")
+        return (
+            by_draw(table, "output_square", column="predicted", time=time),
+            by_draw(table, "row_growth", column="predicted", time=time),
         )
-        return output, growth
 
     found, exact, equal, tolerance, outside, everywhere, half, straight = [], [], [], [], [], [], [], []
     bias = 0.0

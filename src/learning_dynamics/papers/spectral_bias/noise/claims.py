@@ -263,7 +263,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     for name, table in (("plane", plane), ("five", five)):
         settings = settings_of(table)
         root = float(np.sqrt(settings["inputs"]))
-        hidden, output = (statistic(table, quantity, "mean", at) for quantity in ("hidden_norm", "output_norm"))
+        hidden, output = statistic(table, "hidden_norm", "mean", at), statistic(table, "output_norm", "mean", at)
         steps = np.full(round(at / settings["step"]), settings["step"])
         moments = theory.euler_second_moments(settings["inputs"], steps)
         bias = abs(moments[0][-1] + root * moments[1][-1] - np.exp(root * at))

@@ -24,8 +24,8 @@ def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
     rows = table[(table["seed"] == seed) & table["quantity"].isin(["plateau_start", "plateau_end"])]
     if rows.empty:
         return []
-    starts, ends = (select(rows, name)["value"] for name in ("plateau_start", "plateau_end"))
-    return list(zip(starts, ends, strict=True))
+    starts, ends = select(rows, "plateau_start"), select(rows, "plateau_end")
+    return list(zip(starts["value"], ends["value"], strict=True))
 
 
 def first_saddle_ranks(table: Table, share: int) -> np.ndarray:

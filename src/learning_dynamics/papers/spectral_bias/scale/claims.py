@@ -99,7 +99,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     )
     # sqrt(s^2 + gamma^2) - s is at most gamma, for each of d values; the residual leaves the rest
     allowed = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
-    smallest, increase = (by_draw(flow, name).min(axis=1) for name in ("smallest", "other_interpolators"))
+    smallest, increase = by_draw(flow, "smallest").min(axis=1), by_draw(flow, "other_interpolators").min(axis=1)
 
     def judge(predicted: tuple[float, Quantity]) -> Checks:
         constant, norm = predicted
