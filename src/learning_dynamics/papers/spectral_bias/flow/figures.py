@@ -47,7 +47,7 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
         line("Corollary 3.1", "black", DASHES, 1.0),
         line("orthogonal layer of equal size", "grey", DASHES, 1.0),
     ]
-    shown = min(top, int(large.loc[large["quantity"] == "sigma_w1", "index"].max()))
+    shown = min(top, int(select(large, "sigma_w1")["index"].max()))
     legend_below(figure, [*index_handles(shown), *dashes], 6)
     return Drawn(
         figure,

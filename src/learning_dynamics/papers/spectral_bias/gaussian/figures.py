@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from learning_dynamics.papers.spectral_bias.panels import DASHES, index_handles, legend_below, limits_panel, line
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Count, Natural
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Table, select, settings_of
 
 
 def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
@@ -25,6 +25,6 @@ def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
         axis.set_xlabel("time $t$")
     axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
     axes[0].set_ylim(0, None)
-    handles = index_handles(min(top, int(first.loc[first["quantity"] == "sigma_w1", "index"].max())))
+    handles = index_handles(min(top, int(select(first, "sigma_w1")["index"].max())))
     legend_below(figure, [*handles, line("orthogonal layer of equal size", "grey", DASHES, 1.0)], 6)
     return Drawn(figure, alt="Two panels; the largest singular values rise, the others move little.")

@@ -181,7 +181,7 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
         _bars(pairs, rows["inputs"], rows, COLOURS[named])
         pairs.plot(rows["inputs"], rows["predicted"], color=COLOURS[named], lw=0.9, zorder=0)
         one = select(weighted, quantity)
-        size = int(weighted.loc[weighted["quantity"] == "exponent", "index"].max()) - 1
+        size = int(select(weighted, "exponent")["index"].max()) - 1
         pairs.plot([size], one["value"], "D", ms=5, color=COLOURS[named], mfc="none")
     smallest = rates[rates["index"] == rates["inputs"] + 1]
     shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}

@@ -40,7 +40,7 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
         (entries, r"entries of $\beta$", "(d) one output", middle),
     )
     for axis, label, title, gamma in labels:
-        outputs = vector.loc[vector["quantity"] == "sigma_beta", "index"].max()
+        outputs = select(vector, "sigma_beta")["index"].max()
         title = title.replace("three outputs", f"{outputs} outputs")
         axis.set(xscale="log", xlabel="time $t$", ylabel=label, title=rf"{title}, $\gamma = {power(gamma)}$")
     handles = [line("network"), marks("smaller system"), line("potential as printed", "black", "--", 1.0)]

@@ -41,7 +41,7 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
         axis.set_title(rf"{name} initial scale ${power(settings['scale'])}$")
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
     roles = ((-0.2, small, "blue", "small scale"), (0.2, large, "orange", "large scale"))
-    inputs = int(small.loc[small["quantity"] == "sigma_w1", "index"].max())
+    inputs = int(select(small, "sigma_w1")["index"].max())
     ranks, angles = axes[1]
     for shift, table, colour, label in roles:
         counts = np.bincount(last_ranks(table, share).astype(int), minlength=inputs + 1)[1:]
@@ -136,7 +136,7 @@ def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     axis.axvspan(first, last, color=COLOURS["orange"], alpha=0.25, lw=0)
     axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", yscale="log", xscale="log")
     axis.set_xlim(settings_of(small)["start"], last)
-    legend_below(figure, index_handles(int(small.loc[small["quantity"] == "sigma_w1", "index"].max())))
+    legend_below(figure, index_handles(int(select(small, "sigma_w1")["index"].max())))
     facts = {
         "draws": small["seed"].nunique(),
         "follow": int((first_saddle_ranks(small, share) == 1).sum()),

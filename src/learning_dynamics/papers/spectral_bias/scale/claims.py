@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 # next orders in the scale carry factors of the order of the ratio of eigenvalues of X^T X, nine for this condition
 RATES = 10.0
@@ -92,7 +92,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     gamma = by_draw(flow, "potential", column="gamma")[0]
     found = {name: by_draw(flow, name) for name in ("potential", "printed_potential", "parameters")}
     norms = {name: by_draw(flow, name) for name in ("nuclear_norm", "frobenius_norm")}
-    inputs = flow.loc[flow["quantity"] == "sigma_w1", "index"].max()
+    inputs = select(flow, "sigma_w1")["index"].max()
     slopes = np.stack(
         [_slopes(gamma, found[name], largest) / norms["nuclear_norm"][:, 0] for name in found if "potential" in name],
         axis=1,

@@ -74,7 +74,7 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     gamma = by_draw(vector, "parameters", column="gamma")
     excess = by_draw(vector, "parameters") - by_draw(vector, "nuclear_norm")
-    inputs = vector.loc[vector["quantity"] == "sigma_w1", "index"].max()
+    inputs = select(vector, "sigma_w1")["index"].max()
     # what the remaining residual hides is no excess
     seen = excess > 3 * by_draw(vector, "distance_bound") * by_draw(vector, "nuclear_norm")
     norms.plot(gamma[seen], excess[seen], ".", color=COLOURS["blue"], ms=4)
