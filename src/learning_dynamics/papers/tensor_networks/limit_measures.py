@@ -58,6 +58,66 @@ def measured(
 ) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
     """Return what is measured of one run, scalars by time; the start, where coefficients may be zero, is left out.
 
+    Quantities
+    ----------
+    margin
+        Least y_i f(x_i) / (1 + log(1 + t)) over the points; tends to one where the loss falls like 1/t.
+    turned
+        Angle in degrees between X^T r and its direction at the last time.
+    gap_l2, gap_l1, gap_dft_l1
+        Gap between the margin of the coefficients, divided by their norm, and the largest possible, relative to it;
+        the norm is l2, l1, or l1 of the unitary Fourier transform.
+    gap_own
+        Such a gap in the norm that theory gives the network: l2 for fully connected ones at any depth; for two layers
+        l1 for diagonal and real decomposable ones (of the singular coordinates rho), the Fourier transform's l1 for
+        convolutional ones. Missing where theory gives no norm.
+    angle
+        Angle in degrees between the coefficients and the max-margin direction in the norm of `gap_own`; missing where
+        that is, and for decomposable networks.
+    exponent
+        Power of 1 / log t in `angle`, fitted within the window; at the last time, nan at others. Predicted: 1 / L for
+        fully connected networks, nan where the support vectors span all inputs; for two layers 1 - s, with s the
+        largest inactive singular value of M(-u) relative to the active ones (zero if none is inactive), nan where more
+        directions are active than margins are least. Missing where `angle` is.
+    singular
+        Residual of the singular-vector equations of M(-u), the largest of all layers, relative to the singular value
+        (Theorem 1); u is the direction of X^T r at that time. One where the value is not positive.
+    singular_data
+        That residual with the labelled data's sum in place of -u.
+    singular_coefficients
+        That residual with the last coefficients in place of -u.
+    top
+        Gap between the largest singular value of M(-u) and that of the layers' directions, relative to the largest
+        (Theorem 2); two layers alone.
+    misaligned
+        One minus the cosine between all parameters in one vector, Theta, and the negative gradient of the loss (14).
+    misaligned_data
+        One minus the cosine between Theta and the gradient of the sum of all margins.
+    moved
+        Distance of the direction of Theta from that at the last time.
+    share
+        Largest distance of a layer's share of |Theta|^2 from 1 / L (C.1).
+    share_lengths
+        Largest distance of a layer's share of |Theta|^2 from its share of all parameters.
+    growth
+        L log |Theta| / log log t, the power of log t in |Theta|^L; tends to one.
+    against
+        Distance of the coefficients' direction from that of -X^T r (15, 19); fully connected networks alone.
+    against_data
+        Distance of the coefficients' direction from that of the labelled data's sum; fully connected networks alone.
+    stationarity_own, stationarity_l1, stationarity_l2
+        Residual of the stationarity conditions of Theorem 2, |rho_j|^p proportional to -(S u)_j rho_j, relative to the
+        sum of |rho_j|^p and at most ten; p is 2/L, 1 or 2. Orthogonally decomposable networks alone.
+    dense_transformed
+        Share of the l1 norm of rho that lies beyond as many of its largest entries as there are points (Remark 3).
+        Orthogonally decomposable networks alone.
+    dense_inputs
+        Share of the l1 norm of the coefficients that lies beyond as many of their largest entries as there are points.
+        Orthogonally decomposable networks alone.
+    excess
+        Excess of the l_(2/L) quasi-norm of rho to the power 2/L, at margin one, over its global minimum, relative to
+        that; nan where a point is not classified. Real decomposable networks alone.
+
     Parameters
     ----------
     architecture : str

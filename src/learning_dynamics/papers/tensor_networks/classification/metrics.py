@@ -34,38 +34,14 @@ DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, QUANTITY, INDEX, FITS
 
 @columns(*DECLARED)
 def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.DataFrame:
-    """Measure the flow of classification from random layers.
+    """Measure the flow of classification from random layers; the window is one of sigma.
 
-    Quantities, by sigma: ``margin``, the least y_i f(x_i) / (1 + log(1 + t)), which tends to one where the loss falls
-    like 1/t; ``gap_l2``, ``gap_l1``, ``gap_dft_l1``, by how much the margin of the coefficients, divided by their norm,
-    is below the largest possible, relative to it; ``gap_own``, that of the norm which theory gives the network, where
-    it is a norm; ``angle``, in degrees, to that norm's max-margin direction; ``exponent``, of 1 / log t in the angle,
-    fitted within the window; ``turned``, the angle in degrees between X^T r and its last direction; ``singular``, the
-    largest distance of a layer's direction from solving the singular-vector equations of M(-u), relative to the
-    singular value, and ``singular_data``, ``singular_coefficients``, the same with the labelled data's sum or the last
-    coefficients in place of -u; ``top``, by how much two layers' directions miss the largest singular value.
-
-    Of all parameters in one vector: ``misaligned``, one minus the cosine between them and the negative gradient of the
-    loss, ``misaligned_data``, of the sum of all margins; ``moved``, the distance of their direction from the last;
-    ``share``, the largest distance of a layer's share of the squared norm from 1 / L, ``share_lengths``, from its
-    length's; ``growth``, L times the norm's logarithm, relative to log log t. Of fully connected networks ``against``,
-    the distance of the coefficients' direction from that of -X^T r, ``against_data``, from the labelled data's sum.
-
-    For orthogonally decomposable networks ``stationarity_own``, the residual of Theorem 2's conditions, and
-    ``stationarity_l1``, ``stationarity_l2``, with another power in place of 2/L; ``dense_transformed`` and
-    ``dense_inputs``, the share of |rho| or |beta| that lies beyond as many entries as there are points; ``excess``, of
-    the l_(2/L) quasi-norm to the power 2/L at unit margin above its global minimum, relative (real networks).
-
-    At the last time ``power``, the power of 1 / log t with which a share vanishes, fitted within the window: of two
-    orthogonally decomposable layers, for each entry of rho off the support of the l1 max margin, the share of what
-    grows of it, (|eta_1|^2 + |eta_2|^2) / 2 + |rho|, in the l1 norm, predicted to be 1 - s_j by the margin problem's
-    multipliers; of fully connected networks of any depth the share of the coefficients outside of what the support
-    vectors span, predicted to be 1 / L. Nan where the integrator does not resolve it. With the same index ``between``,
-    the share of all such entries at the window's start, or one minus the cosine to the max-margin direction;
-    ``moving``, by how much a power may be off as the entries on the support do not yet grow alike and still turn, which
-    moves the multipliers, and as an entry is not yet of its last phase, or as coefficients do not yet grow like
-    log t and the product of the later layers still turns against the first layer's part outside; and ``sign``, the
-    least cosine within the window between an entry and what pushes it in the limit.
+    Quantities
+    ----------
+    `limit_measures.measured`
+        (what is measured at every time but the first)
+    `_powers`
+        (what is fitted within the window)
     """
     sizes = np.full(trajectory.members, trajectory.settings["scale"])
     return _measured(trajectory, window, trajectory.settings["depth"], sizes, np.zeros(trajectory.members, dtype=int))
@@ -73,7 +49,12 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
 
 @columns(*DECLARED)
 def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> pd.DataFrame:
-    """Measure the flow from given coefficients; quantities as in `from_random_layers`."""
+    """Measure the flow from given coefficients; the window is one of sigma.
+
+    Quantities
+    ----------
+    `from_random_layers`
+    """
     settings, sets = trajectory.settings, len(trajectory.constants["X"])
     scales = np.tile(np.repeat(settings["scales"], settings["directions"]), sets)
     directions = np.tile(np.arange(settings["directions"]), sets * len(settings["scales"]))
@@ -116,7 +97,31 @@ def _powers(
     states: np.ndarray,
     settings: Mapping[str, Any],
 ) -> dict:
-    """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them."""
+    """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them.
+
+    Quantities
+    ----------
+    power
+        Power of 1 / log t with which a share vanishes, fitted within the window; at the last time. Two orthogonally
+        decomposable layers: one for each entry of rho off the support of the l1 max margin, of what grows of it,
+        (|eta_1|^2 + |eta_2|^2) / 2 + |rho|, relative to the l1 norm of rho; predicted: 1 - s_j, with s_j from the
+        multipliers of the max-margin problem, nan where these are not unique. Fully connected networks of any depth:
+        one, of the coefficients outside of what the support vectors span, relative to their length; predicted: 1 / L,
+        nan where the capped exponent cannot tell the margins apart. Nan where the integrator does not resolve the
+        share. Missing where nothing is off the support, or the support vectors span all inputs, and for other networks.
+    between
+        Distance from the limit at the window's start, with the index of `power`: of decomposable layers the share of
+        all entries off the support in the l1 norm of rho, of fully connected ones one minus the cosine to the
+        max-margin direction.
+    moving
+        By how much `power` may be off, with the same index. Decomposable layers: the entries on the support do not yet
+        grow alike and still turn, which moves the multipliers, and the entry is not yet of its last phase. Fully
+        connected ones: the coefficients do not yet grow like log t, and the product of the later layers still turns
+        against the first layer's part outside. Nan where the multipliers are not unique.
+    sign
+        Least cosine within the window between an entry's phase and that of what pushes it in the limit, with the index
+        of `power`; one for fully connected networks.
+    """
     nearly = NEARLY / settings["sharpness"]
     if architecture == "fully_connected":
         return _power_outside(network, data, sigmas, states, nearly)
@@ -210,9 +215,15 @@ STARTS = (SEED, NETWORK, DEPTH, START, SIGMA, QUANTITY, INDEX, FITS, PREDICTED)
 
 @columns(*STARTS)
 def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``direction``, the coefficients at unit length, and at the last time ``excess``.
+    """Measure where many starts on the same data tend to.
 
-    The excess is that of the l_(2/L) quasi-norm, as in `from_random_layers`, for real decomposable networks.
+    Quantities
+    ----------
+    direction
+        Coefficients beta at unit length.
+    excess
+        Excess of the l_(2/L) quasi-norm to the power 2/L, at margin one, over its global minimum, relative to that; at
+        the last time. Real decomposable networks alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     tables = []
@@ -237,7 +248,15 @@ def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(SEED, SCALE, TIME, QUANTITY, INDEX, FITS, PREDICTED)
 def from_opposed_layers(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``loss`` and ``size``, the largest parameter, of layers that start opposed."""
+    """Measure two diagonal layers that start opposed.
+
+    Quantities
+    ----------
+    loss
+        Exponential loss of one point, exp(-y f(x)).
+    size
+        Largest absolute value of a parameter.
+    """
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings["scales"]
     states = trajectory.series["states"]
     half = states.shape[-1] // 2

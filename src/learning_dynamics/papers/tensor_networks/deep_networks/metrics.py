@@ -24,12 +24,24 @@ DECLARED = (SEED, DEPTH, SCALE, QUANTITY, INDEX, INTEGRATED, PREDICTED)
 def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
     """Measure where deep fully connected networks end (Theorem 6).
 
-    Quantities: ``distance``, |beta - beta_*| / |beta_*| from the interpolator of least l2 norm, and ``distance_l1``,
-    from that of least l1 norm; ``unfitted``, what the residual asked for allows of the first of them, and ``bound``,
-    what it and the start allow (see `_bounds`); ``residual``, the largest |f(x_i) - y_i| relative to the largest
-    |y_i|; ``rank_one``, the largest distance of a matrix from its best approximation of rank one; ``misaligned``, the
-    largest 1 - (v_l^T u_(l+1))^2 of adjacent top singular vectors; ``allowed``, the largest ratio of it to what (93)
-    and (94) allow, alpha^2 G_l / s_(l+1)^2.
+    Quantities
+    ----------
+    distance
+        |beta - beta_*| / |beta_*|, from the interpolator beta_* of least l2 norm.
+    distance_l1
+        |beta - beta_*| / |beta_*|, from the interpolator beta_* of least l1 norm.
+    unfitted
+        Largest `distance` that the residual asked for allows; no flow enters it.
+    bound
+        Largest `distance` that this residual and the start allow, of order alpha (see `_bounds`); no flow enters it.
+    residual
+        Largest |f(x_i) - y_i|, relative to the largest |y_i|.
+    rank_one
+        Largest Frobenius distance of a matrix W_1, ..., W_(L-1) from its best approximation of rank one (88).
+    misaligned
+        Largest 1 - (v_l^T u_(l+1))^2 of the top singular vectors of adjacent layers (93).
+    allowed
+        Largest ratio of 1 - (v_l^T u_(l+1))^2 to what (93) and (94) allow, alpha^2 G_l / s_(l+1)^2.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
@@ -65,11 +77,20 @@ PRODUCTS = (SEED, DEPTH, QUANTITY, INDEX, VALUE, PREDICTED)
 
 @columns(*PRODUCTS)
 def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure the least eigenvalues in the steps of (84), with W = W_(L-1) and C = W^T W - w_L w_L^T.
+    """Measure the least eigenvalues in the steps of (84).
 
-    Quantities: ``chain``, of the product's Gram matrix less (W^T W)^(L-1), relative to its largest; ``power``, of
-    (W^T W)^(L-1) - C^(L-1), likewise; ``conclusion``, of the Gram matrix over the least of C to the power L - 1;
-    ``largest``, the same over the largest of C.
+    With P = W_1 ... W_(L-1), W = W_(L-1) and C = W^T W - w_L w_L^T.
+
+    Quantities
+    ----------
+    chain
+        Least eigenvalue of P^T P - (W^T W)^(L-1), relative to the largest of P^T P.
+    power
+        Least eigenvalue of (W^T W)^(L-1) - C^(L-1), relative to the largest of (W^T W)^(L-1).
+    conclusion
+        Least eigenvalue of P^T P, relative to the least eigenvalue of C to the power L - 1.
+    largest
+        Least eigenvalue of P^T P, relative to the largest eigenvalue of C to the power L - 1.
     """
     tables = []
     for depth in trajectory.settings["depths"]:

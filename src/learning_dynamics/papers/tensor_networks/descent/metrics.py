@@ -35,11 +35,27 @@ def _starts(settings: dict) -> dict[str, np.ndarray]:
 def descent(trajectory: Trajectory) -> pd.DataFrame:
     """Measure two-layer networks under gradient descent.
 
-    Quantities: ``coefficient``; ``limit``, the last coefficients, predicted by Theorem 5 where there is one
-    data point and the loss is squared; ``loss``; ``angle``, in degrees, to the maximum-margin direction
-    (classification); ``inverse_growth``, the last loss predicted from the margin's growth (classification);
-    ``condition``, the largest lambda for which the initial directions fulfil Theorem 5; ``reference``, the solution of
-    least norm or largest margin in the network's own norm; ``labelled``, the data y_i x_i, one after the other.
+    Quantities
+    ----------
+    coefficient
+        Coefficients beta.
+    limit
+        Coefficients after the last step; predicted by Theorem 5 for one data point and the squared loss.
+    loss
+        The loss that is descended: half the sum of squared residuals, or the sum of exp(-y_i f(x_i)).
+    angle
+        Angle in degrees between the coefficients and the max-margin direction in the network's own norm;
+        classification alone.
+    inverse_growth
+        1 / (t |grad log L|^2) at the last time t: the loss that the margin's growth gives where it falls like 1/t.
+        Classification alone.
+    condition
+        Largest lambda for which the initial directions fulfil the condition of Theorem 5; one data point alone.
+    reference
+        The solution of least norm, or of largest margin, in the network's own norm: l2 for fully connected, l1 for
+        diagonal, the Fourier transform's l1 for convolutional networks. No scale and no direction enter it.
+    labelled
+        The data y_i x_i, one after the other. No scale and no direction enter them.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     classification = settings["loss"] == "exponential"
@@ -95,12 +111,20 @@ def _growth(
 
 @columns(*STEPS)
 def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure where gradient descent ends.
+    """Measure where gradient descent ends, by its step size.
 
-    Quantities: ``limit``, the coefficients, predicted by Theorem 5; at step size zero, the line through those at the
-    two smallest; ``swapped``, the same coefficients, predicted with y / alpha in place of y / alpha**2; ``least``,
-    predicted by the least norm of the architecture; ``residual``, |f - y|; ``condition``, the largest lambda for
-    which the initial directions fulfil Theorem 5.
+    Quantities
+    ----------
+    limit
+        Coefficients at the end, predicted by Theorem 5; at step size zero the line through those at the two smallest.
+    swapped
+        `limit`, predicted by Theorem 5 with y / alpha in place of y / alpha^2.
+    least
+        `limit`, predicted by the interpolator of least norm in the network's own norm.
+    residual
+        |f(x) - y|.
+    condition
+        Largest lambda for which the initial directions fulfil the condition of Theorem 5.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     steps = trajectory.time
@@ -143,8 +167,14 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
 def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
     """Measure where the flow of two layers ends on one point, for any data tensor.
 
-    Quantities: ``parameter``, all entries of both layers, predicted by Theorem 5; ``swapped``, the same, predicted with
-    y / alpha in place of y / alpha**2; ``exchanged``, with the opposite label.
+    Quantities
+    ----------
+    parameter
+        Entries of both layers, predicted by Theorem 5.
+    swapped
+        `parameter`, predicted by Theorem 5 with y / alpha in place of y / alpha^2.
+    exchanged
+        `parameter`, predicted by Theorem 5 with the opposite label.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
@@ -172,9 +202,17 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
 def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
     """Measure where the flow of two layers ends on one point, from several directions.
 
-    Quantities: ``parameter``, all entries of both layers; ``coefficient``; ``remainder``, what Theorem 5 can leave of a
-    singular coordinate that is not of the largest value, relative to those that are, at most one; ``second``, the
-    second singular value of M(x) relative to the first.
+    Quantities
+    ----------
+    parameter
+        Entries of both layers.
+    coefficient
+        Coefficients beta.
+    remainder
+        Most that Theorem 5 can leave of a singular coordinate that is not of the largest singular value, relative to
+        those that are, and at most one.
+    second
+        Second singular value of M(x), relative to the first.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     tables = []

@@ -33,18 +33,47 @@ DECLARED = (
 
 @columns(*DECLARED)
 def single_point(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure two layers on one point.
+    """Measure two layers on one point, with layers eta_1, eta_2 and their product rho in singular coordinates of M(x).
 
-    Quantities, by sigma: ``margin``, y f(x) / (1 + log(1 + t)); ``gap_l1``, by how much the margin of the singular
-    coordinates rho, divided by their l1 norm, is below the largest possible, which is the top singular value;
-    ``gap_l2``, the same for their l2 norm; ``difference``, |eta_1 - y eta_2| / |eta_1| of the layers in singular
-    coordinates, ``opposite`` and ``unsigned``, the same with -y or with 1 in place of y. At the last time
-    ``direction`` of the coefficients, predicted by Corollary 4 (lengths 1 and 2), and ``angle_corollary``,
-    ``angle_point``, ``angle_other_sign``, ``angle_fourier``, in degrees, from that, from y x, from the filter of the
-    other sign, from the max margin in the Fourier transform's l1 norm. At the start ``point``, y x; ``spectrum``, the
-    singular values of M(x), relative to the largest; ``condition``, the largest lambda of Corollary 4's printed
-    conditions, predicted from that of Theorem 3. ``largest_gap``, and for lengths 1 and 2 ``largest_angle``, in
-    degrees: what the start's transient can leave of ``gap_l1`` and ``angle_corollary`` at the last time.
+    Quantities
+    ----------
+    margin
+        y f(x) / (1 + log(1 + t)).
+    gap_l1
+        Gap between the margin of rho, divided by its l1 norm, and the largest possible, which is the top singular
+        value, relative to it.
+    gap_l2
+        Gap between the margin of rho, divided by its l2 norm, and the largest possible, relative to it.
+    difference
+        |eta_1 - y eta_2| / |eta_1|.
+    opposite
+        |eta_1 + y eta_2| / |eta_1|.
+    unsigned
+        |eta_1 - eta_2| / |eta_1|.
+    direction
+        Coefficients at unit length at the last time, predicted by Corollary 4 for lengths 1 and 2; convolutional
+        networks alone.
+    angle_corollary
+        Angle in degrees between the coefficients at the last time and Corollary 4's direction; lengths 1 and 2 alone.
+    angle_point
+        Angle in degrees between the coefficients at the last time and y x; lengths 1 and 2 alone.
+    angle_other_sign
+        Angle in degrees between the coefficients at the last time and what the filter of length two with the other sign
+        makes of y x; lengths 1 and 2 alone.
+    angle_fourier
+        Angle in degrees between the coefficients at the last time and the max margin in the Fourier transform's l1
+        norm; lengths 1 and 2 alone.
+    point
+        y x, at the start.
+    spectrum
+        Singular values of M(x), relative to the largest, at the start.
+    condition
+        Largest lambda for which the start fulfils Corollary 4's conditions as printed, predicted by that of Theorem 3,
+        which is doubled for length 2; lengths 1 and 2 alone.
+    largest_gap
+        Largest `gap_l1` that the start's transient can leave at the last time.
+    largest_angle
+        Largest `angle_corollary` that the start's transient can leave, in degrees; lengths 1 and 2 alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     sigmas = trajectory.time

@@ -27,12 +27,22 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> pd.DataFram
     """Measure which local optimum of the l_(2/L) max-margin problem each start has come to.
 
     Local optima of a data set are numbered from 1, the global one, in the order of their quasi-norms; a start has come
-    to one if its coefficients, at least margin one, differ from it by at most `near` of its length. Quantities:
-    ``optimum``, predicted by the greedy choice of coordinates; ``optimum_even``, the same, predicted by that choice if
-    all coordinates had the same blow-up time, whatever the start; ``optimum_l1``, predicted by the least l1 norm
-    weighted by the blow-up times (there empty where that is at no local optimum); ``escaped``, 1 where the optimum's
-    entries are among the coordinates that the greedy choice lets escape, 0 where not; ``optima``, how many local
-    optima a data set has, once, at the first start and scale.
+    to one if its coefficients, at least margin one, differ from it by at most `near` of its length.
+
+    Quantities
+    ----------
+    optimum
+        Number of the local optimum that is reached, nan at none; predicted by the greedy choice of coordinates.
+    optimum_even
+        `optimum`, predicted by the greedy choice with the same blow-up time for all coordinates, whatever the start.
+    optimum_l1
+        `optimum`, predicted by the least l1 norm with the blow-up times as weights; the prediction is nan where that is
+        at no local optimum.
+    escaped
+        1 where the optimum's entries are among the coordinates that the greedy choice lets escape, 0 where not; nan at
+        no local optimum.
+    optima
+        Number of local optima of a data set; once, at the first start and scale.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     signed = y[..., None] * X

@@ -22,9 +22,16 @@ GROWTH = (SEED, PRECISION, SCALE, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
 def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
     """Measure limits of deep matrix sensing in the sensors' eigenbasis (Corollary 7).
 
-    Quantities: ``entry``, all entries of W_1 ... W_L, predicted by the minimiser of Q over the eigenvalues;
-    ``other_depth``, ``other_scale``, ``nuclear`` and ``frobenius``, the same, predicted for a layer more, for twice the
-    scale, and by the solutions of least norm.
+    Quantities
+    ----------
+    entry
+        Entries of W_1 ... W_L, predicted by the minimiser of Q over the eigenvalues.
+    other_depth
+        `entry`, predicted by the minimiser of Q for a layer more.
+    other_scale
+        `entry`, predicted by the minimiser of Q for twice the scale.
+    nuclear, frobenius
+        `entry`, predicted by the solution of least nuclear or Frobenius norm.
     """
     constants, settings = trajectory.constants, trajectory.settings
     scales = trajectory.time
@@ -59,7 +66,15 @@ def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(*GROWTH)
 def rounding(trajectory: Trajectory) -> pd.DataFrame:
-    """List ``off_diagonal``, the largest entry of a layer off the diagonal in the eigenbasis, and ``loss``."""
+    """Measure how rounding leaves the matrices that commute with the sensors.
+
+    Quantities
+    ----------
+    off_diagonal
+        Largest absolute value of an entry of a layer off the diagonal, in the sensors' eigenbasis.
+    loss
+        Half the sum of squared residuals.
+    """
     settings = trajectory.settings
     tables = []
     for precision in settings["precisions"]:

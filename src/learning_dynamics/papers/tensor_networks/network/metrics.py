@@ -49,9 +49,14 @@ def contraction(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(*FORWARD)
 def forward(trajectory: Trajectory) -> pd.DataFrame:
-    """List ``output`` of the tensor formulation (2), predicted by the layers' own formula, (3) to (5).
+    """Measure outputs of networks with any activation.
 
-    ``at_zero`` is the activation at zero.
+    Quantities
+    ----------
+    output
+        Output of the tensor formulation (2), predicted by the layers' own formula, (3) to (5).
+    at_zero
+        The activation at zero.
     """
     settings = trajectory.settings
     tables = []
@@ -70,10 +75,18 @@ def forward(trajectory: Trajectory) -> pd.DataFrame:
 def flow(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the invariants of the layers.
 
-    Quantities: ``drift``, the largest change since the start of |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 over l and j in
-    orthogonally decomposable networks, or of the entries of W_l^T W_l - W_(l+1) W_(l+1)^T in fully connected ones;
-    ``other``, the same with sizes in place of their squares, or with W_l W_l^T in place of W_l^T W_l; ``size``, the
-    largest term of the difference; ``loss``.
+    Quantities
+    ----------
+    drift
+        Largest change since the start of what is conserved: |(U_l^T v_l)_j|^2 - |(U_L^T v_L)_j|^2 over l and j in
+        orthogonally decomposable networks, the entries of W_l^T W_l - W_(l+1) W_(l+1)^T in fully connected ones.
+    other
+        Largest change since the start of what is not conserved: |(U_l^T v_l)_j| - |(U_L^T v_L)_j|, or the entries of
+        W_l W_l^T - W_(l+1) W_(l+1)^T.
+    size
+        Largest term: |(U_l^T v_l)_j|^2, or an entry of W_l^T W_l.
+    loss
+        Half the sum of squared residuals.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     tables = []

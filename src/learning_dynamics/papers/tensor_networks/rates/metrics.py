@@ -42,8 +42,17 @@ LOWEST = 1e-14  # of the loss at the start: below, rounding of the residuals sho
 
 @columns(*EXPONENTIAL)
 def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure ``log_loss``; once, ``constant``, c of D.1.1's bound, and for two layers and one point ``constant_one``,
-    that of E.1.1.
+    """Measure how fast the exponential loss falls.
+
+    Quantities
+    ----------
+    log_loss
+        Logarithm of the loss, the sum of exp(-y_i f(x_i)).
+    constant
+        c of D.1.1's bound, alpha^(2L-2) lambda^(L-1) s_min(S)^2 gamma^2 with alpha = 1 and gamma the l2 max margin; at
+        the start.
+    constant_one
+        c of E.1.1's bound, alpha^2 lambda |s|^2 with alpha = 1; at the start, for two layers and one point alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     margins = np.array(settings["margins"], dtype=float)
@@ -73,9 +82,14 @@ def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
 def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
     """Measure how fast the squared loss falls.
 
-    Quantities, by time: ``speed``, log(L(0) / L(t)) divided by time in units of the bound's constant, predicted at
-    least one by (62) (and (73), the same for two layers and one point), half of which H.1 prints; ``speed_one``, for
-    two layers and one point, relative to the rate of (73) itself; empty once the loss is within rounding.
+    Quantities
+    ----------
+    speed
+        log(L(0) / L(t)) / t, in units of the bound's rate: at least one, by (62), and in fully connected networks by
+        the steps of H.1, which prints half of that. Nan once the loss is within rounding.
+    speed_one
+        log(L(0) / L(t)) / t, in units of the rate of (73): at least one by (73). Nan once the loss is within rounding;
+        two layers and one point alone, not fully connected networks.
     """
     X, settings = trajectory.constants["X"], trajectory.settings
     times = trajectory.time[1:]

@@ -36,14 +36,30 @@ PLOTTED = 61
 def interpolation(trajectory: Trajectory) -> pd.DataFrame:
     """Measure limits of regression against the minimisers of Q (Theorem 4; Corollaries 5 and 6).
 
-    Quantities: ``coefficient``, predicted by Theorem 4; ``printed``, the same, predicted by the minimiser of Q(F z)
-    without the factor of the data tensor's singular values, as Corollary 6 is printed (convolutional networks);
-    ``other_depth``, ``other_scale``, predicted for a layer more, or for twice the scale; ``weighted_l1``,
-    ``weighted_l2``, ``plain_l1``, ``plain_l2``, predicted by the solutions of least norm, with the weights of Remark 4
-    or without; of two layers ``vanishing``, the power of alpha with which entries outside the support of the least l1
-    norm vanish in the minimiser of Q, predicted by that norm's multipliers; of more layers ``small_weighted_l1`` and so
-    on, the minimiser of Q at `SMALL_DEEP`, predicted by the same solutions; of a single data set ``curve``, the first
-    predicted coefficient (no run), on a fine grid of scales.
+    Quantities
+    ----------
+    coefficient
+        Coefficients at the limit, predicted by the minimiser of Q (Theorem 4).
+    printed
+        `coefficient`, predicted by the minimiser of Q(F z) without the factor of the data tensor's singular values, as
+        Corollary 6 is printed; convolutional networks alone.
+    other_depth
+        `coefficient`, predicted by the minimiser of Q for a layer more.
+    other_scale
+        `coefficient`, predicted by the minimiser of Q for twice the scale.
+    weighted_l1, weighted_l2
+        `coefficient`, predicted by the solution of least l1 or l2 norm with the weights of Remark 4.
+    plain_l1, plain_l2
+        `coefficient`, predicted by the solution of least l1 or l2 norm.
+    vanishing
+        Power of alpha with which entries outside the support of the least l1 norm vanish in the minimiser of Q, between
+        the two scales of `SMALL`; predicted by that norm's multipliers. Nan where these are not unique, or the
+        minimiser is not found. Two layers alone, not convolutional networks.
+    small_weighted_l1, small_weighted_l2, small_plain_l1, small_plain_l2
+        The minimiser of Q at the scale `SMALL_DEEP`, predicted by the solution of least norm that the name says; nan
+        where it is not found. Three layers and more alone, not convolutional networks.
+    curve
+        First coefficient of the minimiser of Q, on a fine grid of scales; no run enters it. A single data set alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
@@ -80,7 +96,12 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
 
 @columns(*LIMITS)
 def interpolation_by_descent(trajectory: Trajectory) -> pd.DataFrame:
-    """Measure gradient descent's limits: quantities as in `interpolation`."""
+    """Measure gradient descent's limits.
+
+    Quantities
+    ----------
+    `interpolation`
+    """
     return interpolation(trajectory)
 
 
@@ -132,10 +153,20 @@ def _predictions(
 def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
     """Measure the functions of Lemma 5.1.
 
-    Quantities: ``q`` and ``h``, predicted in closed form; ``time_of_h``, the time at which h takes its value, predicted
-    by the inverse; after the start ``penalty``, H_L at the value of h divided by its size, predicted in closed form: it
-    is ``t h - q**2 / 2``, the integral of the inverse of h by parts, because ``(q**2 / 2)' = h``; ``reached``, the time
-    at which |q| passes the bound of the configuration, predicted likewise.
+    Quantities
+    ----------
+    q
+        q_L, predicted in closed form.
+    h
+        h_L = p_L^(L-1) q_L, predicted in closed form.
+    time_of_h
+        Time at which h_L takes its value, predicted by the inverse of h_L in closed form.
+    penalty
+        H_L at the value of h_L, relative to that value's size, after the start; predicted in closed form. It is the
+        integral of the inverse of h_L, by parts t h - q^2 / 2, because (q^2 / 2)' = h.
+    reached
+        Time at which |q_L| passes the bound of the configuration, with the sign of the direction in time; predicted in
+        closed form.
     """
     settings = trajectory.settings
     tables = []
