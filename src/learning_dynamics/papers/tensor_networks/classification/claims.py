@@ -88,7 +88,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
     last = min(float(table["sigma"].max()) for table in tables)
     growth = last_values(tables, "growth")
 
-    def judge(predicted: tuple[str, str, str, float]) -> Checks:
+    def judge(predicted: tuple[Quantity, Quantity, Quantity, float]) -> Checks:
         gradient, share, direction, power = predicted
         yield settles(r"one minus the cosine between $\Theta$ and the negative gradient", tables, gradient, slack)
         yield _below_one(tables)
@@ -254,26 +254,24 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Finding:
 def _architecture(two: Table, three: Table, network: str, norm: str, slack: float, facts: dict) -> Finding:
     """Return the finding on one architecture: the gap of its margin at depth 2, stationarity at both depths."""
 
-    def judge(predicted: tuple[str, str, float]) -> Checks:
+    def judge(predicted: tuple[Quantity, Quantity, float]) -> Checks:
         gap, deep, power = predicted
-        yield vanishes(
-            rf"two layers: gap to the largest ${NAMES[gap]}$ margin", [two], f"gap_{gap}", slack, network=network
-        )
+        yield vanishes(f"two layers: {DEEP[gap]}", [two], gap, slack, network=network)
         yield vanishes(f"three layers: {DEEP[deep]}", [three], deep, slack, network=network)
         yield loss_vanishes([two, three], slack, power, network=network)
 
     other = "dft_l1" if norm == "l1" else "l1"
-    own = "stationarity_own"
+    gap = f"gap_{norm}"
     return Finding(
         judge,
-        (norm, own, 1.0),
+        (gap, "stationarity_own", 1.0),
         rivals={
-            r"the $\ell_2$ max margin": ("l2", own, 1.0),
-            f"the ${NAMES[other]}$ max margin": (other, own, 1.0),
+            r"the $\ell_2$ max margin": ("gap_l2", "stationarity_own", 1.0),
+            f"the ${NAMES[other]}$ max margin": (f"gap_{other}", "stationarity_own", 1.0),
             # these are convex: being stationary is having the largest margin
-            f"with three layers, the ${NAMES[norm]}$ max margin again": (norm, f"gap_{norm}", 1.0),
-            r"with three layers, the $\ell_2$ max margin": (norm, "gap_l2", 1.0),
-            STAYS: (norm, own, 0.0),
+            f"with three layers, the ${NAMES[norm]}$ max margin again": (gap, gap, 1.0),
+            r"with three layers, the $\ell_2$ max margin": (gap, "gap_l2", 1.0),
+            STAYS: (gap, "stationarity_own", 0.0),
         },
         facts=facts,
     )

@@ -126,7 +126,7 @@ def _nearest(tables: Sequence[Table]) -> float:
     return max(float(ratio.max(initial=0.0, where=np.isfinite(ratio))) for ratio in ratios)
 
 
-def _bias(tables: Sequence[Table], order: float) -> Callable[[str], Checks]:
+def _bias(tables: Sequence[Table], order: float) -> Callable[[Quantity], Checks]:
     """Return the judge of a limit that the flows tend to as alpha falls: by the power, and by a bound at every alpha.
 
     Draws of which a flow ends at a saddle are left out; those that the integrator gave up are undecided.
@@ -208,24 +208,26 @@ def equation_84(layers: Table) -> Finding:
     least {value:.3g} times $\lambda^{L-1}$.
     """
     depths = by_draw(layers, "chain", column="depth")[:, 0]
-    values = {name: by_draw(layers, name)[:, 0] for name in ("chain", "power", "conclusion", "largest")}
     rounding = 1e-12
 
-    def judge(predicted: tuple[int, int, str]) -> Checks:
+    def least(quantity: Quantity) -> np.ndarray:
+        return by_draw(layers, quantity)[:, 0]
+
+    def judge(predicted: tuple[int, int, Quantity]) -> Checks:
         chain, power, conclusion = predicted
         steps = [
             every_draw(
                 f"{which} step: least eigenvalue of the difference, relative",
-                values[name][depths <= most],
+                values[depths <= most],
                 at_least=-rounding,
                 because="rounding",
             )
-            for which, name, most in (("first", "chain", chain), ("second", "power", power))
+            for which, values, most in (("first", least("chain"), chain), ("second", least("power"), power))
             if (depths <= most).any()
         ]
         yield every_draw(
             r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-            values[conclusion],
+            least(conclusion),
             at_least=1 - rounding,
             because="rounding",
         )
@@ -244,9 +246,9 @@ def equation_84(layers: Table) -> Finding:
         reason="squaring an inequality of matrices does not keep it",
         facts={
             "draws": int((depths > 3).sum()),
-            "chain": int((values["chain"][depths > 3] < -rounding).sum()),
+            "chain": int((least("chain")[depths > 3] < -rounding).sum()),
             "powers": len(depths),
-            "power": int((values["power"] < -rounding).sum()),
+            "power": int((least("power") < -rounding).sum()),
         },
     )
 

@@ -51,7 +51,7 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     off = second * large**2 / (coarse * np.log(large / small))
     line = {name: _worst_of_starts(steps, _distances(steps, name)[0.0]) for name in ("limit", "swapped")}
 
-    def judge(prediction: tuple[np.ndarray, str]) -> Checks:
+    def judge(prediction: tuple[np.ndarray, Quantity]) -> Checks:
         predicted, name = prediction
         flow = equal_on_every_draw(
             "error of the flow's limit, relative to the largest parameter",
@@ -79,9 +79,9 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
         yield extrapolated
         yield slope
 
-    formula, swapped, exchanged = (
-        _by_network(tensors, name, "predicted") for name in ("parameter", "swapped", "exchanged")
-    )
+    formula = _by_network(tensors, "parameter", "predicted")
+    swapped = _by_network(tensors, "swapped", "predicted")
+    exchanged = _by_network(tensors, "exchanged", "predicted")
     return Finding(
         judge,
         (formula, "limit"),

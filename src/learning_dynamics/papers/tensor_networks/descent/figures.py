@@ -64,7 +64,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
         axis.set_axis_off()
     figure.legend(handles=_handles(regression, classification=True), loc="outside lower center", ncols=3)
     last = classification[classification["time"] == classification["time"].max()]
-    losses, angles = (select(last, name)["value"] for name in ("loss", "angle"))
+    losses, angles = select(last, "loss")["value"], select(last, "angle")["value"]
     return Drawn(
         figure,
         {

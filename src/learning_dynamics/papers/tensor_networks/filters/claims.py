@@ -42,9 +42,9 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     error = LIMIT_ERROR * max(settings_of(run)["rtol"] for run in flows)
     left = _at(flows, "largest_gap", "min")
 
-    def judge(predicted: tuple[str, str, float]) -> Checks:
-        norm, difference, power = predicted
-        gap = {r"\ell_1": "gap_l1", r"\ell_2": "gap_l2"}[norm]
+    def judge(predicted: tuple[Quantity, Quantity, float]) -> Checks:
+        gap, difference, power = predicted
+        norm = {"gap_l1": r"\ell_1", "gap_l2": r"\ell_2"}[gap]
         yield every_draw(
             rf"gap to the largest ${norm}$ margin in singular coordinates",
             np.abs(_at(flows, gap, "max")),
@@ -63,12 +63,12 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
 
     return Finding(
         judge,
-        (r"\ell_1", "difference", 1.0),
+        ("gap_l1", "difference", 1.0),
         rivals={
-            r"the $\ell_2$ max margin in singular coordinates": (r"\ell_2", "difference", 1.0),
-            "layers alike up to the opposite of the label's sign": (r"\ell_1", "opposite", 1.0),
-            "layers alike, whatever the label": (r"\ell_1", "unsigned", 1.0),
-            "a loss that does not fall": (r"\ell_1", "difference", 0.0),
+            r"the $\ell_2$ max margin in singular coordinates": ("gap_l2", "difference", 1.0),
+            "layers alike up to the opposite of the label's sign": ("gap_l1", "opposite", 1.0),
+            "layers alike, whatever the label": ("gap_l1", "unsigned", 1.0),
+            "a loss that does not fall": ("gap_l1", "difference", 0.0),
         },
         facts={"reached": min(float(run["sigma"].max()) for run in flows)},
     )

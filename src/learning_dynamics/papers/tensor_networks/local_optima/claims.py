@@ -79,7 +79,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
                 "nearly tied escapes may go either way",
             )
 
-    def right_at(scale: float, choice: str = "optimum") -> float:
+    def right_at(scale: float, choice: Quantity = "optimum") -> float:
         return float(np.mean([_right(starts, depth, scale, choice) for depth in depths]))
 
     shares = {

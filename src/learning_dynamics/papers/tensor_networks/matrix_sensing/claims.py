@@ -14,12 +14,6 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 BITS = {"single": 24, "double": 53, "extended": 64}
-RIVALS = {
-    "the minimiser for one more layer": "other_depth",
-    r"the minimiser for $2 \alpha$": "other_scale",
-    "the least nuclear norm": "nuclear",
-    "the least Frobenius norm": "frobenius",
-}
 
 
 def _limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Check:
@@ -57,7 +51,12 @@ def corollary_7(eigen: Table) -> Finding:
     return Finding(
         lambda predicted: [_limits(eigen, name, predicted)],
         _predicted(eigen, "entry"),
-        rivals={phrase: _predicted(eigen, rival) for phrase, rival in RIVALS.items()},
+        rivals={
+            "the minimiser for one more layer": _predicted(eigen, "other_depth"),
+            r"the minimiser for $2 \alpha$": _predicted(eigen, "other_scale"),
+            "the least nuclear norm": _predicted(eigen, "nuclear"),
+            "the least Frobenius norm": _predicted(eigen, "frobenius"),
+        },
         facts={
             "frobenius": max(far("frobenius", scales[-1], depth) for depth in depths),
             "nuclear": far("nuclear", scales[0], depths[0]),
@@ -114,7 +113,7 @@ def corollary_7_generic_basis(
         for quantity in ("entry", "other_scale")
     }
 
-    def judge(predicted: tuple[np.ndarray, str]) -> Checks:
+    def judge(predicted: tuple[np.ndarray, Quantity]) -> Checks:
         bits, limit = predicted
         checks = [
             equal(

@@ -49,7 +49,7 @@ def section_e_1_1(losses: Table) -> Finding:
     return _bounded([losses], "constant_one")
 
 
-def _bounded(tables: Sequence[Table], constant: str) -> Finding:
+def _bounded(tables: Sequence[Table], constant: Quantity) -> Finding:
     tolerance = 1e3 * max(settings_of(table)["rtol"] for table in tables)
     measured, time, constants = [], [], []
     for table in tables:

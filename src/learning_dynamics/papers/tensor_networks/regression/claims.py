@@ -14,15 +14,8 @@ from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
-RIVALS = {
-    "the minimiser for one more layer": "other_depth",
-    r"the minimiser for $2 \alpha$": "other_scale",
-    r"the least $\ell_1$ norm": "plain_l1",
-    r"the least $\ell_2$ norm": "plain_l2",
-}
 
-
-def _followed(flows: Sequence[Table], printed: str, corrected: str | None = None, **others: Any) -> Finding:
+def _followed(flows: Sequence[Table], printed: Quantity, corrected: Quantity | None = None, **others: Any) -> Finding:
     """Return the finding that every flow's limit is the one that a quantity of the tables predicts."""
     measured = _all(flows, "coefficient", "value")
     tolerance = LIMIT_ERROR * max(settings_of(table)["rtol"] for table in flows)
@@ -39,7 +32,12 @@ def _followed(flows: Sequence[Table], printed: str, corrected: str | None = None
     return Finding(
         judge,
         _all(flows, printed, "predicted"),
-        rivals={phrase: _all(flows, name, "predicted") for phrase, name in RIVALS.items()},
+        rivals={
+            "the minimiser for one more layer": _all(flows, "other_depth", "predicted"),
+            r"the minimiser for $2 \alpha$": _all(flows, "other_scale", "predicted"),
+            r"the least $\ell_1$ norm": _all(flows, "plain_l1", "predicted"),
+            r"the least $\ell_2$ norm": _all(flows, "plain_l2", "predicted"),
+        },
         corrected=None if corrected is None else _all(flows, corrected, "predicted"),
         **others,
     )
@@ -131,7 +129,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
 
     power, theory = (by_draw(ends, "vanishing", column=c)[:, 0] for c in ("value", "predicted"))
 
-    def judge(predicted: tuple[str, str, np.ndarray]) -> Checks:
+    def judge(predicted: tuple[Quantity, Quantity, np.ndarray]) -> Checks:
         low, high, shallow = predicted
         yield every_draw(
             "largest scale: relative distance from the least weighted $\\ell_2$ norm",
@@ -191,8 +189,8 @@ def remark_4_growth(functions: Table) -> Finding:
     to a number is judged by its slope against $\log |t|$ between the last two records: it is {shallow:.4f} with two
     layers, and at most {deep:.1e} with more.
     """
-    penalty, h, q = (by_draw(functions, quantity) for quantity in ("penalty", "h", "q"))
-    h, q = np.abs(h), np.abs(q)
+    penalty = by_draw(functions, "penalty")
+    h, q = np.abs(by_draw(functions, "h")), np.abs(by_draw(functions, "q"))
     depths = by_draw(functions, "reached", column="depth")[:, 0]
     if not (depths == 2).any() or not (depths > 2).any():
         raise Untested("needs two layers, and more")

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 
 def depth(flow: Table, descent: Table, random: Table) -> Drawn:
@@ -28,8 +28,8 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
         for table, marker, size in ((flow, "o", 5.5), (descent, "x", 4.5)):
             first = select(table, "coefficient", depth=number, index=1, seed=0).sort_values("scale")
             left.semilogx(first["scale"], first["value"], marker, mfc="none", color=colours[number], ms=size)
-        for norm, style in (("weighted_l1", "-"), ("weighted_l2", "--")):
-            scales, distances = _distances(random, norm, number)
+        least = (_distances(random, "weighted_l1", number), "-"), (_distances(random, "weighted_l2", number), "--")
+        for (scales, distances), style in least:
             right.loglog(scales, np.median(distances, axis=0), style, color=colours[number], marker=".", lw=1.2)
     for norm, label in (("plain_l1", r"least $\ell_1$ norm"), ("plain_l2", r"least $\ell_2$ norm")):
         value = select(flow, norm, index=1, depth=depths[0])["predicted"].iloc[0]
@@ -59,7 +59,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     )
 
 
-def _distances(table: Table, norm: str, number: int) -> tuple[np.ndarray, np.ndarray]:
+def _distances(table: Table, norm: Quantity, number: int) -> tuple[np.ndarray, np.ndarray]:
     rows = select(table, norm, depth=number)
     groups = rows.assign(square=(rows["value"] - rows["predicted"]) ** 2, size=rows["predicted"] ** 2)
     sums = groups.groupby(["seed", "scale"])[["square", "size"]].sum()
@@ -77,8 +77,8 @@ def even_data(flow: Table) -> Drawn:
     depths = sorted(select(flow, "coefficient")["depth"].unique())
     figure, axes = plt.subplots(1, len(depths), figsize=(WIDTH, 2.8), sharey=True, squeeze=False)
     for axis, number in zip(axes[0], depths, strict=True):
-        for quantity, colour in (("printed", COLOURS["orange"]), ("coefficient", COLOURS["blue"])):
-            scales, distances = _distances(flow, quantity, number)
+        printed, corrected = _distances(flow, "printed", number), _distances(flow, "coefficient", number)
+        for (scales, distances), colour in ((printed, COLOURS["orange"]), (corrected, COLOURS["blue"])):
             for line in distances:
                 axis.loglog(scales, line, color=colour, lw=1.0, marker=".")
         axis.set_title(f"$L = {number}$")

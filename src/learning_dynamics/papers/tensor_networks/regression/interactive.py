@@ -9,7 +9,7 @@ import pandas as pd
 from learning_dynamics.papers.tensor_networks import norm_like
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import INK, Interactive, choice, colours, italic, reading, slider
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 POINTS = 41  # of a path
 TINTS = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "orange")]
@@ -23,11 +23,12 @@ def depth(flow: Table, descent: Table) -> Interactive:
     form (Lemma 5.1). Circles: where gradient flow ended, crosses: gradient descent, at the {scales} scales for which
     they were followed; they lie within {error:.1g} of the ends of the curves.
     """
-    least = {
-        norm: select(flow, norm, seed=0, depth=int(flow["depth"].min())).groupby("index")["predicted"].first()
-        for norm in ("plain_l1", "plain_l2")
-    }
-    first, second = (least[norm].to_numpy() for norm in ("plain_l1", "plain_l2"))
+
+    def least(norm: Quantity) -> np.ndarray:
+        rows = select(flow, norm, seed=0, depth=int(flow["depth"].min()))
+        return rows.groupby("index")["predicted"].first().to_numpy()
+
+    first, second = least("plain_l1"), least("plain_l2")
     point = second / (second @ second)  # the data point over its label
     grid = np.sort(select(flow, "curve")["scale"].unique())
     exponents = np.log10(grid).round(3)
