@@ -13,7 +13,13 @@ from learning_dynamics.trajectory import Trajectory
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
 def growth(trajectory: Trajectory, *, every: Count = 1) -> pd.DataFrame:
-    """Measure ``x``."""
+    """Measure growth at each of `every` steps.
+
+    Quantities
+    ----------
+    x
+        The state, predicted to grow by a factor 1 + rate a step.
+    """
     x, time = trajectory.series["x"][:, ::every], trajectory.time[::every]
     predicted = theory.state(time, trajectory.settings["rate"], x[:, 0])
     return rows({"x": (x, predicted)}, {"seed": np.arange(len(x)), "time": time})
