@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from fnmatch import fnmatchcase
 
 import pytest
@@ -17,18 +18,12 @@ from tests.support import PAPERS, ROOT, smoke
 def measured(paper: str) -> dict[str, set[str]]:
     """Return what is measured at small scale, by kind of run, of tables with a column of quantities."""
     found: dict[str, set[str]] = {}
-    study = smoke(paper).study
+    whole = smoke(paper)
     with open(ROOT / "tests/papers/quantities.csv", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["paper"] == paper:
-                found.setdefault(study.runs[paper][row["run"]][1].get("kind") or kind_of(paper, row["run"]), set()).add(
-                    row["quantity"]
-                )
+                found.setdefault(whole.measure(paper, row["run"])["kind"], set()).add(row["quantity"])
     return {kind: names for kind, names in found.items() if QUANTITY in paper_function(paper, "metrics", kind).columns}
-
-
-def kind_of(paper: str, run: str) -> str:
-    return smoke(paper).measure(paper, run)["kind"]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -84,8 +79,8 @@ def holds(run, *, name: str = "nothing"):
 def helped(run):
     return _both(run, "power_2")
 
-def _both(run, *several: Quantity):
-    return [last(run, one) for one in several]
+def _both(run, *several: Quantity, first: Quantity = "DEFAULT"):
+    return [last(run, one) for one in (first, *several)]
 """,
     "reading.py": """
 from learning_dynamics.tidy import Quantity, select
@@ -105,7 +100,7 @@ def waves(tmp_path, monkeypatch):
         (folder / "decay").mkdir(parents=True, exist_ok=True)
         for name, source in SOURCES.items():
             source = source.replace(placeholder, text) if placeholder else source
-            (folder / name).write_text(source.replace("PRINTED", "x").replace("HELPER", "x"), encoding="utf-8")
+            (folder / name).write_text(re.sub("PRINTED|HELPER|DEFAULT", "x", source), encoding="utf-8")
         tidy = tmp_path / "learning_dynamics/tidy.py"
         tidy.write_text((ROOT / "src/learning_dynamics/tidy.py").read_text(encoding="utf-8"), encoding="utf-8")
 
@@ -136,10 +131,12 @@ def test_what_is_declared_may_be_asked_for(waves, claim):
 @pytest.mark.parametrize(
     ("placeholder", "claim"),
     [('(run, "x")', "holds"), ('"limit"', "holds"), ('"speed"', "holds"), ("PRINTED", "holds"), ("HELPER", "helped"),
+     ("DEFAULT", "helped"),
      ('"power_2"', "helped")],
 )  # fmt: skip
 def test_a_misspelt_quantity_is_refused_wherever_it_is_asked_for(waves, placeholder, claim):
-    wrong = {'(run, "x")': '(run, "speeds")', "PRINTED": "speeds", "HELPER": "speeds"}.get(placeholder, '"speeds"')
+    quoted = placeholder.replace('"x"', '"speeds"').replace('"limit"', '"speeds"').replace('"speed"', '"speeds"')
+    wrong = quoted.replace('"power_2"', '"speeds"') if '"' in placeholder else "speeds"
     waves(placeholder, wrong)
     with pytest.raises(ProjectError, match=r"\.py:\d+ asks for `speeds`, which none .* did you mean `speed`\?"):
         refuse(claim)

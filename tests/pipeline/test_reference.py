@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from learning_dynamics.pipeline import maths
+from learning_dynamics.pipeline import maths, quantities
 from learning_dynamics.pipeline.reference import pages as reference
 from learning_dynamics.pipeline.reference.settings import TYPES
 from learning_dynamics.pipeline.signatures import BUILTIN, VOCABULARY, signatures
@@ -46,13 +46,14 @@ def test_every_kind_of_run_has_its_settings_and_its_columns(paper):
     assert kinds(paper)
     for kind in kinds(paper):
         section = sections(paper)[kind]
-        first_cells = re.findall(r"<tr><td><code>(\w+)</code>", section)
+        first_cells = re.findall(r"<tr><td><code>([\w*-]+)</code>", section)
         name = kind.partition(".")[2]
         of_run, of_measuring = (
             list(signatures(module_path(part_module(paper, part, kind)))[name].types) for part in ("runs", "metrics")
         )
         columns = [column.name for column in paper_function(paper, "metrics", kind).columns]
-        assert first_cells == of_run + of_measuring + columns, kind
+        measured = list(quantities.declared(paper, kind))
+        assert first_cells == of_run + of_measuring + measured + columns, kind
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -48,10 +48,9 @@ def refuse_undeclared(stage: str, paper: str, kind: str, where: str, kinds: list
     ProjectError
         The source's line, and the nearest quantity that there is.
     """
-    measured = [declared(paper, one) for one in kinds]
-    if not all(measured):
-        return  # not every run says what it measures
-    known = {name for one in measured for name in one}
+    known = {name for one in kinds for name in declared(paper, one)}
+    if not known:
+        return  # tables of other columns
     for quantity, (path, line) in asked(module_of(stage, paper, kind), kind.rpartition(".")[2]).items():
         if not any(fnmatchcase(quantity, name) for name in known):
             raise ProjectError(
@@ -120,8 +119,7 @@ def _given(call: ast.Call, inner: Mapping[str, ast.FunctionDef], source: _Module
         judge = inner.get(call.args[0].id)
         if judge and judge.args.args and _is_quantity(judge.args.args[0]):
             predictions = ("printed", "rivals", "corrected")
-            for given in (*call.args[1:], *(one.value for one in call.keywords if one.arg in predictions)):
-                yield from _texts(given.values if isinstance(given, ast.Dict) else [given])
+            yield from _texts([*call.args[1:], *(one.value for one in call.keywords if one.arg in predictions)])
         return
     function = inner.get(call.func.id) or source.definition(call.func.id)
     if function is None:
@@ -136,12 +134,23 @@ def _given(call: ast.Call, inner: Mapping[str, ast.FunctionDef], source: _Module
     yield from _texts([one.value for one in call.keywords if one.arg in named])
 
 
+def _defaults(function: ast.FunctionDef) -> Iterator[ast.Constant]:
+    """Yield the texts that quantities are by default."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    given = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
+    given |= {one: value for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value}
+    yield from _texts([value for one, value in given.items() if _is_quantity(one)])
+
+
 def _texts(nodes: list[ast.expr]) -> Iterator[ast.Constant]:
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node
         elif isinstance(node, ast.List | ast.Tuple):
             yield from _texts(node.elts)
+        elif isinstance(node, ast.Dict):
+            yield from _texts(node.values)
         elif isinstance(node, ast.IfExp):
             yield from _texts([node.body, node.orelse])
 
@@ -171,10 +180,16 @@ class _Module:
         if name not in self._read:
             nodes = list(ast.walk(self.functions[name])) if name in self.functions else []
             inner = {one.name: one for one in nodes if isinstance(one, ast.FunctionDef)}
-            named = [place for one in nodes if isinstance(one, ast.Name) and (place := self.place(one.id))]
-            places = [place for place in named if place[0].startswith(f"{PACKAGE}.papers.")]
+            own = {one.arg for one in nodes if isinstance(one, ast.arg)}
+            own |= {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+            named = {one.id for one in nodes if isinstance(one, ast.Name)} - own
+            places = [place for one in sorted(named) if (place := self.place(one))]
             texts = [text for one in nodes if isinstance(one, ast.Call) for text in _given(one, inner, self)]
-            self._read[name] = places, {str(text.value): (self.path, text.lineno) for text in reversed(texts)}
+            texts += [text for one in inner.values() for text in _defaults(one)]
+            self._read[name] = (
+                [place for place in places if place[0].startswith(f"{PACKAGE}.papers.")],
+                {str(text.value): (self.path, text.lineno) for text in reversed(texts)},
+            )
         return self._read[name]
 
     def place(self, name: str) -> tuple[str, str] | None:
