@@ -83,8 +83,8 @@ def test_values_that_come_from_several_places_name_their_runs():
 
 
 def test_what_a_docstring_refers_to_stands_on_the_page():
-    assert "||X beta - Y||_F" in sections("spectral_bias")["layers.spectra_and_loss"]
-    assert '<a href="#layers.spectra_and_loss">' in sections("spectral_bias")["flow.linear_flow"]
+    assert "ensembles are judged" in sections("spectral_bias")["noise.observables.on_each_path"]
+    assert '<a href="#noise.observables.on_each_path">' in sections("spectral_bias")["noise.noise_process"]
 
 
 def test_every_type_has_its_words():

@@ -20,8 +20,10 @@ def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str,
         Sum of the completed matrix's singular values.
     effective_rank
         exp of the entropy of the singular values' shares of their sum, of the completed matrix.
-    true_nuclear_norm, true_effective_rank
-        Nuclear norm and effective rank of the matrix to complete.
+    true_nuclear_norm
+        Nuclear norm of the matrix to complete.
+    true_effective_rank
+        Effective rank of the matrix to complete.
     """
     finite = np.isfinite(W).all(axis=(-2, -1))
     W = np.where(finite[..., None, None], W, truth)

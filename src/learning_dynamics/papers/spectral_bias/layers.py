@@ -37,10 +37,12 @@ def spectra_and_loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarra
         1/2 ||X beta - Y||_F^2 (eq. 2.2).
     sigma_w1
         Singular values of W1, as many as inputs.
-    sigma_w2, sigma_beta
-        Singular values of W2 and of beta, as many as the smaller of inputs and outputs.
+    sigma_w2
+        Singular values of W2, as many as the smaller of inputs and outputs.
+    sigma_beta
+        Singular values of beta = W1 W2, as many as the smaller of inputs and outputs.
     distance
-        ||beta - beta_*||_F / ||beta_*||_F.
+        ||beta - beta_*||_F / ||beta_*||_F, beta_* the minimum-norm interpolator.
     residual
         ||X beta - Y||_F / ||Y||_F.
     distance_bound

@@ -23,8 +23,10 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
     ----------
     sigma
         Singular values of W; predicted by integrating the law d sigma_r/dt = -N sigma_r^(2 - 2/N) <grad, u_r v_r^T>.
-    without_factor, other_exponent
-        Singular values of W; predicted by integrating the law without its factor N, and with the exponent 2 - 1/N.
+    without_factor
+        Singular values of W; predicted by integrating that law without its factor N.
+    other_exponent
+        Singular values of W; predicted by integrating that law with the exponent 2 - 1/N.
     direct
         Singular values of the end-to-end dynamics.
     size
@@ -47,7 +49,7 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
         Eigenvalues of the map from gradients to velocities that the layers make; predicted from the singular values of
         W.
     eigenvalue_fewer
-        The same eigenvalues; predicted for a layer fewer.
+        The same eigenvalues; predicted from the singular values of W for a layer fewer.
     eigenvalue_at_singular
         Least eigenvalue of that map for balanced layers of the nearest singular matrix.
     reinforced
@@ -186,10 +188,13 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
 
     Quantities
     ----------
-    imbalance_at_start, imbalance_at_end
-        Largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j, relative to the largest spectral norm ||W_j||^2 at the end.
+    imbalance_at_start
+        Largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j at the start, relative to the largest squared spectral norm
+        ||W_j||^2 at the end.
+    imbalance_at_end
+        Like `imbalance_at_start`, at the end.
     relative_imbalance
-        The first of these, relative to the largest ||W_j||^2 at the start.
+        Like `imbalance_at_start`, relative to the largest ||W_j||^2 at the start.
     escaped
         Largest spectral norm ||W_j|| at the end over that at the start.
     """

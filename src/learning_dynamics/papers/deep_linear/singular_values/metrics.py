@@ -18,15 +18,17 @@ def singular_value_paths(trajectory: Trajectory) -> pd.DataFrame:
     Quantities
     ----------
     sigma
-        Its leading singular values.
+        Leading singular values of the end-to-end matrix.
     train_loss
         Mean square error over the observed entries.
     error
         Mean square error over all entries.
     effective_rank
         exp of the entropy of the singular values' shares of their sum.
-    diagonal, off_diagonal
-        Mean absolute entries of U^T grad V on and off the diagonal, for the leading singular vectors U, V.
+    diagonal
+        Mean absolute entry of U^T grad V on the diagonal, for the leading singular vectors U, V.
+    off_diagonal
+        Mean absolute entry of U^T grad V off the diagonal.
     rank
         Rank of the matrix to complete, in rows of time 0.
     """

@@ -22,8 +22,10 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
         1/2 |X W a - Y|^2.
     sigma_w1
         Singular values of W.
-    gradient_norm, output_norm
-        |R| and |a|, relative to their largest.
+    gradient_norm
+        |R|, relative to its largest.
+    output_norm
+        |a|, relative to its largest.
     gradient_turning
         Sine of the angle between R(t) and R(0); zero once |R| is below 1e-8 of its start.
     output_turning

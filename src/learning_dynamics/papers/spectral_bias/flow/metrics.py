@@ -62,17 +62,25 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         How far beta is from sharing singular vectors with alpha along the flow (Theorem C.11): the larger of the
         commutators of beta beta^T with alpha alpha^T and of beta^T beta with alpha^T alpha, relative to the product of
         the norms.
-    turning, alpha_turning
-        Parts of beta and of alpha off the diagonal in the singular basis of beta_* along the flow, relative to |beta|
-        and |alpha| (Theorem C.11).
+    turning
+        Part of beta off the diagonal in the singular basis of beta_* along the flow, relative to |beta| (Theorem C.11).
+    alpha_turning
+        Part of alpha off the diagonal in the singular basis of beta_* along the flow, relative to |alpha| (Theorem
+        C.11).
     alpha_outside
         Part of alpha outside the span of the rows of X along the flow, relative to |alpha| (Lemma C.3).
-    c_17, c_18, c_22
-        Asymmetry |A - A^T| along the flow of A = R^T alpha (C.17), R alpha^T (C.18) and Z1^T R Z2^T (C.22), relative to
-        the norms of the factors, of R at time 0: A is symmetric on whitened data (proof of Theorem C.11).
-    gradient_rate, residual_rate
-        Relative rate at which |R|^2 and |Y - X beta|^2 fall, in units of gamma lambda_min(X X^T) (Lemma C.6): along the
-        flow, nan where the residual is at most `settled` times the labels; of each draw, the slowest of these.
+    c_17
+        Asymmetry |A - A^T| of A = R^T alpha along the flow, relative to the norms of the factors, of R at time 0; A is
+        symmetric on whitened data (C.17).
+    c_18
+        Like `c_17`, of A = R alpha^T (C.18).
+    c_22
+        Like `c_17`, of A = Z1^T R Z2^T (C.22).
+    gradient_rate
+        Relative rate at which |R|^2 falls, in units of gamma lambda_min(X X^T) (Lemma C.6): along the flow, nan where
+        the residual is at most `settled` times the labels; of each draw, the slowest of these.
+    residual_rate
+        Like `gradient_rate`, of |Y - X beta|^2.
     parameter_distance
         Distance of the parameters from their limit along the flow, relative to their norm there; predicted its bound,
         |Y - X beta| / sqrt(2 gamma lambda_min(X X^T)) (Theorem 3.1 (i)).

@@ -24,22 +24,25 @@ def at_limit(
 
     Quantities
     ----------
-    stationarity_W1, stationarity_W2
-        Gradient of the Lagrangian at the limit in W1 and in W2, relative to |W1| and |W2|, with the multiplier that
-        fits best (Theorem 3.1 (iii)).
+    stationarity_W1
+        Gradient of the Lagrangian in W1 at the limit, relative to |W1|, with the multiplier that fits best (Theorem 3.1
+        (iii)).
+    stationarity_W2
+        Gradient of the Lagrangian in W2 at the limit, relative to |W2|, with the multiplier that fits best (Theorem 3.1
+        (iii)).
     stationarity_plain
-        The gradient in W1 of a potential without the logarithm of the determinant.
+        Like `stationarity_W1`, of a potential without the logarithm of the determinant.
     stationarity_double
-        The gradient in W1 of a potential with twice the logarithm.
+        Like `stationarity_W1`, of a potential with twice the logarithm of the determinant.
     stationarity_moved
-        The gradient in W2 after a small step of Z2 to another interpolator; zero where there is no other.
+        Like `stationarity_W2`, after a small step of Z2 to another interpolator; zero where there is no other.
     excess
         The smallest increase of the potential over random perturbations of the limit, each led back to the
         interpolators, relative to its squared length (Theorem 3.1 (iii)).
     excess_plain
-        The smallest increase of the potential without the logarithm.
+        Like `excess`, of the potential without the logarithm of the determinant.
     excess_double
-        The smallest increase of the potential with twice the logarithm.
+        Like `excess`, of the potential with twice the logarithm of the determinant.
     """
     # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space
     pulled = _pulled(Z1, Z2, X)

@@ -47,8 +47,10 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
         Mean of |a|^2 over paths; predicted that of the process (appendix D).
     row_growth
         Growth since the start of the mean square of each row of V^T W; predicted that of the process (appendix D).
-    output_square_isotropic, row_growth_isotropic
-        The predictions of `output_square` and `row_growth` if all singular values D_j were their quadratic mean.
+    output_square_isotropic
+        The prediction of `output_square` if all singular values D_j were their quadratic mean.
+    row_growth_isotropic
+        The prediction of `row_growth` if all singular values D_j were their quadratic mean.
     euler
         Mean of |a|^2 of the recursion itself, step by step, without its drift.
     outside

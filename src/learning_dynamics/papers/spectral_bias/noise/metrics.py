@@ -34,11 +34,12 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
     ----------
     `observables.on_each_path`
         Statistics over paths.
-    hidden_norm, output_norm
-        Squared norm of a column of W and squared entry of a, in the mean over columns and entries; predicted their
-        means (Proposition 4.1 (a)).
+    hidden_norm
+        Squared norm of a column of W, in the mean over columns; predicted its mean (Proposition 4.1 (a)).
+    output_norm
+        Squared entry of a, in the mean over entries; predicted its mean (Proposition 4.1 (a)).
     commutator_squared
-        Mean of e^2 over rows, e the entry of [w_i, a] in the first two columns; predicted its exact mean.
+        Mean of e^2 over rows; predicted its exact mean.
     commutator_length
         Root of the sum of e^2 over rows; predicted its mean (docs/noise_spectrum.md).
     determinant

@@ -10,16 +10,18 @@ from learning_dynamics.measures.spectra import singular_values
 def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str, np.ndarray]:
     """Return the numbers of each path that ensembles are judged and drawn by.
 
-    e is the entry of the commutator [w_i, a] of a row of W in the first two columns.
-
     Quantities
     ----------
     hidden_norm
         Squared norm of a column of W, in the mean over columns.
-    output_norm, average_norm
-        Mean squared entry of a, and of its moving average.
-    commutator, commutator_squared
-        Means of |e| and of e^2 over rows.
+    output_norm
+        Squared entry of a, in the mean over entries.
+    average_norm
+        Squared entry of a's moving average, in the mean over entries.
+    commutator
+        Mean of |e| over rows, e the entry of the commutator [w_i, a] in the first two columns.
+    commutator_squared
+        Mean of e^2 over rows.
     commutator_length
         Root of the sum of e^2 over rows.
     relative_commutator

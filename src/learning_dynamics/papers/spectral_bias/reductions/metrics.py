@@ -58,9 +58,10 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     mirror_coordinate
         Mirror coordinate of each singular value; predicted its first value plus the integral of the force (Theorem 3.2
         (a)).
-    printed_mirror_speed, printed_mirror_coordinate
-        Speed and mirror coordinate by the potential as printed (Theorem 3.2 (a)); predicted as `mirror_speed` and
-        `mirror_coordinate` are.
+    printed_mirror_speed
+        Like `mirror_speed`, by the potential as printed (Theorem 3.2 (a)); predicted the same force.
+    printed_mirror_coordinate
+        Mirror coordinate by the potential as printed (Theorem 3.2 (a)); predicted as `mirror_coordinate` is.
     """
     constants = trajectory.constants
     arrays = dict(trajectory.series) | {name: constants[name] for name in ("X", "Y", "gamma")}

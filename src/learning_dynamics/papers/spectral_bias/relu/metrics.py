@@ -27,15 +27,17 @@ def relu_descent(
         Singular values of the hidden layer W.
     rank
         How many singular values carry the share of |W|^2 that the index gives in percent, for each of `shares`.
-    plateau_start, plateau_end
-        First and last time of the loss curve's plateaus, numbered by the index, in rows of time 0: stretches on which
-        the loss falls more slowly than time to the power of -`slope` and is above `floor` times its first value, and
-        over which time grows `least`-fold.
+    plateau_start
+        First time of each plateau of the loss, numbered by the index, in rows of time 0: a stretch on which the loss
+        falls more slowly than time to the power of -`slope` and is above `floor` times its first value, and over which
+        time grows `least`-fold.
+    plateau_end
+        Last time of each plateau.
     teacher_cosine
         Cosines at the end of the principal angles between the span of the teacher's neurons and that of as many first
         right singular vectors of W.
     chance_cosine
-        The same cosines for a span drawn at random.
+        Like `teacher_cosine`, for a span drawn at random.
     inside
         Share at the end of |W|^2 in the teacher's span.
     chance_inside
