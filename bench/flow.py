@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from bench.harness import Row, close, installed
-from learning_dynamics.dynamics.compiled_flow import FIELD, compiled, flow
+from learning_dynamics.dynamics.compiled_flow import FIELD, compiled, flows
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 
 RTOL, ATOL = 1e-10, 1e-13
@@ -199,21 +199,24 @@ def diagonal_networks(members: int) -> tuple[np.ndarray, np.ndarray, np.ndarray,
 def diagonal_field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
     """Minus the loss's gradient by u and v of the predictor u^2 - v^2; data are X and y."""
     samples, size = shape[0], shape[1]
-    X = data[: samples * size].reshape(samples, size)
     u, v = state[:size], state[size:]
-    gradient = np.dot(X.T, data[samples * size :] - np.dot(X, u**2 - v**2))
-    slope[:size], slope[size:] = 2 * u * gradient, -2 * v * gradient
+    slope[:size] = 0.0
+    for row in range(samples):
+        x, residual = data[row * size : (row + 1) * size], data[samples * size + row]
+        for i in range(size):
+            residual -= x[i] * (u[i] - v[i]) * (u[i] + v[i])
+        for i in range(size):
+            slope[i] += residual * x[i]
+    for i in range(size):
+        twice = 2 * slope[i]
+        slope[i], slope[size + i] = twice * u[i], -twice * v[i]
 
 
 def each_alone(members: int, rtol: float, atol: float) -> np.ndarray:
-    """Return the states of so many diagonal networks, followed one after another."""
+    """Return the states of so many diagonal networks, none of which depends on the others."""
     X, y, initial, times = diagonal_networks(members)
-    return np.stack(
-        [
-            flow(diagonal_field, np.r_[data.ravel(), labels], data.shape, start, times, rtol=rtol, atol=atol).states
-            for data, labels, start in zip(X, y, initial, strict=True)
-        ]
-    )
+    data = np.concatenate([X.reshape(members, -1), y], axis=1)
+    return flows(diagonal_field, data, X.shape[1:], initial, times, rtol=rtol, atol=atol).states
 
 
 def many() -> Row:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.integrate import DOP853, solve_ivp
 
-from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, compiled, flow
+from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, compiled, flow, flows
 from learning_dynamics.errors import DivergenceError
 
 TIMES = np.r_[0.0, np.geomspace(0.01, 20.0, 40)]
@@ -111,6 +111,36 @@ def test_divergence_says_when():
 def test_running_out_of_steps_says_where_and_what_to_do():
     with pytest.raises(DivergenceError, match=r"ran out of steps: 5 taken by time .*raise max_steps"):
         flow(power, [-1e4], (1,), np.ones(1), TIMES, rtol=1e-9, atol=1e-12, max_steps=5)
+
+
+@pytest.mark.parametrize("land", [True, False])
+def test_a_member_is_as_it_would_be_alone(land):
+    frictions, initial = np.linspace(0.0, 2.0, 7), starts(7)
+    settings = {"rtol": 1e-8, "atol": 1e-10, "until": small, "last_time": 30.0, "land": land}
+    found = flows(pendulum, frictions[:, None], (), initial, TIMES, **settings)
+    assert len(set(found.steps)) > 1
+    assert not found.failures
+    for member in range(7):
+        alone = flow(pendulum, frictions[member : member + 1], (), initial[member], TIMES, **settings)
+        np.testing.assert_array_equal(found.states[member], alone.states)
+        np.testing.assert_array_equal(found.final_states[member], alone.final_state)
+        ends = found.final_times[member], found.steps[member], found.evaluations[member]
+        assert ends == (alone.final_time, alone.steps, alone.evaluations)
+
+
+def test_a_member_that_fails_says_why_and_leaves_the_others_alone():
+    at, settings = np.array([0.0, 2.0]), {"rtol": 1e-9, "atol": 1e-12}
+    exploding = flows(power, np.array([[1.0], [-1.0]]), (2,), np.ones((2, 1)), at, **settings)
+    stiff = flows(power, np.array([[-1e4], [-1.0]]), (1,), np.ones((2, 1)), at, max_steps=200, **settings)
+    for found, why, exact in (
+        (exploding, "diverged at time 1 ", 1 / 3),
+        (stiff, "ran out of steps: 200 taken", np.exp(-2.0)),
+    ):
+        assert list(found.failures) == [0]
+        assert why in found.failures[0]
+        assert np.isnan(found.states[0]).all()
+        assert np.isnan(found.final_states[0]).all()
+        np.testing.assert_allclose(found.states[1, :, 0], [1.0, exact], rtol=1e-7)
 
 
 def test_where_nothing_can_be_kept_it_compiles_all_the_same(tmp_path):

@@ -8,7 +8,6 @@ import numpy as np
 
 from learning_dynamics.dynamics import compiled_flow
 from learning_dynamics.dynamics.compiled_flow import FIELD, compiled
-from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.trajectory import Trajectory
@@ -51,25 +50,20 @@ def flow(
     own = seen if shared else np.ones((members, examples))
     features = 0 if inputs is None else inputs.shape[-1]
     shape = (examples, dimension, classes, int(loss == "cross_entropy"), features)
-    states = np.full((members, len(times), initial.shape[1]), np.nan)
-    for member, start in enumerate(initial):
-        data = [labels[member], own[member], seen[member]] + ([] if inputs is None else [inputs[member]])
-        try:
-            found = compiled_flow.flow(
-                field if inputs is None else linear_field,
-                np.concatenate([np.ravel(part) for part in data]),
-                shape,
-                start,
-                times,
-                rtol=rtol,
-                atol=atol,
-                max_steps=20_000,
-            )
-        except DivergenceError:
-            states[member, 0] = start
-        else:
-            states[member] = found.states
-    return states
+    parts = [labels, own, seen] + ([] if inputs is None else [inputs])
+    found = compiled_flow.flows(
+        field if inputs is None else linear_field,
+        np.concatenate([part.reshape(members, -1) for part in parts], axis=1),
+        shape,
+        initial,
+        times,
+        rtol=rtol,
+        atol=atol,
+        max_steps=20_000,
+    )
+    failed = list(found.failures)
+    found.states[failed, 0] = initial[failed]
+    return found.states
 
 
 def cell_flows(
