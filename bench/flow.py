@@ -9,7 +9,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from bench.harness import Row, close, installed
-from learning_dynamics.dynamics.compiled_flow import FIELD, compiled, flows
+from learning_dynamics.dynamics.compilation import compiled
+from learning_dynamics.dynamics.compiled_flow import FIELD, flows
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 
 RTOL, ATOL = 1e-10, 1e-13

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.integrate import DOP853, solve_ivp
 
-from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, compiled, flow, flows
+from learning_dynamics.dynamics.compilation import compiled
+from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, flow, flows
 from learning_dynamics.errors import DivergenceError
 
 TIMES = np.r_[0.0, np.geomspace(0.01, 20.0, 40)]
@@ -147,8 +148,8 @@ def test_where_nothing_can_be_kept_it_compiles_all_the_same(tmp_path):
     """Root may write anywhere: files stand where the folders would be made, beside the source and at home."""
     module = tmp_path / "fields.py"
     module.write_text(
-        "from learning_dynamics.dynamics import compiled_flow\n"
-        "@compiled_flow.compiled(compiled_flow.FIELD)\n"
+        "from learning_dynamics.dynamics import compilation, compiled_flow\n"
+        "@compilation.compiled(compiled_flow.FIELD)\n"
         "def field(state, data, shape, slope):\n"
         "    slope[:] = -state\n"
         "print('compiled', type(field).__name__)\n"

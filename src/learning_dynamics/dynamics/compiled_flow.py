@@ -7,7 +7,6 @@ a second. What it compiles is kept beside the source, or in the user's cache whe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numba import types
 from scipy.integrate import DOP853
 
+from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.dynamics.gradient_flow import Flow
 from learning_dynamics.errors import DivergenceError
 
@@ -34,18 +34,6 @@ A, B, E3, E5, D, A_EXTRA = (
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
 EXPONENT = -1 / (DOP853.error_estimator_order + 1)
 ARRIVED, OUT_OF_STEPS, UNDERFLOW = 0, 1, 2
-
-
-def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function for one signature when its module is imported, from a cache on disk where there is one."""
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        try:
-            return numba.njit(signature, cache=True)(function)
-        except RuntimeError:  # nowhere to write: neither beside the source nor in the user's cache
-            return numba.njit(signature)(function)
-
-    return decorate
 
 
 @compiled(CONDITION)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.dynamics import compiled_flow
-from learning_dynamics.dynamics.compiled_flow import FIELD, compiled
+from learning_dynamics.dynamics.compilation import compiled
+from learning_dynamics.dynamics.compiled_flow import FIELD
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.trajectory import Trajectory

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, compiled, flow, never
+from learning_dynamics.dynamics.compilation import compiled
+from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, flow, never
 from learning_dynamics.dynamics.gradient_flow import Flow
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.spectral_bias import two_layer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from learning_dynamics.papers.spectral_bias.noise import exponents, models, observables, runs
 from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
@@ -58,6 +59,45 @@ def test_paths_do_not_depend_on_how_many_batches_follow():
     more = models.simulate(2, models.BATCH + 10, sizes, record, seed=4)
     for first, second in zip(few, more, strict=True):
         np.testing.assert_array_equal(first, second[: models.BATCH])
+
+
+def test_numbers_are_standard_normal():
+    """Moments of single numbers and of pairs that share a radius, and tails, within four standard errors."""
+    count = 4_000_000
+    x, y = models.standard_normals(np.random.default_rng(6), (2, count))
+    for values, mean, variance in (
+        (x, 0, 1), (y, 0, 1), (x**2, 1, 2), (y**2, 1, 2), (x**3, 0, 15), (x**4, 3, 96), (y**4, 3, 96), (x * y, 0, 1),
+        (x**2 * y**2, 1, 8), (x**2 * y, 0, 3), (x * y**3, 0, 15),
+    ):  # fmt: skip
+        assert abs(values.mean() - mean) < 4 * np.sqrt(variance / count)
+    for edge in (1.0, 2.0, 3.0, 4.0, 4.5):
+        expected = 2 * norm.sf(edge)
+        for values in (x, y):
+            assert abs((np.abs(values) > edge).mean() - expected) < 4 * np.sqrt(expected / count)
+
+
+def test_numbers_are_as_large_as_they_come():
+    """Of uniform numbers of single precision alone, none would be larger than sqrt(48 ln 2)."""
+
+    class Far:
+        """A generator whose exponential numbers are all 40, which happens once in 10^17."""
+
+        def standard_exponential(self, count):
+            return np.full(count, 40.0)
+
+        def random(self, count, dtype):
+            return np.linspace(0.0, 1.0, count, endpoint=False, dtype=dtype)
+
+    far = models.standard_normals(Far(), (2, 8))
+    np.testing.assert_allclose(np.hypot(*far), np.sqrt(80.0), rtol=2e-7)
+    assert far.max() == np.sqrt(80.0)
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 1, 1), (3, 5, 7), (4, 2, 6)])
+def test_there_are_as_many_numbers_as_wanted(shape):
+    found = models.standard_normals(np.random.default_rng(0), shape)
+    assert found.shape == shape
+    assert len(np.unique(found)) == found.size
 
 
 def test_repeated_records_are_refused():

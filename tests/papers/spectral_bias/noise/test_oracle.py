@@ -154,18 +154,19 @@ def test_the_schemes_moments_are_those_of_its_steps():
 
 
 def test_a_path_is_its_recursion():
-    sizes = np.array([0.1, 0.2, 0.05])
-    W, a, average = models.simulate(2, 3, sizes, np.array([0, 1, 3]), seed=7)
+    sizes = np.array([0.1, 0.2, 0.05, 0.1, 0.15, 0.2])
+    W, a, average = models.simulate(2, 3, sizes, np.array([0, 1, 6]), seed=7)
     (rng,) = generators(7, "noise_process.paths", 1)
-    noise = [np.sqrt(size) * rng.standard_normal((2, 3)) for size in sizes]
+    normal = np.concatenate([models.standard_normals(rng, (steps, 2, 3)) for steps in (4, 2)])
+    noise = np.sqrt(sizes)[:, None, None] * normal
     for path in range(3):
         hidden, output, mean = np.eye(2), np.zeros(2), np.zeros(2)
         for count, size in enumerate(sizes, start=1):
             kick = noise[count - 1][:, path]
             mean = mean + size * (output - mean)
             hidden, output = hidden + np.outer(kick, output), output + hidden.T @ kick
-            if count in (1, 3):
-                at = {1: 1, 3: 2}[count]
+            if count in (1, 6):
+                at = {1: 1, 6: 2}[count]
                 np.testing.assert_allclose(W[path, at], hidden)
                 np.testing.assert_allclose(a[path, at], output)
                 np.testing.assert_allclose(average[path, at], mean)

@@ -1,8 +1,8 @@
 """The process that label noise alone drives, dW = dB a^T, da = W^T dB (Varre et al. 2023, eq. 4.1).
 
 It is linear in (W, a): with the rows of W above a^T as one matrix M of shape (d + 1, d), it is
-dM = sum_j dB_j A_j M, where A_j swaps row j with the last. `simulate` is the Euler-Maruyama method, in batches of a
-fixed size, so that working memory depends on neither the number of paths nor that of steps.
+dM = sum_j dB_j A_j M, where A_j swaps row j with the last. `simulate` is the Euler-Maruyama method, compiled, in
+batches of a fixed size, so that working memory depends on neither the number of paths nor that of steps.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Literal
 
 import numpy as np
 
+from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 
-# paths in one batch; part of what fixes the random draws, so not a setting
-BATCH = 4096
+# paths in one batch, and steps whose noise is drawn at once; part of what fixes the random draws, so no settings
+BATCH, NOISE_STEPS = 4096, 4
 Schedule = Literal["constant", "inverse square root"]
 
 
@@ -90,10 +91,44 @@ def _batch(
     if 0 in wanted:
         yield W, a, average
     for count, size in enumerate(sizes, start=1):
-        dB = np.sqrt(size) * rng.standard_normal((inputs, paths))
-        change = np.einsum("jip,jp->ip", W, dB)
-        average += size * (a - average)
-        W += dB[:, None] * a[None]
-        a += change
+        ahead = (count - 1) % NOISE_STEPS
+        if ahead == 0:
+            noise = standard_normals(rng, (min(NOISE_STEPS, len(sizes) + 1 - count), inputs, paths))
+        _step(W, a, average, noise[ahead], size)
         if count in wanted:
             yield W, a, average
+
+
+def standard_normals(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Draw standard normal numbers by Box and Muller, in pairs: a radius and a direction in the plane.
+
+    Radii are of double precision, and as large as they come; directions are of single precision, 2^24 of them, so that
+    second moments are one to 3e-8. In half the time of `Generator.standard_normal`, whose signs no processor foresees.
+    """
+    count = int(np.prod(shape))
+    radius = rng.standard_exponential((count + 1) // 2)
+    np.sqrt(2 * radius, out=radius)
+    angle = np.float32(2 * np.pi) * rng.random(len(radius), dtype=np.float32)
+    normal = np.empty((2, len(radius)))
+    np.multiply(radius, np.cos(angle), out=normal[0])
+    np.multiply(radius, np.sin(angle), out=normal[1])
+    return normal.ravel()[:count].reshape(shape)
+
+
+# paths are the innermost of each loop, so that several are moved by one instruction
+@compiled("void(float64[:,:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64)")
+def _step(W: np.ndarray, a: np.ndarray, average: np.ndarray, noise: np.ndarray, size: float) -> None:
+    """Move W, a and the moving average of a by a step, from where all three are; paths along the last axis."""
+    inputs, paths = a.shape
+    root = np.sqrt(size)
+    for i in range(inputs):
+        change = np.zeros(paths)
+        for path in range(paths):
+            average[i, path] += size * (a[i, path] - average[i, path])
+        for j in range(inputs):
+            for path in range(paths):
+                dB = root * noise[j, path]
+                change[path] += W[j, i, path] * dB
+                W[j, i, path] += dB * a[i, path]
+        for path in range(paths):
+            a[i, path] += change[path]

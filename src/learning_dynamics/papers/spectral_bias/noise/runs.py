@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.spectral_bias.noise import models, observables
+from learning_dynamics.papers.spectral_bias.noise import exponents, models, observables
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -123,8 +123,6 @@ def weighted_noise_exponents(
 def _growth(
     weights: np.ndarray, paths: int, horizon: float, burn: float, step: float, seed: int, label: str
 ) -> np.ndarray:
-    from learning_dynamics.papers.spectral_bias.noise import exponents  # imports numba, which no other run waits for
-
     before, after = (max(1, round(time / (step * BLOCK))) for time in (burn, horizon))
     rngs = generators(seed, f"noise_process.exponents.{label}", paths)
     sums = np.stack([exponents.lyapunov_sums(weights, step, before, after, BLOCK, rng) for rng in rngs])

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, compiled, flow
+from learning_dynamics.dynamics.compilation import compiled
+from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, flow
 from learning_dynamics.errors import DivergenceError
 
 
