@@ -12,13 +12,14 @@ from bench import collapse, flow, noise, training
 from bench.harness import seconds
 from learning_dynamics.dynamics import compiled_flow, matrix_factorisation
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
+from learning_dynamics.papers.spectral_bias.noise import models
 
 SECONDS = 1.0
 
 
 def rows(repeats: int) -> Iterator[dict[str, Any]]:
     """Yield a row for each piece of work: what is reached, what is allowed, and by what."""
-    for found in (images_per_second, covariance, completion, normal_numbers, evaluations):
+    for found in (images_per_second, covariance, completion, normal_numbers, evaluations, small_evaluations):
         yield found(repeats)
 
 
@@ -95,7 +96,13 @@ def normal_numbers(repeats: int) -> dict[str, Any]:
     """Label noise, against the generator of its normal random numbers."""
     paths, steps = noise.PATHS, 100
     rng = np.random.default_rng(0)
-    alone = _least(lambda: [rng.standard_normal((noise.INPUTS, 4096)) for _ in range(steps)], repeats) / (4096 * steps)
+    shape = models.NOISE_STEPS, noise.INPUTS, models.BATCH
+
+    def draw() -> None:
+        for _ in range(0, steps, models.NOISE_STEPS):
+            models.standard_normals(rng, shape)
+
+    alone = _least(draw, repeats) / (models.BATCH * steps)
     whole = _least(lambda: noise.simulated(paths, steps), repeats) / (paths * steps)
     return _row("label noise, d = 2", "million steps of a path/s", 1e-6 / whole, 1e-6 / alone, "normal numbers alone")
 
@@ -107,17 +114,42 @@ def evaluations(repeats: int) -> dict[str, Any]:
     Q = two_layer.hidden_basis(W1, W2)
     state = two_layer.pack(W1 @ Q, Q.T @ W2)
     data, shape = np.r_[X.ravel(), Y.ravel()], np.array([len(X), flow.INPUTS, Q.shape[1], flow.OUTPUTS])
-    alone = _least(lambda: _evaluated(1000, state, data, shape, np.empty_like(state)), repeats) / 1000
+    alone = _alone(two_layer_flow.field, state, data, shape, repeats)
     count = compiled_flow.flow(
         two_layer_flow.field, data, shape, state, flow.TIMES, rtol=flow.RTOL, atol=flow.ATOL, land=True
     ).evaluations
     return _row(flow.WORK, "evaluations/s", count / _least(flow.followed, repeats), 1 / alone, "the vector field alone")
 
 
-@numba.njit
-def _evaluated(many: int, state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
+def small_evaluations(repeats: int) -> dict[str, Any]:
+    """The flows of many small networks, against their vector field alone."""
+    members = 500
+    X, y, initial, times = flow.diagonal_networks(members)
+    data = np.concatenate([X.reshape(members, -1), y], axis=1)
+    alone = _alone(flow.diagonal_field, initial[0], data[0], np.array(X.shape[1:]), repeats)
+    count = compiled_flow.flows(
+        flow.diagonal_field, data, X.shape[1:], initial, times, rtol=flow.RTOL, atol=flow.ATOL
+    ).evaluations.sum()
+    reached = count / _least(lambda: flow.each_alone(members, flow.RTOL, flow.ATOL), repeats)
+    return _row(f"flows of {members} small networks", "evaluations/s", reached, 1 / alone, "the vector field alone")
+
+
+def _alone(field: Any, state: np.ndarray, data: np.ndarray, shape: np.ndarray, repeats: int, many: int = 1000) -> float:
+    """Return the seconds of one evaluation of a compiled vector field."""
+    return _least(lambda: _evaluated(field, many, state, data, shape, np.empty_like(state)), repeats) / many
+
+
+@numba.njit(
+    numba.types.void(
+        numba.types.FunctionType(compiled_flow.FIELD), numba.types.int64, compiled_flow.VECTOR, compiled_flow.VECTOR,
+        compiled_flow.SHAPE, compiled_flow.VECTOR,
+    )
+)  # fmt: skip
+def _evaluated(
+    field: Any, many: int, state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray
+) -> None:
     for _ in range(many):
-        two_layer_flow.field(state, data, shape, slope)
+        field(state, data, shape, slope)
 
 
 def _product_peak(size: int = 1024) -> float:

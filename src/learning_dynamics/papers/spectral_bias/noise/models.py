@@ -103,7 +103,7 @@ def standard_normals(rng: np.random.Generator, shape: tuple[int, ...]) -> np.nda
     """Draw standard normal numbers by Box and Muller, in pairs: a radius and a direction in the plane.
 
     Radii are of double precision, and as large as they come; directions are of single precision, 2^24 of them, so that
-    second moments are one to 3e-8. In half the time of `Generator.standard_normal`, whose signs no processor foresees.
+    second moments are one to 3e-8. Takes half the time of `Generator.standard_normal`.
     """
     count = int(np.prod(shape))
     radius = rng.standard_exponential((count + 1) // 2)
