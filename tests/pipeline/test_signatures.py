@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from learning_dynamics.errors import ProjectError
@@ -112,6 +113,45 @@ def test_an_annotation_that_means_nothing_is_an_error(tmp_path, annotation, mess
     with pytest.raises(ProjectError, match=r"runs\.py:1: `flow`: setting `width`: .*") as refused:
         function.check({"width": 1}, "here")
     assert message in str(refused.value)
+
+
+CLASS = """from dataclasses import dataclass
+from learning_dynamics.trajectory import Trajectory as Path
+
+DECORATOR
+class Limit:
+    horizon: Positive
+    points: KIND = 3
+
+
+def flow(*, limit: Limit): ...
+def other(*, path: Path): ...
+"""
+
+
+def test_a_class_of_settings_is_one_with_defaults(tmp_path):
+    source = CLASS.replace("DECORATOR", "@dataclass(frozen=True)").replace("KIND", "Count")
+    flow = read(tmp_path, source)["flow"]
+    assert flow.settings == {"limit"}
+    assert set(flow.fields) == {"limit.horizon", "limit.points"}
+    flow.check({"limit": {"horizon": np.float64(1.0)}}, "here")
+
+
+@pytest.mark.parametrize(
+    ("decorator", "kind", "message"),
+    [
+        ("@dataclass", "Count", "runs.py:5: class `Limit` holds settings; make it a dataclass(frozen=True)"),
+        ("@dataclass(frozen=True)", "Cuont", "runs.py:7: `Limit`: setting `points`: unknown type `Cuont`; did you"),
+        ("@dataclass(frozen=True)", "list[Limit]", "runs.py:7: `Limit`: setting `points`: unknown type `Limit`"),
+    ],
+)
+def test_a_class_that_holds_no_settings_is_an_error(tmp_path, decorator, kind, message):
+    found = read(tmp_path, CLASS.replace("DECORATOR", decorator).replace("KIND", kind))
+    with pytest.raises(ProjectError) as refused:
+        found["flow"].check({"limit": {"horizon": 1.0}}, "here")
+    assert message in str(refused.value)
+    with pytest.raises(ProjectError, match=r"trajectory\.py:\d+: class `Trajectory` holds settings"):
+        found["other"].check({"path": {}}, "here")
 
 
 @pytest.mark.parametrize(

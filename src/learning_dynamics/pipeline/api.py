@@ -26,6 +26,7 @@ from learning_dynamics.claims import About, Check, Evaluation
 from learning_dynamics.errors import ProjectError, check_known, shortened
 from learning_dynamics.pipeline import in_process, maths, published
 from learning_dynamics.pipeline.arrays import load_arrays, load_trajectory
+from learning_dynamics.pipeline.blocks import flat
 from learning_dynamics.pipeline.config import PAPERS, ROOT, load
 from learning_dynamics.pipeline.freshness import outdated_verdicts
 from learning_dynamics.pipeline.pictures import drawn_alike
@@ -181,7 +182,8 @@ def simulate(
     seed : int, optional
         From which data and start are drawn alike.
     **settings
-        Settings of the run, or of its data set, over those of the configuration.
+        Settings of the run, or of its data set, over those of the configuration; of a class, those to be changed, as
+        ``limit={"rtol": 1e-8}``.
 
     Returns
     -------
@@ -202,7 +204,7 @@ def simulate(
         settings["seed"] = seed
     found = {}
     for member, differing in project.study.members(paper, run):
-        for key in settings:
+        for key in flat(settings):
             if key in differing:
                 raise ProjectError(f"{paper} {run}.{key}: is swept; name one of its members: {member}")
         found[member] = _simulated(project, paper, member, data, settings)
@@ -212,7 +214,8 @@ def simulate(
 def _simulated(
     project: Project, paper: str, run: str, data: str | Mapping[str, Any] | None, settings: Mapping[str, Any]
 ) -> Trajectory:
-    takes = project.study.signature("run", paper, run).settings
+    function = project.study.signature("run", paper, run)
+    takes = function.settings | set(function.fields)
     own = {key: value for key, value in settings.items() if key in takes}
     name = project.run_data(paper, run)
     if name is None and data is not None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from learning_dynamics.pipeline.config import Block
-
 Spec = dict[str, Any]
 Roles = Mapping[str, str | list[str]]  # a run for each role, or a list of them
 # what in the block of a stage's job is no setting
@@ -30,16 +28,34 @@ def own_settings(stage: str, block: Mapping[str, Any]) -> Spec:
 
 
 def every_setting(block: Mapping[str, Any]) -> Spec:
-    """Return all settings of a run's or data set's block: its own, swept ones, those of measuring."""
+    """Return all settings of a run's or data set's block, `flat`: its own, swept ones, those of measuring."""
     own = own_settings("data", own_settings("run", block))
-    return {**own, **block.get("sweep", {}), **block.get("measure", {})}
+    return {**flat(own), **block.get("sweep", {}), **flat(block.get("measure", {}))}
 
 
-def placed(block: Mapping[str, Any], values: Mapping[str, Any]) -> Block:
+def flat(settings: Mapping[str, Any]) -> Spec:
+    """Return settings with those of a class one by one, under keys like ``limit.rtol``."""
+    found: Spec = {}
+    for key, value in settings.items():
+        found |= {f"{key}.{inner}": one for inner, one in value.items()} if isinstance(value, Mapping) else {key: value}
+    return found
+
+
+def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> Spec:
+    """Return settings with others over them, whose keys may be like ``limit.rtol``; those of a class one by one."""
+    found = dict(below)
+    for key, value in flat(above).items():
+        name, _, inner = key.partition(".")
+        held = found.get(name)
+        found[name] = {**(held if isinstance(held, Mapping) else {}), inner: value} if inner else value
+    return found
+
+
+def placed(block: Mapping[str, Any], values: Mapping[str, Any]) -> Spec:
     """Return values of a run's settings where its block has them: those of measuring below ``measure``."""
-    measured = taken(values, block.get("measure", {}))
-    own = {key: value for key, value in values.items() if key not in measured}
-    return own | {"measure": measured} if measured else own
+    measured = taken(values, flat(block.get("measure", {})))
+    own = overlaid({}, {key: value for key, value in values.items() if key not in measured})
+    return own | {"measure": overlaid({}, measured)} if measured else own
 
 
 def names(roles: Roles) -> list[str]:

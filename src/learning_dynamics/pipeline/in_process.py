@@ -13,9 +13,10 @@ import pandas as pd
 
 from learning_dynamics.claims import Evaluation
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.blocks import overlaid
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.stages.claims import judged
-from learning_dynamics.pipeline.stages.functions import data_function, paper_function, told
+from learning_dynamics.pipeline.stages.functions import as_taken, data_function, paper_function, told
 from learning_dynamics.pipeline.stages.run import check_finite
 from learning_dynamics.tidy import Settings
 from learning_dynamics.trajectory import Trajectory
@@ -25,8 +26,9 @@ Spec = Mapping[str, Any]  # as a job is told: `Project.data`, `Project.run`, `Pr
 
 def make_data(paper: str, name: str, spec: Spec) -> Any:
     """Return a data set's arrays."""
+    function = data_function(paper, spec["source"])
     with told(f"data {name}", spec["settings"]):
-        return data_function(paper, spec["source"])(**spec["settings"])
+        return function(**as_taken(function, spec["settings"]))
 
 
 def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
@@ -45,7 +47,7 @@ def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
         if "resume" in inspect.signature(function).parameters:
             arguments["resume"] = Path(folder)
         with told(f"run {name}", spec["settings"]):
-            trajectory: Trajectory = function(**arguments, **spec["settings"])
+            trajectory: Trajectory = function(**arguments, **as_taken(function, spec["settings"]))
     check_finite(name, trajectory, spec["settings"])
     trajectory.settings = {"kind": spec["kind"], **spec["settings"]}
     return trajectory
@@ -69,7 +71,7 @@ def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.Dat
     takes_data = "data" in inspect.signature(function).parameters
     arguments = {"data": trajectory.constants} if takes_data else {}
     with told(f"metrics of {name}", settings):
-        table = function(trajectory, **arguments, **spec["settings"])
+        table = function(trajectory, **arguments, **as_taken(function, spec["settings"]))
     table.attrs |= {"settings": settings, "run": name}
     return table
 
@@ -78,7 +80,7 @@ def joined(name: str, sweep: Mapping[str, Any], members: Sequence[tuple[Mapping[
     """Return the tables of a sweep's members as one, with a column for each swept setting."""
     merged = pd.concat([table.assign(**differing) for differing, table in members], ignore_index=True)
     attrs = members[0][1].attrs
-    merged.attrs = attrs | {"settings": Settings(attrs["settings"] | dict(sweep)), "run": name}
+    merged.attrs = attrs | {"settings": Settings(overlaid(attrs["settings"], sweep)), "run": name}
     return merged
 
 

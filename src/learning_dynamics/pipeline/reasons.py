@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from learning_dynamics.errors import ProjectError, near
-from learning_dynamics.pipeline.blocks import Spec, every_setting, own_settings
+from learning_dynamics.pipeline.blocks import Spec, every_setting, flat, own_settings
 from learning_dynamics.pipeline.signatures import Signature, signature_of, signatures
 from learning_dynamics.pipeline.sources import module_of, module_path
 
@@ -19,8 +19,9 @@ def provenance(study: Study, paper: str, section: str, name: str, key: str) -> A
     """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None.
 
     A reason belongs to the value beside it: to the block that sets it and those that inherit it, else to kind and
-    setting. An overlay that changes a value brings its own, or none is given. What a paper states of a kind is
-    not said of a value that a run sets over the one it inherits, or sweeps.
+    setting, else, of a setting like ``limit.rtol``, to the class that it is a field of. An overlay that changes a value
+    brings its own, or none is given. What a paper states of a kind is not said of a value that a run sets over the one
+    it inherits, or sweeps.
     """
     configuration = study.configuration
     blocks = list(study.ancestry(paper, name)) if section == "runs" else [(name, study.declared(paper, "data", name))]
@@ -37,9 +38,12 @@ def provenance(study: Study, paper: str, section: str, name: str, key: str) -> A
             if overlay is None or reason_from == overlay or child != owner:
                 return inheriting["provenance"][key]
     kind = study.resolved(paper, section, name)["kind" if section == "runs" else "source"]
-    shared = study.blocks(paper, "provenance").get(kind, {}).get(key)
+    given = study.blocks(paper, "provenance")
+    holders = [(kind, key), *_fields(paper, kind, key)]
+    holder, inner = next(((one, name) for one, name in holders if name in given.get(one, {})), (kind, key))
+    shared = given.get(holder, {}).get(inner)
     if overlay is not None:
-        from_overlay = configuration.origins.get((paper, "provenance", kind, key)) == overlay
+        from_overlay = configuration.origins.get((paper, "provenance", holder, inner)) == overlay
         return shared if from_overlay else {"chosen": f"changed by {overlay}, no reason given"}
     shipped = configuration.base.get(path) == f"workflow/config/{paper}.yaml"
     nobody = None if shipped else {"chosen": f"set by {configuration.origin(*path)}, no reason given"}
@@ -72,14 +76,16 @@ def check_reasons(study: Study, paper: str) -> None:
         It names the block and the setting.
     """
     shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
+    classes = classes_of_settings(study, paper)
     for kind in study.blocks(paper, "provenance"):
         functions = _functions(paper, kind)
-        if not functions:
+        if not functions and kind not in classes:
             where = study.where(paper, "provenance", kind)
-            raise ProjectError(f"{where}: no kind of run or source of data is so called")
+            raise ProjectError(f"{where}: no kind of run or source of data, nor a class of settings, is so called")
         shared += functions
     for kind, given in study.blocks(paper, "provenance").items():
-        _check_names(study.where(paper, "provenance", kind), given, [*_functions(paper, kind), *shared])
+        functions = [classes[kind]] if kind in classes else [*_functions(paper, kind), *shared]
+        _check_names(study.where(paper, "provenance", kind), given, functions)
     for name, block in study.blocks(paper, "data").items():
         where = study.where(paper, "data", name)
         _check_names(
@@ -97,10 +103,37 @@ def check_reasons(study: Study, paper: str) -> None:
 
 
 def _check_names(where: str, given: Mapping[str, Any], functions: Sequence[Signature]) -> None:
-    known = set().union(*(function.settings for function in functions))
+    known = set().union(*(function.fields for function in functions))
     for key in given:
         if key not in known:
             raise ProjectError(f"{where}.{key}: no setting of `{functions[0].name}`{near(key, known)}")
+
+
+def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
+    """Return the classes of settings that a paper's runs, their metrics and data take, and their bases, by name.
+
+    Raises
+    ------
+    ProjectError
+        If two have one name.
+    """
+    kinds = [block["source"] for block in study.blocks(paper, "data").values()]
+    kinds += [study.resolved(paper, "runs", name)["kind"] for name in study.blocks(paper, "runs")]
+    found: dict[str, Signature] = {}
+    for kind in dict.fromkeys(kinds):
+        for taken in (one for function in _functions(paper, kind) for one in function.classes.values()):
+            for one in (taken, *taken.bases):
+                if found.setdefault(one.name, one).where != one.where:
+                    raise ProjectError(f"{one.where}: `{one.name}` stands in {found[one.name].where} too; rename it")
+    return found
+
+
+def _fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the class that a setting like ``limit.rtol`` is a field of, and its bases, with the field's name."""
+    name, _, inner = key.partition(".")
+    for function in _functions(paper, kind) if inner else ():
+        if name in function.classes:
+            yield from ((one.name, inner) for one in (function.classes[name], *function.classes[name].bases))
 
 
 def _functions(paper: str, kind: str) -> list[Signature]:
@@ -118,7 +151,7 @@ def _functions(paper: str, kind: str) -> list[Signature]:
 def _settings(study: Study, paper: str) -> Iterator[tuple[str, str, str, Any]]:
     """Yield section, name, key and value of every setting of data sets and runs."""
     for name, block in study.blocks(paper, "data").items():
-        for key, value in own_settings("data", block).items():
+        for key, value in flat(own_settings("data", block)).items():
             yield "data", name, key, value
     for name in study.blocks(paper, "runs"):
         for key, value in study.every_setting(paper, "runs", name).items():
@@ -126,5 +159,7 @@ def _settings(study: Study, paper: str) -> Iterator[tuple[str, str, str, Any]]:
 
 
 def _place(block: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    part = next((part for part in ("sweep", "measure") if key in block.get(part, {})), None)
-    return (part, key) if part else (key,)
+    if key in block.get("sweep", {}):
+        return ("sweep", key)
+    path = tuple(key.split("."))
+    return ("measure", *path) if key in flat(block.get("measure", {})) else path

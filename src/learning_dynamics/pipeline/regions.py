@@ -9,8 +9,8 @@ configured value:
 - a list of any other length, or of words: one of them;
 - anything else: this value, on every draw.
 
-A run's block may draw its data set too: ``data: [gaussian, degenerate]``. A claim with ``wild: false`` is not judged on
-draws: it reads runs too long to be repeated.
+A setting of a class is named ``limit.rtol``. A run's block may draw its data set too: ``data: [gaussian, degenerate]``.
+A claim with ``wild: false`` is not judged on draws: it reads runs too long to be repeated.
 
 ``turning:`` names runs' settings and the claims to be judged over a range of them.
 """
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from learning_dynamics.errors import ProjectError, check_known, near
-from learning_dynamics.pipeline.blocks import placed
+from learning_dynamics.pipeline.blocks import every_setting, flat, overlaid, placed, taken
 from learning_dynamics.pipeline.config import Block, Configuration, merge
 from learning_dynamics.pipeline.provenance import digest
 
@@ -86,13 +86,13 @@ def wild_layer(study: Study, paper: str, draw: int) -> Layer:
 
 def _around(study: Study, paper: str, section: str, name: str, layer: Layer, drawn: Block) -> Block:
     """Return the settings of a data set or run and its data as far as a draw has set them."""
-    around = study.resolved(paper, section, name)
+    around = flat(study.resolved(paper, section, name))
     if section == "runs":
         for owner, own in reversed(list(study.ancestry(paper, name))):
-            around = around | {key: own[key] for key in own if key in around} | layer["runs"].get(owner, {})
+            around |= taken(flat(own), around) | flat(layer["runs"].get(owner, {}))
         data = drawn.get("data", around.get("data"))
         if data is not None:
-            around = study.resolved(paper, "data", data) | layer["data"].get(data, {}) | around
+            around = flat(study.resolved(paper, "data", data)) | flat(layer["data"].get(data, {})) | around
     return around | drawn
 
 
@@ -159,7 +159,7 @@ def _check_values(
 ) -> None:
     member = name if section == "data" else study.members(paper, name)[0][0]
     stages = ("data",) if section == "data" else ("run", "metrics")
-    known = {stage: study.signature(stage, paper, member).settings for stage in stages}
+    known = {stage: study.signature(stage, paper, member).fields for stage in stages}
     stage = next((stage for stage in stages if key in known[stage]), None)
     if stage is None:
         raise ProjectError(f"{where}: no setting of `{name}`{near(key, set().union(*known.values()))}")
@@ -230,14 +230,13 @@ def _drawn(given: Any, around: Mapping[str, Any], rng: np.random.Generator, wher
 def turning_layer(study: Study, paper: str, check: Mapping[str, Any], value: Any) -> Layer:
     """Return what sets a run's (or data set's) setting to a value, and leaves it as it is in runs that inherit it."""
     if "data" in check:
-        return {"data": {check["data"]: {check["setting"]: value}}}
+        return {"data": {check["data"]: overlaid({}, {check["setting"]: value})}}
     run, key = check["run"], check["setting"]
     layer: Layer = {run: placed(study.resolved(paper, "runs", run), {key: value})}
     for child, block in study.blocks(paper, "runs").items():
         own = study.resolved(paper, "runs", child)
-        if block.get("like") == run and key not in {**block, **block.get("measure", {}), **block.get("sweep", {})}:
-            kept = own.get(key, own.get("measure", {}).get(key))
-            layer[child] = placed(own, {key: kept})
+        if block.get("like") == run and key not in every_setting(block):
+            layer[child] = placed(own, {key: every_setting(own).get(key)})
     return {"runs": layer}
 
 

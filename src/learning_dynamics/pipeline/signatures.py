@@ -2,36 +2,39 @@
 
 ``def flow(data, *, width: Count, gamma: Positive)`` means that a run of kind ``flow`` takes a data set and exactly
 ``width``, a positive integer, and ``gamma``, a positive number. ``def fig2(small: Table, large: Table)`` is given
-two tables, by these roles. Signatures are read from the source text, so that checking a configuration imports none
-of the numerical code.
+two tables, by these roles. ``limit: Limit``, a frozen dataclass, means a block ``limit:`` of that class's fields.
+Signatures are read from the source text, so that checking a configuration imports none of the numerical code.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
+from learning_dynamics import settings as types_of_settings
 from learning_dynamics.errors import ProjectError, near, shortened
+from learning_dynamics.pipeline.blocks import flat
 from learning_dynamics.pipeline.sources import module_of, module_path, parsed
 
-LARGEST_COUNT = 10**10  # steps of the longest descent; nothing of this size is ever held in memory
-VOCABULARY: dict[str, Any] = {
-    "Count": Annotated[int, Field(ge=1, le=LARGEST_COUNT)],
-    "Natural": Annotated[int, Field(ge=0, le=LARGEST_COUNT)],
-    "Seed": Annotated[int, Field(ge=0, le=2**63 - 1)],
-    "Real": Annotated[float, Field(allow_inf_nan=False)],
-    "Positive": Annotated[float, Field(gt=0, allow_inf_nan=False)],
-    "NonNegative": Annotated[float, Field(ge=0, allow_inf_nan=False)],
-    "Fraction": Annotated[float, Field(ge=0, le=1)],
-    "Scale": Annotated[float, Field(ge=1e-24, allow_inf_nan=False)],
-    "Literal": Literal,
+# name of a type of numbers: int or float, and what it is held to
+NUMBERS: dict[str, tuple[type, types_of_settings.Bounds]] = {
+    name: get_args(getattr(types_of_settings, name)) for name in types_of_settings.__all__ if name != "Literal"
 }
+
+
+def _bounded(number: type, bounds: types_of_settings.Bounds) -> Any:
+    options: dict[str, Any] = {"allow_inf_nan": False} if number is float else {}
+    return Annotated[number, Field(**bounds.limits, **options)]
+
+
+VOCABULARY: dict[str, Any] = {"Literal": Literal} | {name: _bounded(*number) for name, number in NUMBERS.items()}
 BUILTIN = {"int", "float", "str", "bool", "list", "dict", "None"}
 # pydantic's error types, as the mend that a person needs
 MENDS = {
@@ -48,6 +51,7 @@ MENDS = {
     "list_type": "must be a list",
     "too_short": "must not be empty",
     "dict_type": "must be a mapping",
+    "model_type": "must be a mapping of settings",
     "literal_error": "must be {expected}",
 }
 
@@ -67,6 +71,10 @@ class Signature:
     decorators : tuple of str
     types : mapping from name to annotation
         The settings' types, as the source writes them.
+    classes : mapping from name to Signature
+        Of the settings whose type is a class, the class: its fields are its settings.
+    bases : tuple of Signature
+        Of a class those that it inherits fields from, nearest first.
     """
 
     name: str
@@ -78,11 +86,20 @@ class Signature:
     decorators: tuple[str, ...]
     fault: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, Signature] = field(default_factory=dict)
+    bases: tuple[Signature, ...] = ()
 
     @property
     def settings(self) -> set[str]:
-        """The names of the settings."""
+        """The names of the settings; a class's is one."""
         return set(self.model.model_fields)
+
+    @functools.cached_property
+    def fields(self) -> Mapping[str, FieldInfo]:
+        """What each setting may be, those of a class under keys like ``limit.rtol``."""
+        own = {name: info for name, info in self.model.model_fields.items() if name not in self.classes}
+        inner = {f"{name}.{key}": info for name, one in self.classes.items() for key, info in one.fields.items()}
+        return own | inner
 
     @property
     def takes_seed(self) -> bool:
@@ -93,13 +110,17 @@ class Signature:
         """Raise `ProjectError` that names the key and the mend unless `settings` fit."""
         if self.fault:
             raise ProjectError(self.fault)
-        # of numpy's numbers those of Python
-        settings = {key: value.tolist() if hasattr(value, "tolist") else value for key, value in settings.items()}
-        for key in settings:
-            if key not in self.settings:
-                raise ProjectError(f"{where}.{key}: unknown setting of `{self.name}`{near(key, self.settings)}")
+        for key in flat(settings):
+            name, _, inner = key.partition(".")
+            if key in settings and inner:
+                raise ProjectError(f"{where}.{key}: write `{name}: {{{inner}: ...}}`")
+            if name not in self.settings:
+                raise ProjectError(f"{where}.{name}: unknown setting of `{self.name}`{near(name, self.settings)}")
+            if inner and name in self.classes and inner not in self.classes[name].settings:
+                known = self.classes[name]
+                raise ProjectError(f"{where}.{key}: unknown setting of `{known.name}`{near(inner, known.settings)}")
         try:
-            self.model.model_validate(dict(settings), strict=True)
+            self.model.model_validate(_of_python(settings), strict=True)
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("constrained", "list[")))
@@ -164,19 +185,102 @@ def _signature(node: ast.FunctionDef, module: Path) -> Signature:
         argument.arg: ast.unparse(argument.annotation) if argument.annotation else "" for argument in positional
     }
     optional = frozenset(argument.arg for argument in positional[len(positional) - len(node.args.defaults) :])
-    fields: dict[str, Any] = {}
-    fault = ""
-    for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
-        place = f"{module.name}:{argument.lineno}: `{node.name}`: setting `{argument.arg}`"
-        annotation, wrong = _annotation(argument.annotation)
-        if wrong:
-            fault = fault or f"{module}:{argument.lineno}: {place.split(': ', 1)[1]}: {wrong}"
-        fields[argument.arg] = (annotation, ... if default is None else _literal(default))
-    model = create_model(node.name, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
-    decorators = tuple(ast.unparse(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list)
+    keywords = node.args.kwonlyargs
+    given = [
+        _Setting(one.arg, one.annotation, default, one.lineno)
+        for one, default in zip(keywords, node.args.kw_defaults, strict=True)
+    ]
+    classes = {one.arg: found for one in keywords if (found := _class(one.annotation, module)) is not None}
+    model, fault = _model(node.name, module, given, classes)
+    types = {one.arg: ast.unparse(one.annotation) for one in keywords if one.annotation}
     docstring = ast.get_docstring(node) or ""
-    types = {one.arg: ast.unparse(one.annotation) for one in node.args.kwonlyargs if one.annotation}
-    return Signature(node.name, str(module), arguments, optional, model, docstring, decorators, fault, types)
+    return Signature(
+        node.name, str(module), arguments, optional, model, docstring, _decorators(node), fault, types, classes
+    )
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A keyword parameter of a function, or a field of a class."""
+
+    name: str
+    annotation: ast.expr | None
+    default: ast.expr | None
+    line: int
+
+
+def _class(node: ast.expr | None, module: Path) -> Signature | None:
+    """Return the class of settings that a name in a module stands for; None where it stands for none."""
+    if not isinstance(node, ast.Name) or node.id in VOCABULARY or node.id in BUILTIN:
+        return None
+    status = module.stat()
+    return _class_called(node.id, module, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=1024)
+def _class_called(name: str, module: Path, _modified: int, _size: int) -> Signature | None:
+    body = parsed(module).body
+    for statement in body:
+        if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            path = module_path(statement.module)
+            for one in statement.names:
+                if path is not None and name == (one.asname or one.name):
+                    return _class(ast.Name(one.name), path)
+    node = next((one for one in body if isinstance(one, ast.ClassDef) and one.name == name), None)
+    if node is None:
+        return None
+    bases = tuple(found for base in node.bases if (found := _class(base, module)) is not None)
+    given = [
+        _Setting(one.target.id, one.annotation, one.value, one.lineno)
+        for one in node.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    ]
+    model, fault = _model(name, module, given, {}, bases)
+    if "dataclass(frozen=True)" not in map(ast.unparse, node.decorator_list):
+        fault = f"{module}:{node.lineno}: class `{name}` holds settings; make it a dataclass(frozen=True)"
+    types = {key: annotation for base in reversed(bases) for key, annotation in base.types.items()}
+    types |= {one.name: ast.unparse(one.annotation) for one in given if one.annotation}
+    docstring = ast.get_docstring(node) or ""
+    above = tuple(one for base in bases for one in (base, *base.bases))
+    return Signature(name, str(module), {}, frozenset(), model, docstring, _decorators(node), fault, types, {}, above)
+
+
+def _model(
+    name: str,
+    module: Path,
+    given: Sequence[_Setting],
+    classes: Mapping[str, Signature],
+    bases: Sequence[Signature] = (),
+) -> tuple[type[BaseModel], str]:
+    """Return a model of settings, and what is wrong with the first faulty annotation."""
+    fields: dict[str, Any] = {}
+    faults = [base.fault for base in bases]
+    for one in given:
+        if one.name in classes:
+            annotation, fault = classes[one.name].model, classes[one.name].fault
+        else:
+            annotation, wrong = _annotation(one.annotation)
+            fault = wrong and f"{module}:{one.line}: `{name}`: setting `{one.name}`: {wrong}"
+        faults.append(fault)
+        fields[one.name] = (annotation, ... if one.default is None else _literal(one.default))
+    if bases:
+        model = create_model(name, __base__=tuple(base.model for base in bases), **fields)
+    else:
+        model = create_model(name, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
+    return model, next(filter(None, faults), "")
+
+
+def _decorators(node: ast.FunctionDef | ast.ClassDef) -> tuple[str, ...]:
+    return tuple(ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list)
+
+
+def _of_python(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with numpy's numbers as Python's."""
+
+    def plain(value: Any) -> Any:
+        return value.tolist() if hasattr(value, "tolist") else value
+
+    return {key: _of_python(value) if isinstance(value, Mapping) else plain(value) for key, value in settings.items()}
 
 
 def _annotation(node: ast.expr | None) -> tuple[Any, str]:

@@ -13,7 +13,18 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, near
 from learning_dynamics.pipeline import quantities, reasons, regions
-from learning_dynamics.pipeline.blocks import NOT_SWEPT, Roles, Spec, every_setting, names, own_settings, placed, taken
+from learning_dynamics.pipeline.blocks import (
+    NOT_SWEPT,
+    Roles,
+    Spec,
+    every_setting,
+    flat,
+    names,
+    overlaid,
+    own_settings,
+    placed,
+    taken,
+)
 from learning_dynamics.pipeline.config import Block, Configuration
 from learning_dynamics.pipeline.signatures import Signature, signature_of, signatures
 from learning_dynamics.pipeline.sources import PACKAGE, PARTS, module_path
@@ -152,14 +163,15 @@ class Study:
                 for key, value in block.items()
                 if key != "like" and not (depth and key in ("sweep", "bundle"))
             }
-            measure = {**own.get("measure", {}), **merged.get("measure", {})}
-            merged = {**own, **merged}
+            measure = overlaid(own.get("measure", {}), merged.get("measure", {}))
+            settings = overlaid(own_settings("run", own), own_settings("run", merged))
+            merged = {**own, **merged, **settings}
             if measure:
                 merged["measure"] = measure
         return merged
 
     def every_setting(self, paper: str, section: str, name: str) -> Spec:
-        """All settings of a run or data set: its own and inherited ones, swept ones, those of measuring."""
+        """All settings of a run or data set, `flat`: its own and inherited ones, swept ones, those of measuring."""
         return every_setting(self.resolved(paper, section, name))
 
     def tables(self, paper: str, name: str) -> dict[str, Members]:
@@ -206,9 +218,11 @@ class Study:
         """The settings with which a job calls its function, with any of them changed."""
         function = self.signature(stage, paper, name)
         settings = self._settings(stage, self.block(stage, paper, name), function)
-        if changes:
-            function.check(settings | changes, f"{paper} {name}")
-        return settings | changes
+        if not changes:
+            return settings
+        changed = overlaid(settings, changes)
+        function.check(changed, f"{paper} {name}")
+        return changed
 
     def roles(self, stage: str, paper: str, name: str) -> Roles:
         """The runs that a figure, its motion, an interactive figure or a claim is given, by role."""
@@ -231,9 +245,8 @@ class Study:
         """Return the block of a run in which some settings differ."""
         block = self.resolved(paper, "runs", name)
         changes = placed(block, differing)
-        if "measure" in changes:
-            changes["measure"] = block["measure"] | changes["measure"]
-        return block | changes
+        measured = {"measure": overlaid(block["measure"], changes.pop("measure"))} if "measure" in changes else {}
+        return overlaid(block, changes) | measured
 
     def _moves(self, paper: str, name: str) -> bool:
         topic, _, function = self.declared(paper, "figures", name)["kind"].partition(".")
@@ -342,10 +355,11 @@ class Study:
             message = str(error)
             if not message.startswith(where + "."):
                 raise
-            key = message[len(where) + 1 :].split(":")[0].split(".")[0]
+            path = message[len(where) + 1 :].split(":")[0].split(".")
+            keys = {path[0], ".".join(path[:2])}
             blocks = [(owner, block.get(part, {}) if part else block) for owner, block in self.ancestry(paper, name)]
-            setters = (owner for owner, block in blocks if key in block)
-            owner = name if key in swept else next(setters, name)
+            setters = (owner for owner, block in blocks if keys & flat(block).keys())
+            owner = name if keys & swept.keys() else next(setters, name)
             mended = self.where(paper, "runs", owner) + (f".{part}" if part else "")
             raise ProjectError(mended + message[len(where) :]) from None
 
@@ -357,6 +371,8 @@ class Study:
             if key not in block:
                 raise ProjectError(f"{where}.{key}: missing; add it")
         function = signature_of(stage, paper, block["kind"], f"{where}.kind")
+        for key, one in function.classes.items():
+            raise ProjectError(f"{function.where}: `{function.name}`: setting `{key}`: {one.name} is of runs and data")
         function.check_roles(block["runs"], where)
         for role, given in block["runs"].items():
             for run in names({role: given}):

@@ -14,21 +14,13 @@ from markupsafe import Markup
 
 from learning_dynamics.pipeline import maths, quantities, reasons
 from learning_dynamics.pipeline.report.places import topic_about, topic_title
-from learning_dynamics.pipeline.signatures import Signature, signature_of, signatures
+from learning_dynamics.pipeline.signatures import NUMBERS, Signature, signature_of, signatures
 from learning_dynamics.pipeline.sources import PACKAGE, PARTS, module_path
 from learning_dynamics.pipeline.stages.functions import paper_function
 from learning_dynamics.pipeline.study import Study
 from learning_dynamics.tidy import Column
 
-TYPES = {
-    "Count": "a whole number, 1 or more",
-    "Natural": "a whole number, 0 or more",
-    "Seed": "a whole number, 0 or more",
-    "Real": "a finite number",
-    "Positive": "a finite number above 0",
-    "NonNegative": "a finite number, 0 or more",
-    "Fraction": "a number from 0 to 1",
-    "Scale": "a finite number, 1e-24 or more",
+TYPES = {name: bounds.words for name, (_, bounds) in NUMBERS.items()} | {
     "int": "a whole number",
     "float": "a number",
     "str": "text",
@@ -51,6 +43,8 @@ class _Page:
         blocks = study.about(paper)
         self.kinds = _grouped({name: study.resolved(paper, "runs", name)["kind"] for name in blocks["runs"]})
         self.sources = _grouped({name: block["source"] for name, block in blocks.get("data", {}).items()})
+        # each class of settings, and the settings that are one: as (section, name of the run or data set, key)
+        self.taken: dict[str, tuple[Signature, list[tuple[str, str, str]]]] = {}
         self.shared: dict[str, str] = {}  # functions that docstrings refer to, and theirs
 
     def parts(self) -> Iterator[str]:
@@ -66,7 +60,11 @@ class _Page:
         yield from ["## Data {#data}"] if self.sources else []
         for source, names in sorted(self.sources.items()):
             yield _heading(source)
-            yield from self.described(signature_of("data", self.paper, source, source), source, "data", names)
+            yield from self.of_kind("data", source, names)
+        yield from ["## Settings that belong together {#classes}"] if self.taken else []
+        for name, (taken, settings) in sorted(self.taken.items()):
+            yield _heading(name)
+            yield from self.described(taken, name, settings)
         yield from ["## Referred to above"] if self.shared else []
         told: set[str] = set()
         while open_ := self.shared.keys() - told:  # they may refer to more
@@ -77,40 +75,54 @@ class _Page:
 
     def kind(self, kind: str, runs: list[str]) -> Iterator[str]:
         yield _heading(kind, kind.rpartition(".")[2])
-        yield from self.described(signature_of("run", self.paper, kind, kind), kind, "runs", runs)
+        yield from self.of_kind("run", kind, runs)
         yield Markup("<p>Runs of this kind: {}.</p>").format(Markup(", ").join(map(_code, runs)))
         yield '<p class="part">Measured</p>'
-        yield from self.described(signature_of("metrics", self.paper, kind, kind), kind, "runs", runs)
+        yield from self.of_kind("metrics", kind, runs)
         measured = quantities.declared(self.paper, kind).items()
         if measured:
             yield _table(("quantity", "meaning"), [(_code(name), self.line(text, kind)) for name, text in measured])
         declared = paper_function(self.paper, PARTS["metrics"], kind).columns
         yield columns_table({column.name: column for column in declared})
 
-    def described(self, function: Signature, near: str, section: str, names: list[str]) -> Iterator[str]:
-        """Yield a function's docstring and the table of its settings; `names` are the runs or data sets of its kind."""
-        prose, sections = quantities.sections(function.docstring)
-        said = {
-            name: text for head, text in sections.get("Parameters", []) for name in head.partition(" : ")[0].split(", ")
-        }
+    def of_kind(self, stage: str, kind: str, names: list[str]) -> Iterator[str]:
+        """Yield what `described` does of the function of a kind; `names` are the runs or data sets of this kind."""
+        function = signature_of(stage, self.paper, kind, kind)
+        places = [("data" if stage == "data" else "runs", name, "") for name in names]
+        for key, taken in function.classes.items():
+            settings = self.taken.setdefault(taken.name, (taken, []))[1]
+            settings += [(section, name, f"{key}.") for section, name, _ in places]
+        yield from self.described(function, kind, places)
+
+    def described(self, function: Signature, near: str, places: list[tuple[str, str, str]]) -> Iterator[str]:
+        """Yield a docstring and the table of settings, whose values stand at `places`, keys beginning as these end."""
+        said: dict[str, str] = {}
+        for one in reversed((function, *function.bases)):
+            prose, sections = quantities.sections(one.docstring)
+            for head, text in sections.get("Parameters", []):
+                said |= dict.fromkeys(head.partition(" : ")[0].split(", "), text)
         yield self.prose(prose, near)
         given = [("Given", name, text) for name, text in said.items() if name in function.arguments]
         for verb, name, text in [*given, *(("Returns", *entry) for entry in sections.get("Returns", []))]:
             yield Markup("<p>{} {}: {}</p>").format(verb, _code(name), self.line(text, near))
         rows = []
         for name, annotation in function.types.items():
+            if name in function.classes:
+                link = Markup('<a href="#{0}">a block of settings</a>. ').format(function.classes[name].name)
+                rows.append((_code(name), _code(annotation), link + self.line(said.get(name, ""), near), ""))
+                continue
             field = function.model.model_fields[name]
             default = "" if field.is_required() else f"; `{field.default}` if not given"
             meaning = maths.html(f"{_meaning(annotation)}{default}. ") + self.line(said.get(name, ""), near)
-            rows.append((_code(name), _code(annotation), meaning, self.origin(name, section, names)))
+            rows.append((_code(name), _code(annotation), meaning, self.origin(name, places)))
         if rows:
             yield _table(("setting", "type", "meaning", "where from"), rows)
 
-    def origin(self, key: str, section: str, names: list[str]) -> Markup:
+    def origin(self, key: str, places: list[tuple[str, str, str]]) -> Markup:
         """Return where a setting's values come from; with the names of runs where they do not come from one place."""
         found: dict[str, list[str]] = {}
-        for name in names:
-            origin = reasons.provenance(self.study, self.paper, section, name, key)
+        for section, name, before in places:
+            origin = reasons.provenance(self.study, self.paper, section, name, before + key)
             if isinstance(origin, Mapping):
                 origin = ": ".join(next(iter(origin.items())))
             if origin is not None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline import in_process
 from learning_dynamics.pipeline.arrays import load_arrays
+from learning_dynamics.pipeline.blocks import flat, overlaid
 from learning_dynamics.pipeline.provenance import digest, fingerprint, provenance
 from learning_dynamics.pipeline.stages.functions import agreed, check_by_hand, paper_function, science_of
 from learning_dynamics.pipeline.sweeps import sweep_members
@@ -100,9 +101,9 @@ def _members(paper: str, spec: Mapping[str, Any], made: Mapping[str, str]) -> It
         data = differing.pop("data", spec["data"])
         if data is not None and data not in made:
             raise ProjectError(f"--data: the data set `{data}` is not among the files; copy the command from the log")
-        measured = {key: differing.pop(key) for key in measure if key in differing}
-        run = {"kind": kind, "settings": spec["settings"] | differing}
-        metrics = {"kind": kind, "settings": measure | measured}
+        measured = {key: differing.pop(key) for key in flat(measure) if key in differing}
+        run = {"kind": kind, "settings": overlaid(spec["settings"], differing)}
+        metrics = {"kind": kind, "settings": overlaid(measure, measured)}
         simulated = fingerprint("run", run, science["run"], None if data is None else made[data])
         yield Member(
             name, data, run, metrics, simulated, fingerprint("metrics", metrics, science["metrics"], simulated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import os
 import traceback
 from collections.abc import Iterator, Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline.blocks import flat
 from learning_dynamics.pipeline.guard import TRACEBACK
 from learning_dynamics.pipeline.provenance import fingerprint
 from learning_dynamics.pipeline.sources import (
@@ -42,6 +44,18 @@ def takes_data(paper: str, part: str, kind: str) -> bool:
 def data_function(paper: str, source: str) -> Any:
     """Return the function of a data source."""
     return _function(data_module(paper, source), source)
+
+
+def as_taken(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as a function takes them: those of a class as an instance of it."""
+    function = inspect.unwrap(function)
+    taken = dict(settings)
+    for key, value in settings.items():
+        annotation = function.__annotations__.get(key)
+        kind = function.__globals__.get(annotation) if isinstance(annotation, str) else annotation
+        if isinstance(value, Mapping) and isinstance(kind, type):
+            taken[key] = kind(**value)
+    return taken
 
 
 def _function(module: str, kind: str) -> Any:
@@ -122,7 +136,7 @@ def told(what: str, settings: Mapping[str, Any]) -> Iterator[None]:
             reason = f"does not fit into this machine's memory ({_line(error) or 'no more to be had'})"
         else:
             reason = f"{type(error).__name__}: {_line(error)}"
-        given = ", ".join(f"{key}: {_short(value)}" for key, value in settings.items())
+        given = ", ".join(f"{key}: {_short(value)}" for key, value in flat(settings).items())
         raise ProjectError(f"{what}: {reason}{at}; settings {{{given}}}; {TRACEBACK}=1 shows more") from error
 
 

@@ -13,6 +13,7 @@ import yaml
 
 from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.blocks import flat
 from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.plain_yaml import read_value
 from learning_dynamics.pipeline.study import MOST_MEMBERS, Study
@@ -75,7 +76,7 @@ def execute(
 
 
 def kinds_of_settings(study: Study, paper: str, name: str) -> Mapping[str, Any]:
-    """Return the types of a run's settings, those of measuring too, by name.
+    """Return the types of a run's settings, those of measuring too, by name; of a class by names like ``limit.rtol``.
 
     Raises
     ------
@@ -87,9 +88,9 @@ def kinds_of_settings(study: Study, paper: str, name: str) -> Mapping[str, Any]:
         raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}")
     types: dict[str, Any] = {"data": str} if study.block("run", paper, name).get("data") else {}
     for stage in ("metrics", "run"):
-        fields = study.signature(stage, paper, name).model.model_fields
+        fields = study.signature(stage, paper, name).fields
         # of what is measured only the settings that the run's block gives can be swept
-        given = study.settings(stage, paper, name) if stage == "metrics" else fields
+        given = flat(study.settings(stage, paper, name)) if stage == "metrics" else fields
         types |= {key: fields[key].annotation for key in given}
     return types
 

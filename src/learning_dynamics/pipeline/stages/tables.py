@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.blocks import overlaid
 from learning_dynamics.pipeline.provenance import check_made_from, digest
 from learning_dynamics.pipeline.sweeps import sweep_tables
 from learning_dynamics.pipeline.tables import drawn_by, read_arrow, read_settings, read_table
@@ -73,5 +74,5 @@ def _swept(folder: Path, run: RunSpec, expected: str | None, members_as: str | N
                 + ("raise `seeds` instead" if key == "seed" else "rename it")
             )
         merged[key] = values
-    merged.attrs = {"settings": Settings(records[0]["settings"] | sweep), "draw": draw}
+    merged.attrs = {"settings": Settings(overlaid(records[0]["settings"], sweep)), "draw": draw}
     return merged

@@ -1,0 +1,223 @@
+"""Settings that belong together: a class of them in the configuration, in what varies it, in what is recorded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import yaml
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline import regions
+from learning_dynamics.pipeline.config import merge, read_yaml
+from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.reasons import chosen, provenance
+from learning_dynamics.pipeline.stages.sweep import kinds_of_settings
+from tests.pipeline.conftest import PAPER, TOY, toy
+
+PACE = {"horizon": 4.0, "points": 5, "rtol": 1e-6}
+
+
+@pytest.fixture(scope="module")
+def cooling(tmp_path_factory):
+    """The made-up paper with a topic whose runs take a class of settings; not to be changed."""
+    workspace = toy(tmp_path_factory.mktemp("classes") / "project")
+    shutil.copy(TOY / "pace.py", workspace.folder / PAPER)
+    shutil.copytree(TOY / "cooling", workspace.folder / PAPER / "cooling")
+    config = read_yaml(workspace.folder / "workflow/config/toy.yaml")
+    merge(config, read_yaml(TOY / "cooling.yaml"), "", {})
+    workspace.write("workflow/config/toy.yaml", yaml.safe_dump(config, sort_keys=False))
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def sources_of_toy(cooling):
+    return cooling.folder
+
+
+@pytest.fixture(scope="module")
+def built(cooling):
+    cooling.snakemake("toy_metrics")
+    return cooling
+
+
+# -- the configuration -------------------------------------------------------------------------------------------------
+
+
+def test_a_child_inherits_a_class_key_by_key(configured):
+    assert configured().run("toy", "tea")["settings"] == {"rate": 0.5, "pace": PACE}
+    assert configured().run("toy", "soup")["settings"] == {"rate": 0.5, "pace": PACE | {"horizon": 8.0}}
+    other = configured("runs.soup.measure", {"met": {"rtol": 0.1}})
+    assert other.measure("toy", "soup")["settings"] == {"met": {"rtol": 0.1}}
+    assert other.fingerprint("run", "toy", "soup") == configured().fingerprint("run", "toy", "soup")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("runs.tea.pace.rtol", 0.0, "runs.tea.pace.rtol: must be above 0.0 (is 0.0)"),
+        ("runs.soup.pace.horizon", -1.0, "runs.soup.pace.horizon: must be above 0.0 (is -1.0)"),
+        ("runs.soup.pace.points", 1.5, "runs.soup.pace.points: must be a whole number"),
+        ("runs.soup.pace.hroizon", 1.0, "runs.soup.pace.hroizon: unknown setting of `Pace`; did you mean `horizon`?"),
+        ("runs.tea.pace.points", ..., "runs.tea.pace.points: missing; add it"),
+        ("runs.tea.pace", 3, "runs.tea.pace: must be a mapping of settings (is 3)"),
+        ("runs.soup.pace", None, "runs.soup.pace: must be a mapping of settings (is None)"),
+        ("runs.soup", {"like": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: write `pace: {rtol: ...}`"),
+        ("runs.tea.measure.met.rtol", 0.0, "runs.tea.measure.met.rtol: must be above 0"),
+        ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
+        ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
+        ("runs.tea.wild", {"pace.rtol": [0.0, 1.0]}, "runs.tea.wild.pace.rtol: must be above 0"),
+        ("runs.tea.wild", {"pace.rtlo": [0.5, 1.0]}, "runs.tea.wild.pace.rtlo: no setting of `tea`; did you mean"),
+        ("runs.tea.provenance", {"pace.rtlo": "stated"}, "runs.tea.provenance.pace.rtlo: no setting of `cooling`"),
+        ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting of `Pace`; did you mean `horizon`"),
+        ("provenance.Pcae", {}, "provenance.Pcae: no kind of run or source of data, nor a class of settings"),
+        ("provenance.Accuracy", {}, "runs.tea.pace.rtol: where does it come from?"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_whole_key(configured, path, value, message):
+    with pytest.raises(ProjectError) as refused:
+        configured(path, value)
+    assert message in str(refused.value)
+
+
+def test_a_reason_is_given_once_for_a_class_and_may_differ_by_kind_and_run(configured):
+    study = configured().study
+
+    def reason(run, key):
+        return provenance(study, "toy", "runs", run, key)["chosen"]
+
+    assert [reason("tea", f"pace.{key}") for key in PACE] == ["long enough", "few", "accurate"]
+    assert reason("tea", "met.rtol") == "accurate"  # a class that others inherit from, taken by itself
+    assert reason("soup", "pace.horizon") == "it is hotter"
+    listed = {(row["name"], row["setting"]): row["value"] for row in chosen(study, "toy")}
+    assert listed["soup", "pace.horizon"] == 8.0
+    assert listed["soup", "pace.points"] == 5
+    assert listed["teas", "pace.rtol"] == [1e-3, 1e-5]
+
+
+def test_a_value_that_an_overlay_changes_has_no_reason_of_the_default(configured, tmp_path):
+    file = tmp_path / "hot.yaml"
+    file.write_text("scale: hot\nchanges: {toy: {runs: {tea: {pace: {horizon: 9.0}}}}}\n")
+    study = configured(files=[file]).study
+    assert study.settings("run", "toy", "tea")["pace"] == PACE | {"horizon": 9.0}
+    assert "changed by" in provenance(study, "toy", "runs", "tea", "pace.horizon")["chosen"]
+    assert provenance(study, "toy", "runs", "tea", "pace.rtol") == {"chosen": "accurate"}
+
+
+# -- what varies it ----------------------------------------------------------------------------------------------------
+
+
+def test_sweeps_reach_inside(configured):
+    found = configured()
+    members = dict(found.study.members("toy", "teas"))
+    assert members == {"teas--pace.rtol-0.001": {"pace.rtol": 1e-3}, "teas--pace.rtol-1e-05": {"pace.rtol": 1e-5}}
+    assert found.run("toy", "teas--pace.rtol-0.001")["settings"]["pace"] == PACE | {"rtol": 1e-3}
+    measuring = configured("runs.teas.sweep", {"met.rtol": [1e-3, 1e-5]})
+    assert measuring.measure("toy", "teas--met.rtol-0.001")["settings"] == {"met": {"rtol": 1e-3}}
+    assert measuring.trajectory("toy", "teas--met.rtol-0.001") == "tea"
+    assert kinds_of_settings(found.study, "toy", "tea").keys() == {"rate", *(f"pace.{key}" for key in PACE), "met.rtol"}
+
+
+def test_wild_draws_reach_inside_and_may_name_what_is_inside(configured):
+    configured("runs.tea.wild", {"pace.points": [3, 6], "rate": [0.1, "pace.points"]})
+    found = configured("runs.soup.wild", {"pace.horizon": [5.0, 6.0]})
+    for draw in range(1, 20):
+        layer = regions.wild_layer(found.study, "toy", draw)
+        assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6
+        drawn = Project(regions.changed(found.study.configuration, "toy", layer, "wild", 7))
+        assert drawn.run("toy", "tea")["settings"]["pace"] == PACE | layer["runs"]["tea"]["pace"]
+        pace = drawn.run("toy", "soup")["settings"]["pace"]
+        assert pace == drawn.run("toy", "tea")["settings"]["pace"] | layer["runs"]["soup"]["pace"]
+
+
+def test_turning_checks_reach_inside_and_leave_what_inherits_as_it_is(configured):
+    study = configured().study
+    layer = regions.turning_layer(study, "toy", {"run": "tea", "setting": "pace.horizon"}, 2.0)
+    assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}
+
+
+def test_sensitivity_checks_reach_inside(configured):
+    claim = {"kind": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15}
+    check = {"run": "tea", "setting": "pace.horizon", "values": [2.0], "claims": ["warm"]}
+    configured("claims.warm", claim)
+    found = configured("sensitivity.long", check)
+    assert found.run("toy", "tea--pace.horizon-2.0")["settings"]["pace"] == PACE | {"horizon": 2.0}
+    with pytest.raises(ProjectError, match=r"sensitivity\.long\.values: 4\.0 is the run's own"):
+        configured("sensitivity.long.values", [4.0])
+
+
+# -- what runs ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_given_an_instance_and_its_record_is_a_mapping(built):
+    said = built.python(
+        "-c",
+        """
+import learning_dynamics as ld
+from learning_dynamics.tidy import settings_of
+assert settings_of(ld.table("toy", "tea"))["pace"]["rtol"] == 1e-6
+assert ld.trajectory("toy", "soup").settings["pace"] == {"horizon": 8.0, "points": 5, "rtol": 1e-6}
+swept = ld.table("toy", "teas")
+assert list(swept.groupby("pace.rtol")["value"].max().round(6)) == [1.00001, 1.001]
+assert settings_of(swept)["pace"] == {"horizon": 4.0, "points": 5, "rtol": [1e-3, 1e-5]}
+again = ld.simulate("toy", "tea", pace={"rtol": 1e-2})
+assert again.settings["pace"] == {"horizon": 4.0, "points": 5, "rtol": 1e-2}
+assert ld.measure("toy", "tea", again)["value"].max().round(6) == 1.01
+assert ld.measure("toy", "teas", ld.simulate("toy", "teas")).equals(swept)
+for bad in ({"pace": {"rtlo": 1.0}}, {"pace": 3}, {"pcae": {}}):
+    try:
+        ld.simulate("toy", "tea", **bad)
+    except Exception as error:
+        print(error)
+""",
+    )
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.splitlines() == [
+        "toy tea.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`?",
+        "toy tea.pace: must be a mapping of settings (is 3)",
+        "toy tea: no setting `pcae`; did you mean `pace`?",
+    ]
+
+
+def test_a_bundle_makes_the_same_table(built, tmp_path):
+    workspace = built.copy(tmp_path / "project")
+    workspace.configure("runs", "together", value={"like": "teas", "sweep": {"pace.rtol": [1e-3, 1e-5]}, "bundle": 2})
+    workspace.snakemake("toy_together")
+    said = workspace.python(
+        "-c", "import learning_dynamics as ld; print(ld.table('toy', 'together').equals(ld.table('toy', 'teas')))"
+    )
+    assert said.stdout == "True\n", said.stderr
+
+
+def test_the_command_line_reaches_inside(built, tmp_path):
+    sweep = built.stage("sweep", "toy", "tea", "--vary", "pace.rtol=1e-4:1e-2:3:log", "--out", str(tmp_path / "s.yaml"))
+    assert sweep.returncode == 0, sweep.stderr
+    block = read_yaml(tmp_path / "s.yaml")["changes"]["toy"]["runs"]["tea_sweep"]
+    assert block["sweep"] == {"pace.rtol": [1e-4, 1e-3, 1e-2]}
+    refused = built.stage("sweep", "toy", "tea", "--vary", "pace.rtlo=1,2")
+    assert "the run has no setting `pace.rtlo`; did you mean `pace.rtol`?" in refused.stderr
+    drawn = built.stage("map", "toy", "teas", "--x", "pace.rtol", "--quantity", "x", "--out", str(tmp_path / "m.pdf"))
+    assert drawn.returncode == 0, drawn.stderr
+    settings = {"rate": 0.5, "pace": PACE | {"rtol": -1.0}}
+    spec = json.dumps({"kind": "cooling.cooling", "settings": settings})
+    refused = built.stage("run", "toy", "tea", "--spec", spec, "--out", str(tmp_path / "tea.npz"))
+    assert "--spec: settings.pace.rtol: must be above 0.0 (is -1.0)" in refused.stderr
+
+
+def test_the_reference_lists_a_class_once(built):
+    said = built.python(
+        "-c",
+        """
+from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.reference.settings import settings_page
+from learning_dynamics.pipeline.study import Study
+print(settings_page(Study(load()), "toy"))
+""",
+    )
+    assert said.returncode == 0, said.stderr
+    kinds, listed = said.stdout.split("### Pace {#Pace ")
+    assert "Until when." not in kinds
+    assert '<a href="#Pace">a block of settings</a>' in kinds
+    assert "chosen: long enough (tea, teas)<br>chosen: it is hotter (soup)" in listed
+    assert "Relative error allowed." in listed

@@ -1,0 +1,19 @@
+"""How warm it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from learning_dynamics.papers.toy.pace import Accuracy
+
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, columns, rows
+from learning_dynamics.trajectory import Trajectory
+
+
+@columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+def cooling(trajectory: Trajectory, *, met: Accuracy) -> pd.DataFrame:
+    """Measure ``x``, and whether it is as accurate as asked for, ``good``."""
+    x, time = trajectory.series["x"], trajectory.time
+    predicted = np.exp(-trajectory.settings["rate"] * time)
+    good = (abs(x / predicted - 1) < met.rtol).astype(float)
+    return rows({"x": (x, predicted), "good": good}, {"seed": np.arange(1), "time": time})

@@ -1,0 +1,15 @@
+"""Newton's law of cooling."""
+
+from __future__ import annotations
+
+import numpy as np
+from learning_dynamics.papers.toy.pace import Pace
+
+from learning_dynamics.settings import Positive
+from learning_dynamics.trajectory import Trajectory
+
+
+def cooling(*, rate: Positive, pace: Pace) -> Trajectory:
+    """x falls at `rate`, wrong by the error that is allowed."""
+    time = np.linspace(0.0, pace.horizon, pace.points)
+    return Trajectory(time, {"x": np.exp(-rate * time)[None] * (1 + pace.rtol)})
