@@ -11,6 +11,7 @@ from scipy.integrate import solve_ivp
 from bench.harness import Row, close, installed
 from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.dynamics.compiled_flow import FIELD, flows
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 
 RTOL, ATOL = 1e-10, 1e-13
@@ -40,7 +41,7 @@ def followed(rtol: float = RTOL, times: np.ndarray = TIMES) -> two_layer_flow.Ne
     X, Y, initial = problem()
     W1, W2 = two_layer.unpack(initial, INPUTS, WIDTH, OUTPUTS)
     Q = two_layer.hidden_basis(W1, W2)
-    return two_layer_flow.follow(X, Y, W1 @ Q, Q.T @ W2, times, rtol=rtol, atol=1e-3 * rtol)
+    return two_layer_flow.follow(X, Y, W1 @ Q, Q.T @ W2, times, Tolerances(rtol=rtol, atol=1e-3 * rtol))
 
 
 def wide_field(X: np.ndarray, Y: np.ndarray) -> Callable[[float, np.ndarray], np.ndarray]:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.arrays import load_trajectory
+from learning_dynamics.pipeline.blocks import overlaid
 from learning_dynamics.pipeline.signatures import signatures
 from learning_dynamics.pipeline.sources import module_path, part_module
 from learning_dynamics.pipeline.stages import data, run
@@ -102,14 +103,14 @@ def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
         data.execute(paper, source, whose.data(paper, source), given_data)
     # what is imported and compiled once is not to be interrupted
     run.execute(paper, name, spec, given_data, tmp_path / "runs" / "whole.npz")
-    fields = {key: field for key, field in signature.model.model_fields.items() if key != "seed"}
+    fields = {key: field for key, field in signature.fields.items() if key != "seed"}
 
     @settings(max_examples=4, database=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def tried(drawn):
         chosen = drawn.draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=2, unique=True))
         changed = {key: drawn.draw(values(fields[key].annotation, tuple(fields[key].metadata))) for key in chosen}
-        tiny = spec | {"settings": spec["settings"] | changed}
+        tiny = spec | {"settings": overlaid(spec["settings"], changed)}
         try:
             signature.check(tiny["settings"], name)
         except ProjectError:

@@ -35,8 +35,8 @@ def refused(capsys, *arguments: str) -> str:
 
 DRAWN = {"samples": 5, "inputs": 10, "outputs": 3, "teacher": 1.0, "seeds": 2, "seed": 1}
 FLOW = {
-    "width": 20, "gamma": 0.1, "horizon": 1.0, "points": 3, "residual": 0.1, "patience": 10.0, "rtol": 1e-3,
-    "atol": 1e-3, "seed": 1,
+    "width": 20, "gamma": 0.1, "seed": 1,
+    "integration": {"horizon": 1.0, "points": 3, "residual": 0.1, "patience": 10.0, "rtol": 1e-3, "atol": 1e-3},
 }  # fmt: skip
 
 

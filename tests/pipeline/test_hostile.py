@@ -256,7 +256,7 @@ def test_a_notebooks_mistake_is_one_line(asked, mend):
 
 
 def test_a_seed_is_that_of_data_and_run_and_may_be_numpys():
-    few = {"seeds": 1, "points": 3, "width": 12, "samples": 3, "inputs": 6, "horizon": 0.1}
+    few = {"seeds": 1, "width": 12, "samples": 3, "inputs": 6, "integration": {"points": 3, "horizon": 0.1}}
     one, other = (api.simulate(*RUN, **few, seed=seed) for seed in (7, np.int64(8)))
     assert not np.array_equal(one.constants["X"], other.constants["X"])
 

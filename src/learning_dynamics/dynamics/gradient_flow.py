@@ -9,8 +9,66 @@ from dataclasses import dataclass
 import numpy as np
 
 from learning_dynamics.errors import DivergenceError
+from learning_dynamics.settings import Count, Positive
 
 METHODS = ("DOP853", "LSODA", "Radau", "BDF")
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """How accurate each step of an integration is.
+
+    Parameters
+    ----------
+    rtol, atol : float
+        Local error bounds: each step's error stays below ``atol + rtol * |state|``.
+    """
+
+    rtol: Positive
+    atol: Positive
+
+
+@dataclass(frozen=True)
+class Span(Tolerances):
+    """An integration from time 0 on, recorded at times evenly spaced.
+
+    Parameters
+    ----------
+    horizon : float
+        The last time recorded.
+    points : int
+        How many times are recorded.
+    """
+
+    horizon: Positive
+    points: Count
+
+    @property
+    def times(self) -> np.ndarray:
+        """The times recorded, shape (points,)."""
+        return np.linspace(0.0, self.horizon, self.points)
+
+
+@dataclass(frozen=True)
+class LogSpan(Tolerances):
+    """An integration from time 0 on, recorded there and at times evenly spaced in the logarithm.
+
+    Parameters
+    ----------
+    start, horizon : float
+        The first time recorded after 0, and the last.
+    points : int
+        How many times are recorded after 0.
+    """
+
+    start: Positive
+    horizon: Positive
+    points: Count
+
+    @property
+    def times(self) -> np.ndarray:
+        """The times recorded, shape (1 + points,)."""
+        return np.r_[0.0, np.geomspace(self.start, self.horizon, self.points)]
 
 
 @dataclass(frozen=True)

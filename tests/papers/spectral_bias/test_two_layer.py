@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 
 shapes = st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 5), st.integers(1, 3))
@@ -35,7 +36,7 @@ def test_the_field_is_minus_the_gradient(shape, seed):
 
 def test_a_flow_that_blows_up_is_nan_throughout():
     huge = 1e160 * np.eye(2)
-    found = two_layer_flow.follow(np.eye(2), np.eye(2), huge, huge, np.linspace(0.0, 1.0, 5), rtol=1e-6, atol=1e-9)
+    found = two_layer_flow.follow(np.eye(2), np.eye(2), huge, huge, np.linspace(0.0, 1.0, 5), Tolerances(1e-6, 1e-9))
     assert np.isnan(found.W1).all()
     assert found.W1.shape == (5, 2, 2)
     assert found.steps == 0
@@ -51,7 +52,7 @@ def test_directions_that_are_not_learnt_keep_their_size_down_to_the_least_scale(
     Q = two_layer.hidden_basis(np.sqrt(2 * gamma) * P, np.zeros((40, 1)))
     start = np.sqrt(2 * gamma) * P @ Q, np.zeros((Q.shape[1], 1))
     found = two_layer_flow.follow(
-        X, Y, *start, np.zeros(1), rtol=1e-10, atol=1e-4 * gamma, residual=1e-8 * np.linalg.norm(Y), last_time=1e4
+        X, Y, *start, np.zeros(1), Tolerances(1e-10, 1e-4 * gamma), residual=1e-8 * np.linalg.norm(Y), last_time=1e4
     )
     values = np.linalg.svd(found.end[0], compute_uv=False)
     # all directions but the learnt one; rounding of what is learnt, of size one, beside theirs, some steps long

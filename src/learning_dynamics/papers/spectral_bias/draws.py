@@ -20,9 +20,9 @@ def local_errors(*tables: pd.DataFrame) -> np.ndarray:
     Draws of several tables one after the other. It bounds the error of whatever the flow neither damps nor
     amplifies: invariants, and what grows relative to its size.
     """
-    return np.concatenate(
-        [table.groupby("seed")["steps"].first().to_numpy() * settings_of(table)["rtol"] for table in tables]
-    )
+    rtols = [settings_of(table)["integration"]["rtol"] for table in tables]
+    steps = [table.groupby("seed")["steps"].first().to_numpy() for table in tables]
+    return np.concatenate([taken * rtol for taken, rtol in zip(steps, rtols, strict=True)])
 
 
 def gathered(tables: Sequence[pd.DataFrame], quantity: Quantity, column: str = "value", **where: Any) -> np.ndarray:

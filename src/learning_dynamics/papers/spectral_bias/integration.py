@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Positive
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 # from a generator: W1(0), W2(0), and the rows P that W1 starts along (zeros where there are none)
 Start = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
-def to_the_limit(
-    data: Arrays,
-    start: Start,
-    width: int,
-    horizon: float,
-    points: int,
-    residual: float,
-    patience: float,
-    rtol: float,
-    atol: float,
-    seed: int,
-) -> Trajectory:
-    """Follow the gradient flow of each draw from where `start` puts it; see `flow.linear_flow` for the settings.
+@dataclass(frozen=True)
+class Arrival(Tolerances):
+    """An integration until the network fits.
+
+    Parameters
+    ----------
+    residual : float
+        The flow has arrived where the norm of X beta - Y is this part of that of Y.
+    patience : float
+        The time by which it must have.
+    """
+
+    residual: Positive
+    patience: Positive
+
+
+@dataclass(frozen=True)
+class Limit(Span, Arrival):
+    """An integration that is recorded up to a time and followed further, until the network fits."""
+
+
+def to_the_limit(data: Arrays, start: Start, width: int, integration: Limit, seed: int) -> Trajectory:
+    """Follow the gradient flow of each draw from where `start` puts it.
 
     Layers are followed in the basis of the hidden directions that the flow cannot leave, so that nothing
     leaks out of it.
@@ -35,8 +48,8 @@ def to_the_limit(
     X, Y = data["X"], data["Y"]
     members, _, inputs = X.shape
     outputs = Y.shape[-1]
-    times, kept = np.linspace(0.0, horizon, points), min(width, inputs + outputs)
-    W1, W2 = np.empty((members, points, inputs, kept)), np.empty((members, points, kept, outputs))
+    times, kept = integration.times, min(width, inputs + outputs)
+    W1, W2 = np.empty((members, len(times), inputs, kept)), np.empty((members, len(times), kept, outputs))
     limit_W1, limit_W2 = np.empty((members, inputs, kept)), np.empty((members, kept, outputs))
     limit_time, P = np.empty(members), np.zeros((members, inputs, kept))
     steps = np.zeros(members, dtype=int)
@@ -50,16 +63,15 @@ def to_the_limit(
             first @ Q,
             Q.T @ second,
             times,
-            rtol=rtol,
-            atol=atol,
-            residual=residual * float(np.linalg.norm(Y[member])),
-            last_time=patience,
+            integration,
+            residual=integration.residual * float(np.linalg.norm(Y[member])),
+            last_time=integration.patience,
         )
         W1[member], W2[member] = flow.W1, flow.W2
         limit_W1[member], limit_W2[member] = flow.end
         limit_time[member], steps[member] = flow.end_time, flow.steps
     # a draw that did not arrive has no limit
-    late = ~(limit_time < patience)
+    late = ~(limit_time < integration.patience)
     limit_W1[late], limit_W2[late] = np.nan, np.nan
     ends = {"limit_W1": limit_W1, "limit_W2": limit_W2, "limit_time": limit_time, "steps": steps}
     return Trajectory(times, {"W1": W1, "W2": W2}, {"X": X, "Y": Y, "P": P, **ends}, undecided=late)

@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, flow, never
-from learning_dynamics.dynamics.gradient_flow import Flow
+from learning_dynamics.dynamics.gradient_flow import Flow, Tolerances
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.spectral_bias import two_layer
 
@@ -39,9 +39,8 @@ def follow(
     W1: np.ndarray,
     W2: np.ndarray,
     times: np.ndarray,
+    tolerances: Tolerances,
     *,
-    rtol: float,
-    atol: float,
     residual: float | None = None,
     last_time: float = np.inf,
 ) -> NetworkFlow:
@@ -52,8 +51,7 @@ def follow(
     X, Y : ndarray, shapes (samples, inputs), (samples, outputs)
     W1, W2 : ndarray, shapes (inputs, width), (width, outputs)
     times : ndarray, shape (times,), ascending
-    rtol, atol : float
-        Bounds on the error of each step.
+    tolerances : Tolerances
     residual : float, optional
         Go on after the last time until ||X W1 W2 - Y||_F is no larger than this, or to `last_time`.
     """
@@ -63,7 +61,7 @@ def follow(
     try:
         found = flow(
             field, np.r_[X.ravel(), Y.ravel(), bound], (samples, inputs, width, outputs), start, times,
-            rtol=rtol, atol=atol, until=arrived, last_time=last_time, land=True,
+            rtol=tolerances.rtol, atol=tolerances.atol, until=arrived, last_time=last_time, land=True,
         )  # fmt: skip
     except DivergenceError:
         found = Flow(np.full((len(times), len(start)), np.nan), np.full(len(start), np.nan), np.nan, 0, 0)

@@ -10,14 +10,16 @@ from scipy.linalg import null_space
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.flow import metrics, potential, runs
+from learning_dynamics.papers.spectral_bias.integration import Limit
+from learning_dynamics.pipeline.stages.functions import as_taken
 
 SHAPE = {"samples": 2, "inputs": 4, "outputs": 2}
-SETTINGS = {"width": 9, "gamma": 0.2, "horizon": 2.0, "points": 5, "residual": 1e-10, "patience": 1e4}
-SETTINGS |= {"rtol": 1e-11, "atol": 1e-14}
+INTEGRATION = {"horizon": 2.0, "points": 5, "residual": 1e-10, "patience": 1e4, "rtol": 1e-11, "atol": 1e-14}
+SETTINGS = {"width": 9, "gamma": 0.2, "integration": INTEGRATION}
 
 
 def table_of(run, measure, data, settings, **options):
-    trajectory = run(data, **settings, seed=3)
+    trajectory = run(data, **as_taken(run, settings), seed=3)
     trajectory.settings = settings
     return trajectory, measure(trajectory, **options)
 
@@ -348,7 +350,8 @@ def test_balanced_layers(data):
         np.testing.assert_allclose(one[-1] @ two[-1], W1[-1] @ W2[-1], atol=1e-8)
         np.testing.assert_allclose(series(table, "sigma_w1", draw)[-1, :2], spectrum(one[-1], 2), rtol=1e-7)
     wide = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=200, seed=0)
-    starts = runs.balanced_flow(wide, **{**settings, "patience": 1e-3, "horizon": 1e-3, "points": 2}, seed=1)
+    brief = INTEGRATION | {"patience": 1e-3, "horizon": 1e-3, "points": 2}
+    starts = runs.balanced_flow(wide, width=9, variance=0.3, integration=Limit(**brief), seed=1)
     entries = np.sum(starts.series["W2"][:, 0] ** 2, axis=(1, 2)) / 18
     # a mean of 3,600 squares of variance 2 v^2
     assert entries.mean() == pytest.approx(0.3, abs=4 * 0.3 * (2 / 3600) ** 0.5)

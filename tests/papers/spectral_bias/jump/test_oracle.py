@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.stats import ortho_group
 
+from learning_dynamics.dynamics.gradient_flow import Span
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.jump import metrics, runs
 
 TEACHER = [0.5, 2.0, 1.0]
-SETTINGS = {"horizon": 1.5, "points": 13, "rtol": 1e-12, "atol": 1e-60}
+INTEGRATION = Span(horizon=1.5, points=13, rtol=1e-12, atol=1e-60)
 
 
 @pytest.fixture(scope="module")
 def table():
-    trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[1e-2, 1e-32], **SETTINGS)
+    trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[1e-2, 1e-32], integration=INTEGRATION)
     return metrics.jump_flow(trajectory)
 
 
@@ -84,7 +87,7 @@ def test_the_smallest_scale_is_at_its_limit(table):
 
 
 def test_what_is_recorded():
-    trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[1e-2], **SETTINGS)
+    trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[1e-2], integration=INTEGRATION)
     assert set(np.linspace(0, 1.5, 13).round(12)) | {0.25, 0.5, 1.0} == set(trajectory.time)
     np.testing.assert_allclose(trajectory.series["W1"][0, 0], np.sqrt(2e-2) * np.eye(3))
     assert not trajectory.undecided.any()
@@ -93,17 +96,16 @@ def test_what_is_recorded():
 def test_a_scale_near_the_smallest_number_is_resolved_or_refused():
     settings = {"teacher_singular_values": TEACHER, "gammas": [1e-300]}
     with pytest.raises(ProjectError, match="from 1e-300 are not resolved; lower atol to 1e-162"):
-        runs.jump_flow(**settings, **SETTINGS)
-    value, times = by_time(
-        metrics.jump_flow(runs.jump_flow(**settings, **(SETTINGS | {"atol": 1e-170}))), 1e-300, "value"
-    )
+        runs.jump_flow(**settings, integration=INTEGRATION)
+    resolved = runs.jump_flow(**settings, integration=replace(INTEGRATION, atol=1e-170))
+    value, times = by_time(metrics.jump_flow(resolved), 1e-300, "value")
     for number, s in enumerate(sorted(TEACHER, reverse=True)):
         assert value[np.argmin(np.abs(times - 0.5 / s)), number] == pytest.approx(s / (1 + 2 * s), rel=1e-8)
 
 
 def test_what_is_refused_begins_where_the_smallest_weight_is_not_resolved():
-    settings = SETTINGS | {"teacher_singular_values": TEACHER, "gammas": [1e-4]}
-    least = settings["rtol"] * np.sqrt(2e-4)
-    runs.jump_flow(**settings | {"atol": least})
+    settings = {"teacher_singular_values": TEACHER, "gammas": [1e-4]}
+    least = INTEGRATION.rtol * np.sqrt(2e-4)
+    runs.jump_flow(**settings, integration=replace(INTEGRATION, atol=least))
     with pytest.raises(ProjectError, match=r"from 0\.0001 are not resolved"):
-        runs.jump_flow(**settings | {"atol": 1.01 * least})
+        runs.jump_flow(**settings, integration=replace(INTEGRATION, atol=1.01 * least))

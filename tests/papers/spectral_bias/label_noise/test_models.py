@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from learning_dynamics.datasets import whitened
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 from learning_dynamics.papers.spectral_bias.label_noise import models as label_noise
 from learning_dynamics.papers.spectral_bias.label_noise import runs
@@ -20,7 +21,7 @@ def start(width: int, gamma: float):
 def test_small_steps_follow_the_flow_to_first_order():
     X, Y, W1, W2 = start(4, 0.5)
     times = np.array([0.0, 1.0])
-    exact = two_layer_flow.follow(X[0], Y[0], W1[0], W2[0], times, rtol=1e-10, atol=1e-12).W1[-1]
+    exact = two_layer_flow.follow(X[0], Y[0], W1[0], W2[0], times, Tolerances(1e-10, 1e-12)).W1[-1]
     errors = []
     for steps in (50, 100):
         found, _ = label_noise.descend(W1, W2, X, Y, step=1 / steps, steps=steps, every=steps, noise=0.0, rngs=[])

@@ -43,7 +43,7 @@ def table_of(first, second):
         "steps": np.full(2, 10_000),
     }
     trajectory = Trajectory(TIMES, {name: np.stack(values) for name, values in series.items()}, constants)
-    trajectory.settings = {"gamma": GAMMA, "rtol": 1e-12}
+    trajectory.settings = {"gamma": GAMMA, "integration": {"rtol": 1e-12}}
     table = metrics.linear_flow(trajectory, settled=1e-6, perturbations=3)
     table.attrs["settings"] = trajectory.settings
     return table

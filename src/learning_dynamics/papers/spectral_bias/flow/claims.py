@@ -33,7 +33,10 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Finding:
     """
     arrival = gathered(flows, "arrival", phase="draw")
     left = gathered(flows, "left", phase="draw")
-    close = np.concatenate([np.full(table["seed"].nunique(), np.sqrt(settings_of(table)["rtol"])) for table in flows])
+    rtols = [settings_of(table)["integration"]["rtol"] for table in flows]
+    close = np.concatenate(
+        [np.full(table["seed"].nunique(), rtol**0.5) for table, rtol in zip(flows, rtols, strict=True)]
+    )
 
     def judge(predicted: np.ndarray) -> Checks:
         yield every_draw(

@@ -139,7 +139,7 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
         )
         errors = np.abs(measured - predicted).max(axis=1) / measured[:, 0]
         steps = table.groupby("seed")["steps"].first().to_numpy()
-        allowed = by_draw(table, "sigma_bound", phase="limit")[:, 0] + steps * settings_of(table)["rtol"]
+        allowed = by_draw(table, "sigma_bound", phase="limit")[:, 0] + steps * settings_of(table)["integration"]["rtol"]
         right.plot(allowed, np.maximum(errors, 1e-17), marker, ms=3.5, mfc="none", color=COLOURS[colour])
     low, high = left.get_xlim()
     left.plot([low, high], [low, high], color=COLOURS["grey"], lw=1.0, zorder=0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.integration import to_the_limit
+from learning_dynamics.papers.spectral_bias.integration import Limit, to_the_limit
 from learning_dynamics.settings import Count, Positive, Scale, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
@@ -16,18 +16,12 @@ def linear_flow(
     *,
     width: Count,
     gamma: Scale,
-    horizon: Positive,
-    points: Count,
-    residual: Positive,
-    patience: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from W1(0) = sqrt(2 gamma) P with P P^T = I, and W2(0) = 0 (eq. 2.4, initialisation I_gamma).
 
-    The flow is recorded at `points` times from 0 to `horizon` and followed further, until the norm of
-    X beta - Y falls below `residual` times that of Y, or to time `patience`; that end is kept as the limit.
+    The end of the integration is kept as the limit.
 
     Parameters
     ----------
@@ -47,7 +41,7 @@ def linear_flow(
         P = two_layer.orthonormal_rows(rng, inputs, width)
         return np.sqrt(2 * gamma) * P, np.zeros((width, outputs)), P
 
-    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+    return to_the_limit(data, start, width, integration, seed)
 
 
 def anisotropic_flow(
@@ -56,12 +50,7 @@ def anisotropic_flow(
     width: Count,
     gamma: Scale,
     spread: Positive,
-    horizon: Positive,
-    points: Count,
-    residual: Positive,
-    patience: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from orthogonal rows of unequal lengths and W2(0) = 0; see `linear_flow`.
@@ -77,7 +66,7 @@ def anisotropic_flow(
         P = two_layer.orthonormal_rows(rng, inputs, width)
         return np.sqrt(2 * scales)[:, None] * P, np.zeros((width, outputs)), P
 
-    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+    return to_the_limit(data, start, width, integration, seed)
 
 
 def balanced_flow(
@@ -85,12 +74,7 @@ def balanced_flow(
     *,
     width: Count,
     variance: Scale,
-    horizon: Positive,
-    points: Count,
-    residual: Positive,
-    patience: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from balanced layers, W1^T W1 = W2 W2^T, the narrower one Gaussian at 0; see `linear_flow`."""
@@ -103,7 +87,7 @@ def balanced_flow(
         first, second = (wide, narrow) if outputs <= inputs else (narrow, wide)
         return first.T, second, np.zeros((inputs, width))
 
-    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+    return to_the_limit(data, start, width, integration, seed)
 
 
 def _must_fit(inputs: int, width: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.integration import to_the_limit
-from learning_dynamics.settings import Count, Positive, Scale, Seed
+from learning_dynamics.papers.spectral_bias.integration import Limit, to_the_limit
+from learning_dynamics.settings import Count, Scale, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -15,12 +15,7 @@ def gaussian_flow(
     *,
     width: Count,
     variance: Scale,
-    horizon: Positive,
-    points: Count,
-    residual: Positive,
-    patience: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from Gaussian W1(0) and W2(0) = 0; see `flow.linear_flow`."""
@@ -30,7 +25,7 @@ def gaussian_flow(
         W1 = two_layer.gaussian_layer(rng, inputs, width, variance)
         return W1, np.zeros((width, outputs)), np.zeros((inputs, width))
 
-    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+    return to_the_limit(data, start, width, integration, seed)
 
 
 def gaussian_layers_flow(
@@ -39,12 +34,7 @@ def gaussian_layers_flow(
     width: Count,
     variance: Scale,
     output_variance: Scale,
-    horizon: Positive,
-    points: Count,
-    residual: Positive,
-    patience: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from Gaussian W1(0) and W2(0) (appendix C.1); see `flow.linear_flow`."""
@@ -54,4 +44,4 @@ def gaussian_layers_flow(
         W1 = two_layer.gaussian_layer(rng, inputs, width, variance)
         return W1, two_layer.gaussian_layer(rng, width, outputs, output_variance), np.zeros((inputs, width))
 
-    return to_the_limit(data, start, width, horizon, points, residual, patience, rtol, atol, seed)
+    return to_the_limit(data, start, width, integration, seed)

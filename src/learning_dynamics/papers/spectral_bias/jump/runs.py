@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import Span
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer_flow
 from learning_dynamics.progress import progress
-from learning_dynamics.settings import Count, Positive
+from learning_dynamics.settings import Positive
 from learning_dynamics.trajectory import Trajectory
 
 
-def jump_flow(
-    *,
-    teacher_singular_values: list[Positive],
-    gammas: list[Positive],
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
-) -> Trajectory:
+def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive], integration: Span) -> Trajectory:
     """Gradient flow on whitened data down to vanishing scales, in time rescaled by ln(1/gamma).
 
     Gradient flow commutes with rotations of inputs, outputs and hidden units, so X = I, a diagonal teacher
@@ -30,29 +23,29 @@ def jump_flow(
     Returns
     -------
     Trajectory
-        One member for each scale. Time is t / ln(1/gamma), on an even grid from 0 to `horizon` joined by the
+        One member for each scale. Time is t / ln(1/gamma), on the integration's times joined by the
         predicted times of the jumps, 1 / (2 s). Series W1, W2; constants teacher, gamma, steps.
 
     Raises
     ------
     ProjectError
-        If `atol` is above `rtol` times the smallest weight at the start, whose growth would then not be resolved.
+        If atol is above rtol times the smallest weight at the start, whose growth would then not be resolved.
     """
-    least = rtol * np.sqrt(2 * min(gammas))
-    if atol > least:
+    least = integration.rtol * np.sqrt(2 * min(gammas))
+    if integration.atol > least:
         raise ProjectError(
             f"gammas: weights from {min(gammas):g} are not resolved; lower atol to {least:.1g}, or raise the gamma"
         )
     teacher = np.array(teacher_singular_values)
     size = len(teacher)
-    times = np.unique(np.r_[np.linspace(0.0, horizon, points), 1 / (2 * teacher)].round(12))
+    times = np.unique(np.r_[integration.times, 1 / (2 * teacher)].round(12))
     W1, W2 = np.empty((2, len(gammas), len(times), size, size))
     steps = np.zeros(len(gammas), dtype=int)
     for member, gamma in enumerate(progress(gammas, "jump process")):
         start = np.sqrt(2 * gamma) * np.eye(size)
         rescaled = times * np.log(1 / gamma)
         flow = two_layer_flow.follow(
-            np.eye(size), np.diag(teacher), start, np.zeros((size, size)), rescaled, rtol=rtol, atol=atol
+            np.eye(size), np.diag(teacher), start, np.zeros((size, size)), rescaled, integration
         )
         W1[member], W2[member], steps[member] = flow.W1, flow.W2, flow.steps
     constants = {"teacher": teacher, "gamma": np.array(gammas), "steps": steps}

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.dynamics.gradient_flow import LogSpan, integrate
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Positive, Scale, Seed
+from learning_dynamics.settings import Count, Scale, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -21,19 +21,14 @@ def reduced_flow(
     *,
     gammas: list[Scale],
     width: Count,
-    start: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
     """The network's flow beside the smaller systems that the theory puts in its place, each integrated alone.
 
     From the orthogonal initialisation at each of `gammas`: the network (W1, W2) of full width (eq. 2.4); the
     projected pair (Z1, Z2) (Lemma 3.1); the Riccati equation of alpha (Lemma 3.3); and for one output the
-    mirror flow of the predictor (Theorem 3.2 (b)). Recorded at time 0 and at `points` times evenly spaced in
-    the logarithm from `start` to `horizon`.
+    mirror flow of the predictor (Theorem 3.2 (b)).
 
     Returns
     -------
@@ -46,7 +41,7 @@ def reduced_flow(
     X, Y = np.concatenate([data["X"]] * len(gammas)), np.concatenate([data["Y"]] * len(gammas))
     gamma = np.repeat(gammas, len(data["X"]))
     members, inputs, outputs = len(X), X.shape[-1], Y.shape[-1]
-    times = np.concatenate([[0.0], np.geomspace(start, horizon, points)])
+    times = integration.times
     rngs = generators(seed, "two_layer.initialisation", len(data["X"])) * len(gammas)
     P = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs])
     series = {
@@ -65,13 +60,13 @@ def reduced_flow(
 
         def network(first: np.ndarray, member: int = member) -> tuple[np.ndarray, np.ndarray]:
             second = np.zeros((first.shape[1], outputs))
-            flow = two_layer_flow.follow(X[member], Y[member], first, second, times, rtol=rtol, atol=atol)
+            flow = two_layer_flow.follow(X[member], Y[member], first, second, times, integration)
             steps[member] += flow.steps
             return flow.W1, flow.W2
 
         def reduction(field: Callable, size: int, member: int = member) -> np.ndarray:
             try:
-                flow = integrate(field, np.zeros(size), times, rtol=rtol, atol=atol, land=True)
+                flow = integrate(field, np.zeros(size), times, rtol=integration.rtol, atol=integration.atol, land=True)
             except DivergenceError:
                 return np.full((len(times), size), np.nan)
             steps[member] += flow.steps

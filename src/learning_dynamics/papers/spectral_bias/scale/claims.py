@@ -37,7 +37,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
     # in units of the slope: the next order in the scale; the records' spacing, in units of 1 / |X^T Y|, to the order of
     # the spline; and the integrator
     spacing = growth[:, None] * 0.1 * time / (settings_of(flow)["points"] - 1)
-    integrated = by_draw(flow, "time_to_loss", column="steps") * settings_of(flow)["rtol"]
+    integrated = by_draw(flow, "time_to_loss", column="steps") * settings_of(flow)["integration"]["rtol"]
     errors = RATES * gamma * np.log(1 / gamma) / np.minimum(size, 1.0)[:, None] + spacing**4 + integrated
 
     def judge(predicted: np.ndarray) -> Checks:
@@ -168,7 +168,7 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
     steps = by_draw(flow, "sigma_w1", index=1, column="steps")
     # each step rounds the layer by eps of its largest singular value
     rounding = np.finfo(float).eps * steps
-    inexact = by_draw(flow, "distance_bound") + settings_of(flow)["rtol"] * steps
+    inexact = by_draw(flow, "distance_bound") + settings_of(flow)["integration"]["rtol"] * steps
     # the layer's norm is that of beta's direction but for the square of the part across it
     apart = across**2 + inexact + rounding * first / second
     left_open = 2 * (inexact + rounding * first / second)

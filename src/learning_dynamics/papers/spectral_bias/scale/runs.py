@@ -7,9 +7,10 @@ import functools
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
+from learning_dynamics.papers.spectral_bias.integration import Arrival
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Fraction, Positive, Scale, Seed
+from learning_dynamics.settings import Count, Fraction, Scale, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
 
 
@@ -20,17 +21,14 @@ def scaled_flow(
     width: Count,
     loss_share: Fraction,
     points: Count,
-    residual: Positive,
-    patience: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Arrival,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from the orthogonal initialisation at each of `gammas`, recorded around a given loss and at its
     end.
 
     The flow is followed twice: to find by when the loss has fallen to `loss_share` of its first value, and again with
-    `points` records over the last tenth of that time, on to a residual of `residual` times the labels, or `patience`.
+    `points` records over the last tenth of that time, on to the end of the integration.
 
     Returns
     -------
@@ -57,16 +55,15 @@ def scaled_flow(
             Y[member],
             start,
             np.zeros((width, outputs)),
-            rtol=rtol,
-            atol=atol,
-            last_time=patience,
+            tolerances=integration,
+            last_time=integration.patience,
         )
         once = follow(np.zeros(1), residual=np.sqrt(loss_share) * size)
-        if not once.end_time < patience:
+        if not once.end_time < integration.patience:
             continue
         times = np.r_[0.0, shares * once.end_time]
-        again = follow(times, residual=residual * size)
-        if again.end_time < patience:
+        again = follow(times, residual=integration.residual * size)
+        if again.end_time < integration.patience:
             W1[member], W2[member] = again.W1[1:], again.W2[1:]
             limit_W1[member], limit_W2[member] = again.end
             reached[member], steps[member] = once.end_time, again.steps
