@@ -16,7 +16,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.blocks import overlaid
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.stages.claims import judged
-from learning_dynamics.pipeline.stages.functions import as_taken, data_function, paper_function, told
+from learning_dynamics.pipeline.stages.functions import arguments_for, data_function, paper_function, told
 from learning_dynamics.pipeline.stages.run import check_finite
 from learning_dynamics.tidy import Settings
 from learning_dynamics.trajectory import Trajectory
@@ -28,7 +28,7 @@ def make_data(paper: str, name: str, spec: Spec) -> Any:
     """Return a data set's arrays."""
     function = data_function(paper, spec["source"])
     with told(f"data {name}", spec["settings"]):
-        return function(**as_taken(function, spec["settings"]))
+        return function(**arguments_for(function, spec["settings"]))
 
 
 def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
@@ -47,7 +47,7 @@ def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
         if "resume" in inspect.signature(function).parameters:
             arguments["resume"] = Path(folder)
         with told(f"run {name}", spec["settings"]):
-            trajectory: Trajectory = function(**arguments, **as_taken(function, spec["settings"]))
+            trajectory: Trajectory = function(**arguments, **arguments_for(function, spec["settings"]))
     check_finite(name, trajectory, spec["settings"])
     trajectory.settings = {"kind": spec["kind"], **spec["settings"]}
     return trajectory
@@ -71,7 +71,7 @@ def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.Dat
     takes_data = "data" in inspect.signature(function).parameters
     arguments = {"data": trajectory.constants} if takes_data else {}
     with told(f"metrics of {name}", settings):
-        table = function(trajectory, **arguments, **as_taken(function, spec["settings"]))
+        table = function(trajectory, **arguments, **arguments_for(function, spec["settings"]))
     table.attrs |= {"settings": settings, "run": name}
     return table
 

@@ -214,11 +214,11 @@ def _class(node: ast.expr | None, module: Path) -> Signature | None:
     if not isinstance(node, ast.Name) or node.id in VOCABULARY or node.id in BUILTIN:
         return None
     status = module.stat()
-    return _class_called(node.id, module, status.st_mtime_ns, status.st_size)
+    return _class_named(node.id, module, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=1024)
-def _class_called(name: str, module: Path, _modified: int, _size: int) -> Signature | None:
+def _class_named(name: str, module: Path, _modified: int, _size: int) -> Signature | None:
     body = parsed(module).body
     for statement in body:
         if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:

@@ -8,7 +8,7 @@ from typing import Any
 
 from learning_dynamics.pipeline.arrays import save_arrays
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.stages.functions import as_taken, data_function, fingerprint_here, told
+from learning_dynamics.pipeline.stages.functions import arguments_for, data_function, fingerprint_here, told
 
 
 def execute(paper: str, name: str, spec: Mapping[str, Any], out: Path, fingerprint: str | None = None) -> None:
@@ -16,5 +16,5 @@ def execute(paper: str, name: str, spec: Mapping[str, Any], out: Path, fingerpri
     draw = data_function(paper, spec["source"])
     made = fingerprint_here("data", paper, spec["source"], spec, None, fingerprint)
     with told(f"data {name}", spec["settings"]):
-        arrays = draw(**as_taken(draw, spec["settings"]))
+        arrays = draw(**arguments_for(draw, spec["settings"]))
     save_arrays(out, arrays, provenance("data", paper, name, spec["settings"], made))

@@ -46,7 +46,7 @@ def data_function(paper: str, source: str) -> Any:
     return _function(data_module(paper, source), source)
 
 
-def as_taken(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+def arguments_for(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as a function takes them: those of a class as an instance of it."""
     function = inspect.unwrap(function)
     taken = dict(settings)

@@ -10,8 +10,7 @@ from typing import Any
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.quantities import refuse_unlisted
-from learning_dynamics.pipeline.stages.functions import as_taken, fingerprint_here, paper_function, told
+from learning_dynamics.pipeline.stages.functions import arguments_for, fingerprint_here, paper_function, told
 from learning_dynamics.pipeline.tables import write_table
 from learning_dynamics.tidy import QUANTITY
 
@@ -43,7 +42,7 @@ def execute(
     if data is not None:
         arguments["data"] = load_arrays(data, record.get("data"))[0]
     with told(f"metrics of {name}", settings):
-        table = measure(trajectory, **arguments, **as_taken(measure, spec["settings"]))
+        table = measure(trajectory, **arguments, **arguments_for(measure, spec["settings"]))
     if QUANTITY in measure.columns:
         refuse_unlisted(paper, spec["kind"], table["quantity"].unique())
     write_table(out, table, measure.columns, provenance("metrics", paper, name, settings, made))

@@ -15,7 +15,13 @@ from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedEr
 from learning_dynamics.pipeline import cluster
 from learning_dynamics.pipeline.arrays import load_arrays, save_trajectory
 from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.stages.functions import as_taken, fingerprint_here, paper_function, takes_data, told
+from learning_dynamics.pipeline.stages.functions import (
+    arguments_for,
+    fingerprint_here,
+    paper_function,
+    takes_data,
+    told,
+)
 from learning_dynamics.trajectory import Trajectory
 
 
@@ -57,7 +63,7 @@ def execute(
         arguments["resume"] = resume
     try:
         with told(f"run {name}", spec["settings"]):
-            trajectory: Trajectory = simulate(**arguments, **as_taken(simulate, spec["settings"]))
+            trajectory: Trajectory = simulate(**arguments, **arguments_for(simulate, spec["settings"]))
     except UnfinishedError as reached:
         if cluster.may_requeue():
             cluster.requeue(str(reached))

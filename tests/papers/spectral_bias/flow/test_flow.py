@@ -14,7 +14,7 @@ from learning_dynamics.papers.spectral_bias.flow import claims
 from learning_dynamics.papers.spectral_bias.flow.metrics import linear_flow as measure
 from learning_dynamics.papers.spectral_bias.flow.runs import linear_flow
 from learning_dynamics.papers.spectral_bias.proof import claims as proof
-from learning_dynamics.pipeline.stages.functions import as_taken
+from learning_dynamics.pipeline.stages.functions import arguments_for
 
 EXACT = ("lemma_3_2", "theorem_3_1_i", "theorem_3_1_iii", "corollary_3_1", "lemma_c_10", "lemma_c_3")
 
@@ -24,7 +24,7 @@ def flow(*, samples, inputs, outputs, width, gamma, seed, seeds=1, rtol=1e-12, p
     integration = {"horizon": 5.0, "points": 11, "residual": 10 * rtol, "patience": patience}
     integration |= {"rtol": rtol, "atol": rtol / 1000}
     settings = {"width": width, "gamma": gamma, "integration": integration}
-    trajectory = linear_flow(data, **as_taken(linear_flow, settings), seed=seed)
+    trajectory = linear_flow(data, **arguments_for(linear_flow, settings), seed=seed)
     trajectory.settings = {"kind": "linear_flow", **settings}
     return trajectory
 

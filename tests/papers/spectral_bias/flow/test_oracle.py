@@ -11,7 +11,7 @@ from scipy.linalg import null_space
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.flow import metrics, potential, runs
 from learning_dynamics.papers.spectral_bias.integration import Limit
-from learning_dynamics.pipeline.stages.functions import as_taken
+from learning_dynamics.pipeline.stages.functions import arguments_for
 
 SHAPE = {"samples": 2, "inputs": 4, "outputs": 2}
 INTEGRATION = {"horizon": 2.0, "points": 5, "residual": 1e-10, "patience": 1e4, "rtol": 1e-11, "atol": 1e-14}
@@ -19,7 +19,7 @@ SETTINGS = {"width": 9, "gamma": 0.2, "integration": INTEGRATION}
 
 
 def table_of(run, measure, data, settings, **options):
-    trajectory = run(data, **as_taken(run, settings), seed=3)
+    trajectory = run(data, **arguments_for(run, settings), seed=3)
     trajectory.settings = settings
     return trajectory, measure(trajectory, **options)
 

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.gaussian import metrics, runs
-from learning_dynamics.pipeline.stages.functions import as_taken
+from learning_dynamics.pipeline.stages.functions import arguments_for
 
 INTEGRATION = {"horizon": 1.0, "points": 3, "residual": 1e-9, "patience": 1e3, "rtol": 1e-11, "atol": 1e-14}
 SETTINGS = {"width": 7, "variance": 0.3, "integration": INTEGRATION}
@@ -40,7 +40,7 @@ def test_the_flow_is_scipys(kind):
     run, measure, more = KINDS[kind]
     data = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=1, seed=5)
     settings = SETTINGS | more
-    trajectory = run(data, **as_taken(run, settings), seed=2)
+    trajectory = run(data, **arguments_for(run, settings), seed=2)
     trajectory.settings = settings
     table = measure(trajectory)
     start = trajectory.series["W1"][0, 0], trajectory.series["W2"][0, 0]
@@ -68,7 +68,7 @@ def test_layers_start_with_the_variance_that_is_said(kind):
     run, _, more = KINDS[kind]
     data = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=100, seed=0)
     brief = {"integration": INTEGRATION | {"horizon": 1e-3, "points": 2, "patience": 1e-3}}
-    starts = run(data, **as_taken(run, SETTINGS | more | brief), seed=3)
+    starts = run(data, **arguments_for(run, SETTINGS | more | brief), seed=3)
     for name, entries, variance in (("W1", 28, 0.3), ("W2", 14, more.get("output_variance", 0.0))):
         found = np.sum(starts.series[name][:, 0] ** 2, axis=(1, 2)) / entries
         # a mean of squares, each of variance 2 v^2

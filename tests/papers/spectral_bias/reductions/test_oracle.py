@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.reductions import metrics, models, runs
-from learning_dynamics.pipeline.stages.functions import as_taken
+from learning_dynamics.pipeline.stages.functions import arguments_for
 
 GAMMAS = [0.7, 0.05]
 INTEGRATION = {"start": 0.1, "horizon": 4.0, "points": 9, "rtol": 1e-11, "atol": 1e-14}
@@ -20,7 +20,7 @@ SETTINGS = {"gammas": GAMMAS, "width": 6, "integration": INTEGRATION}
 
 def measured(outputs):
     data = regression.gaussian(samples=2, inputs=4, outputs=outputs, seeds=2, seed=6)
-    trajectory = runs.reduced_flow(data, **as_taken(runs.reduced_flow, SETTINGS), seed=1)
+    trajectory = runs.reduced_flow(data, **arguments_for(runs.reduced_flow, SETTINGS), seed=1)
     trajectory.settings = SETTINGS
     return data, trajectory, metrics.reduced_flow(trajectory)
 

@@ -10,7 +10,7 @@ from scipy.linalg import null_space
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.scale import metrics, runs
-from learning_dynamics.pipeline.stages.functions import as_taken
+from learning_dynamics.pipeline.stages.functions import arguments_for
 
 GAMMAS = [0.5, 1e-3]
 INTEGRATION = {"residual": 1e-8, "patience": 1e4, "rtol": 1e-10, "atol": 1e-20}
@@ -20,7 +20,7 @@ SETTINGS = {"gammas": GAMMAS, "width": 5, "loss_share": 0.02, "points": 31, "int
 @pytest.fixture(scope="module", params=[1, 2])
 def flows(request):
     data = regression.conditioned(samples=2, inputs=4, outputs=request.param, condition=2.0, seeds=2, seed=6)
-    trajectory = runs.scaled_flow(data, **as_taken(runs.scaled_flow, SETTINGS), seed=1)
+    trajectory = runs.scaled_flow(data, **arguments_for(runs.scaled_flow, SETTINGS), seed=1)
     trajectory.settings = SETTINGS
     return data, trajectory, metrics.scaled_flow(trajectory, others=50)
 
@@ -152,5 +152,5 @@ def test_what_is_recorded(flows):
         assert np.sum((X @ W @ a - Y) ** 2) <= 0.02 * np.sum(Y**2) * (1 + 1e-6)
     with np.errstate(all="ignore"):
         brief = SETTINGS | {"gammas": [1e-12], "integration": INTEGRATION | {"patience": 1.0}}
-        cut = runs.scaled_flow(data, **as_taken(runs.scaled_flow, brief), seed=1)
+        cut = runs.scaled_flow(data, **arguments_for(runs.scaled_flow, brief), seed=1)
     assert cut.undecided.all()

@@ -8,7 +8,7 @@ import pytest
 from learning_dynamics.claims import evaluate
 from learning_dynamics.datasets.regression import gaussian
 from learning_dynamics.papers.spectral_bias.scale import claims, metrics, runs
-from learning_dynamics.pipeline.stages.functions import as_taken
+from learning_dynamics.pipeline.stages.functions import arguments_for
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def table():
     data = gaussian(samples=3, inputs=5, outputs=1, seeds=2, seed=4)
     integration = {"residual": 1e-8, "patience": 1e4, "rtol": 1e-10, "atol": 1e-22}
     settings = {"gammas": [1.0, 1e-6, 1e-9], "width": 5, "loss_share": 0.01, "points": 21, "integration": integration}
-    trajectory = runs.scaled_flow(data, **as_taken(runs.scaled_flow, settings), seed=0)
+    trajectory = runs.scaled_flow(data, **arguments_for(runs.scaled_flow, settings), seed=0)
     trajectory.settings = settings
     found = metrics.scaled_flow(trajectory, others=10)
     found.attrs["settings"] = settings
