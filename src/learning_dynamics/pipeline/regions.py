@@ -77,7 +77,7 @@ def wild_layer(study: Study, paper: str, draw: int) -> Layer:
         # a data set first, then what names no other setting: ends of ranges are those of the draw
         for key in sorted(wild, key=lambda key: (key != "data", _named(wild[key]))):
             where = f"{paper}: {section}.{name}.wild.{key}"
-            label = f"wild.{paper}.{section}.{name}.{key}"
+            label = f"wild.{paper}.{section}.{name}.{key.rpartition('.')[2]}"
             rng = np.random.default_rng([study.seed, draw, *label.encode()])
             drawn[key] = _drawn(wild[key], _around(study, paper, section, name, layer, drawn), rng, where)
         layer[section][name] = placed(study.resolved(paper, section, name), drawn)
