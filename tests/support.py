@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import functools
+import inspect
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -14,16 +15,30 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.claims import Evaluation
+from learning_dynamics.pipeline.blocks import overlaid
 from learning_dynamics.pipeline.config import ROOT, load, read_yaml
 from learning_dynamics.pipeline.freshness import fault
 from learning_dynamics.pipeline.project import Project
 from learning_dynamics.pipeline.stages import data, metrics, run
 from learning_dynamics.pipeline.stages.claims import judged
-from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.stages.functions import arguments_for, paper_function
 from learning_dynamics.pipeline.stages.tables import load_tables
 from learning_dynamics.pipeline.sweeps import sweep_members
 
-__all__ = ["PAPERS", "ROOT", "SMOKE", "claim_tables", "evaluation", "measured", "project", "scaled", "smoke", "verdict"]
+__all__ = [
+    "PAPERS",
+    "ROOT",
+    "SMOKE",
+    "called",
+    "claim_tables",
+    "evaluation",
+    "measured",
+    "project",
+    "scaled",
+    "smoke",
+    "verdict",
+    "with_integration",
+]
 
 SMOKE = ROOT / "workflow/config/smoke.yaml"
 PAPERS: list[str] = read_yaml(ROOT / "config.yaml")["papers"]
@@ -119,6 +134,17 @@ def evaluation(paper: str, claim: str, tables: Mapping[str, Any], **settings: An
     spec = smoke(paper).claim(paper, claim)
     function = paper_function(paper, "claims", spec["kind"])
     return judged(claim, function, tables, spec["settings"] | settings)
+
+
+def called(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
+    """Return what a run makes of settings of which those that it does not name itself are of its integration."""
+    return function(*arguments, **arguments_for(function, with_integration(function, settings)))
+
+
+def with_integration(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run's settings as they are recorded, from such in which those of the integration stand beside others."""
+    own = inspect.signature(function).parameters
+    return overlaid({}, {key if key in own else f"integration.{key}": value for key, value in settings.items()})
 
 
 def verdict(paper: str, claim: str, tables: Mapping[str, Any], **settings: Any) -> str:

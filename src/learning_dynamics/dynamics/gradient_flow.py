@@ -30,14 +30,14 @@ class Tolerances:
 
 @dataclass(frozen=True)
 class Span(Tolerances):
-    """An integration from time 0 on, recorded at times evenly spaced.
+    """An integration from time 0 to a horizon.
 
     Parameters
     ----------
     horizon : float
         The last time recorded.
     points : int
-        How many times are recorded.
+        How many times are recorded, evenly spaced where nothing else is said.
     """
 
     horizon: Positive

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.dynamics.gradient_flow import Tolerances, integrate
 from learning_dynamics.errors import DivergenceError
 
 Layers = list[np.ndarray]
@@ -176,11 +176,11 @@ def flow_field(gradient: Gradient, widths: Sequence[int]) -> Field:
 
 
 def flow(
-    field: Field, initial: np.ndarray, times: np.ndarray, *, rtol: float, atol: float, method: str = "DOP853"
+    field: Field, initial: np.ndarray, times: np.ndarray, tolerances: Tolerances, *, method: str = "DOP853"
 ) -> np.ndarray:
     """Return the states of a flow at `times`, shape (times, size); nan throughout if it cannot be integrated."""
     try:
-        return integrate(field, initial, times, rtol=rtol, atol=atol, method=method).states
+        return integrate(field, initial, times, rtol=tolerances.rtol, atol=tolerances.atol, method=method).states
     except DivergenceError:
         return np.full((len(times), len(initial)), np.nan)
 

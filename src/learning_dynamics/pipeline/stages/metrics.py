@@ -10,6 +10,7 @@ from typing import Any
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.provenance import provenance
+from learning_dynamics.pipeline.quantities import refuse_unlisted
 from learning_dynamics.pipeline.stages.functions import arguments_for, fingerprint_here, paper_function, told
 from learning_dynamics.pipeline.tables import write_table
 from learning_dynamics.tidy import QUANTITY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear.convergence import runs, theory
 
@@ -50,8 +51,8 @@ def test_at_depth_two_rounding_does_not_leave_the_singular_matrix():
 
 
 def test_a_start_below_singular_matrices_is_found_along_a_short_step():
-    found = runs.convex_losses(depth=2, singular_values=[3.0], share=0.98, horizon=1.0, points=3, seeds=20, rtol=1e-6,
-                               atol=1e-9, seed=0)  # fmt: skip
+    span = LogSpan(start=1e-2, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
+    found = runs.convex_losses(depth=2, singular_values=[3.0], share=0.98, seeds=20, integration=span, seed=0)
     below = found.constants["case"] == 0
     gap = found.series["end_to_end"][below, 0] - found.constants["target"][below]
     assert np.all((np.abs(gap) < 3.0) & (np.abs(gap) > 2.0))
@@ -61,8 +62,10 @@ def test_every_draw_has_a_spectrum_of_its_own_within_the_bounds(descent):
     values = np.linalg.svd(of_case(descent, KEPT, "target"), compute_uv=False)
     assert np.all((values >= 0.8) & (values <= 1.2))
     assert len(np.unique(values.round(9))) == values.size
-    flows = runs.margins(depths=[2], size=3, smallest=0.5, largest=2.0, fractions=[0.5], horizon=1.0, points=3, seeds=4,
-                         rtol=1e-6, atol=1e-9, seed=0)  # fmt: skip
+    span = LogSpan(start=1e-3, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
+    flows = runs.margins(
+        depths=[2], size=3, smallest=0.5, largest=2.0, fractions=[0.5], seeds=4, integration=span, seed=0
+    )
     values = np.linalg.svd(flows.constants["target"], compute_uv=False)
     np.testing.assert_allclose(flows.constants["margin"], 0.5 * values[:, -1])
     assert np.all((values >= 0.5) & (values <= 2.0))

@@ -17,7 +17,7 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.plain import placed
-from tests.support import claim_tables, evaluation, verdict
+from tests.support import called, claim_tables, evaluation, verdict
 
 INPUTS, OUTPUTS, WIDTH = 3, 2, 4
 SETTINGS = {"init": "balanced", "depths": [2, 3], "inputs": INPUTS, "width": WIDTH, "outputs": OUTPUTS, "start": 0.4,
@@ -27,7 +27,7 @@ SETTINGS = {"init": "balanced", "depths": [2, 3], "inputs": INPUTS, "width": WID
 @pytest.fixture(scope="module", params=["balanced", "gaussian"])
 def flows(request):
     settings = SETTINGS | {"init": request.param}
-    trajectory = runs.end_to_end_flow(**settings)
+    trajectory = called(runs.end_to_end_flow, **settings)
     trajectory.settings = settings
     return request.param, trajectory, metrics.end_to_end_flow(trajectory)
 
@@ -140,7 +140,7 @@ def test_rates_of_singular_values_are_differences_of_them(flows, member):
 def test_wrong_laws_start_with_their_own_rates():
     """Over a short time singular values move by the law's rate, by that over N, and by that times sigma^(1/N)."""
     settings = SETTINGS | {"horizon": 1e-4, "points": 2, "depths": [3]}
-    trajectory = runs.end_to_end_flow(**settings)
+    trajectory = called(runs.end_to_end_flow, **settings)
     law, without, other = np.moveaxis(trajectory.series["integrated"][0], 1, 0)
     moved = law[1] - law[0]
     np.testing.assert_allclose((without[1] - without[0]) * 3, moved, rtol=1e-3)
@@ -206,7 +206,7 @@ def test_steps_leave_balance_as_plain_descent_does():
 
 def test_small_layers_are_measured_against_what_they_become():
     settings = {"depth": 3, "size": 3, "scales": [0.3], "horizon": 1.0, "seeds": 1, "rtol": 1e-9, "atol": 1e-12}
-    trajectory = runs.approximate_balance(**settings, seed=1)
+    trajectory = called(runs.approximate_balance, **settings, seed=1)
     trajectory.settings = settings
     table = metrics.approximate_balance(trajectory)
 

@@ -14,7 +14,7 @@ from learning_dynamics.papers.deep_linear.one_entry import metrics, runs, theory
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
-from tests.support import evaluation
+from tests.support import called, evaluation
 
 START, RATIO, TARGET = 0.3, 0.4, 2.0
 
@@ -44,7 +44,7 @@ def test_the_asymptote_is_where_the_curve_goes(depth):
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
     settings = {"ratio": RATIO, "start": START, "target": TARGET, "horizon": 2.0, "points": 6}
-    trajectory = runs.aligned_measurement(depths=[depth], rtol=1e-10, atol=1e-13, **settings)
+    trajectory = called(runs.aligned_measurement, depths=[depth], rtol=1e-10, atol=1e-13, **settings)
     trajectory.settings = settings
     measurement = torch.diag(torch.tensor([1.0, RATIO], dtype=torch.float64))
     layers = [START ** (1 / depth) * np.eye(2)] * depth
@@ -62,7 +62,7 @@ def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
 def entry():
     settings = {"depths": [1, 2, 3], "ratio": RATIO, "start": START, "target": TARGET, "horizon": 3.0, "points": 5,
                 "seeds": 3, "rtol": 1e-10, "atol": 1e-13, "seed": 4}  # fmt: skip
-    trajectory = runs.one_entry(**settings)
+    trajectory = called(runs.one_entry, **settings)
     trajectory.settings = settings
     return trajectory
 
@@ -122,7 +122,7 @@ PATH = {"measurement": [1.0, 0.6, 0.2], "start": 0.3, "growth": 8.0, "points": 3
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_the_path_is_that_of_flows_on_other_losses(depth):
-    trajectory = runs.one_measurement(depths=[depth], seeds=1, seed=2, **PATH)
+    trajectory = called(runs.one_measurement, depths=[depth], seeds=1, seed=2, **PATH)
     (rng,) = generators(2, "deep_linear.one_measurement", 1)
     start = 0.3 * rng.standard_normal((3, 3))
     path = trajectory.series["end_to_end"][0]
@@ -147,7 +147,7 @@ def test_the_path_is_that_of_flows_on_other_losses(depth):
 
 def test_the_two_largest_singular_values_are_measured():
     settings = {"depths": [1, 2], "seeds": 2, **PATH}
-    trajectory = runs.one_measurement(**settings, seed=2)
+    trajectory = called(runs.one_measurement, **settings, seed=2)
     table = metrics.one_measurement(trajectory)
     for index in (1, 2):
         found = by_draw(table, "sigma", draw=["depth", "seed"], index=index)
@@ -188,7 +188,7 @@ def closed(off=0.0, depth=2):
         rows += [pd.DataFrame({"depth": N, "seed": 0, "time": np.arange(60.0), "quantity": "sigma", "index": index,
                                "value": values}) for index, values in ((1, larger), (2, smaller))]  # fmt: skip
     table = pd.concat(rows, ignore_index=True)
-    table.attrs = {"settings": {"start": 0.1, "ratio": RATE, "rtol": 1e-10}, "draw": ("depth", "seed")}
+    table.attrs = {"settings": {"start": 0.1, "ratio": RATE, "integration": {"rtol": 1e-10}}, "draw": ("depth", "seed")}
     return table
 
 

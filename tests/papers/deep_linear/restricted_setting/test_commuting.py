@@ -12,7 +12,7 @@ from learning_dynamics.papers.deep_linear.restricted_setting import metrics, run
 from learning_dynamics.tidy import by_draw, select
 from learning_dynamics.trajectory import Trajectory
 from tests.papers.deep_linear.plain import placed
-from tests.support import claim_tables, verdict
+from tests.support import called, claim_tables, verdict
 
 SETTINGS = {"depths": [2, 3], "size": 4, "measurements": 2, "slack": 0.5, "scales": [1e-1, 1e-2], "horizon": 60.0,
             "seeds": 2, "rtol": 1e-9, "atol": 1e-12}  # fmt: skip
@@ -21,7 +21,7 @@ POWERS, TURN = [0.5, 1.0, 2.0], 0.2
 
 @pytest.fixture(scope="module")
 def flows():
-    return runs.commuting_measurements(**SETTINGS, seed=3)
+    return called(runs.commuting_measurements, **SETTINGS, seed=3)
 
 
 def least_sum(A, y):
@@ -195,7 +195,9 @@ def test_larger_starts_do_not_count_for_the_quasi_norms():
 
 
 def test_deep_flows_that_wait_long_still_commute_with_the_measurements():
-    found = runs.commuting_measurements(**SETTINGS | {"depths": [5], "scales": [1e-4], "horizon": 100.0}, seed=1)
+    found = called(
+        runs.commuting_measurements, **SETTINGS | {"depths": [5], "scales": [1e-4], "horizon": 100.0}, seed=1
+    )
     for W, Q in zip(found.series["end_to_end"][:, -1], found.constants["basis"], strict=True):
         inside = Q.T @ W @ Q
         np.testing.assert_allclose(inside, np.diag(np.diag(inside)), atol=1e-12)

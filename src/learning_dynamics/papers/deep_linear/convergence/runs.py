@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from learning_dynamics.datasets.whitened import haar
+from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import descent, lp_regression, networks
 from learning_dynamics.papers.deep_linear.convergence import convergence_time, theory
@@ -153,11 +154,8 @@ def margins(
     smallest: Positive,
     largest: Positive,
     fractions: list[Fraction],
-    horizon: Positive,
-    points: Count,
     seeds: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow on half the squared distance from a square target, from starts that just meet the assumptions.
@@ -178,7 +176,6 @@ def margins(
     ProjectError
         If the smallest singular value that a target may have is above the largest.
     """
-    times = np.concatenate([[0.0], np.geomspace(1e-3, horizon, points - 1)])
     paths, targets, labels = [], [], []
     for member, rng in enumerate(generators(seed, "deep_linear.margins", seeds)):
         values = _spectrum(rng, size, smallest, largest)
@@ -194,14 +191,14 @@ def margins(
                 for case, layers in enumerate((lowered, uneven, networks.balanced_layers(away, widths))):
                     unit = margin ** (2 / depth - 1)
                     field = networks.flow_field(networks.towards(target), widths)
-                    states = networks.flow(field, networks.pack(layers), unit * times, rtol=rtol, atol=atol)
+                    states = networks.flow(field, networks.pack(layers), unit * integration.times, integration)
                     paths.append(networks.product(networks.unpack(states, widths)))
                     targets.append(target)
                     labels.append((depth, margin, case, member))
     depth_of, margin_of, case_of, member_of = np.array(labels).T
     found = np.array(paths)
     return Trajectory(
-        times,
+        integration.times,
         {"end_to_end": found},
         {"target": np.array(targets), "depth": depth_of.astype(int), "margin": margin_of,
          "case": case_of.astype(int), "member": member_of.astype(int)},
@@ -230,11 +227,8 @@ def convex_losses(
     depth: Count,
     singular_values: list[Positive],
     share: Fraction,
-    horizon: Positive,
-    points: Count,
     seeds: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow of balanced layers on several convex losses, from below and from beyond singular matrices' losses.
@@ -250,7 +244,6 @@ def convex_losses(
     """
     values = np.array(singular_values)
     widths = [len(values)] * (depth + 1)
-    times = np.concatenate([[0.0], np.geomspace(1e-2, horizon, points - 1)])
     paths = []
     constants: dict[str, list] = {name: [] for name in ("target", "factor", "loss", "case", "member")}
     for member, rng in enumerate(generators(seed, "deep_linear.convex_losses", seeds)):
@@ -264,13 +257,13 @@ def convex_losses(
                 slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
                 field = networks.flow_field(slope, widths)
                 initial = networks.pack(networks.balanced_layers(W, widths))
-                states = networks.flow(field, initial, times, rtol=rtol, atol=atol)
+                states = networks.flow(field, initial, integration.times, integration)
                 paths.append(networks.product(networks.unpack(states, widths)))
                 for name, value in zip(constants, (target, factor, number, case, member), strict=True):
                     constants[name].append(value)
     found = np.array(paths)
     return Trajectory(
-        times,
+        integration.times,
         {"end_to_end": found},
         {name: np.array(value) for name, value in constants.items()},
         undecided=~np.isfinite(found).all(axis=(1, 2, 3)),

@@ -36,7 +36,7 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
     up to {moved:.2g}. From balanced layers the conserved matrices are zero; from Gaussian ones they are of order one
     and stay what they were.
     """
-    rtol = max(settings_of(table)["rtol"] for table in (balanced, gaussian))
+    rtol = max(settings_of(table)["integration"]["rtol"] for table in (balanced, gaussian))
 
     def judge(quantity: Quantity) -> Checks:
         movement = np.concatenate([_largest(table, quantity) for table in (balanced, gaussian)])
@@ -126,7 +126,7 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
     they differ by at most {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$
     alone, which speeds large singular values up and holds small ones back.
     """
-    rtol = settings_of(balanced)["rtol"]
+    rtol = settings_of(balanced)["integration"]["rtol"]
 
     def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
@@ -162,7 +162,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     already gone. Built from layers the map is a sum of Kronecker products of Gram matrices, positive semidefinite for
     any layers; the form of the eigenvalues needs balance.
     """
-    rtol = settings_of(balanced)["rtol"]
+    rtol = settings_of(balanced)["integration"]["rtol"]
 
     def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
@@ -203,7 +203,7 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
     is the eigenvalue itself, of square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
     {smallest:.1e}.
     """
-    rtol = settings_of(balanced)["rtol"]
+    rtol = settings_of(balanced)["integration"]["rtol"]
     keys = [depth for (depth, _), _ in select(balanced, "sigma").groupby(draw_columns(balanced))]
     least, largest, last = (
         np.array([_along(rows, reduced) for _, rows in select(balanced, quantity).groupby(draw_columns(balanced))])
@@ -341,7 +341,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
     the size that the layers have at the start it is of order one at every $s$ ({relative:.2g} at least): near zero
     they are no more balanced than elsewhere, they become so by growing.
     """
-    rtol = settings_of(starts)["rtol"]
+    rtol = settings_of(starts)["integration"]["rtol"]
     small = select(starts, "imbalance_at_end", scale=[scale for scale in starts["scale"].unique() if scale > 0])
     wide = small.pivot_table(index="scale", columns="seed", values="value", dropna=False)
     orders = np.diff(np.log(wide.to_numpy()), axis=0) / np.diff(np.log(wide.index.to_numpy()))[:, None]

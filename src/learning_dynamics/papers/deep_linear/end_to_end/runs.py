@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.datasets.whitened import haar
+from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import descent, networks
 from learning_dynamics.progress import progress
@@ -26,11 +28,8 @@ def end_to_end_flow(
     width: Count,
     outputs: Count,
     start: Positive,
-    horizon: Positive,
-    points: Count,
     seeds: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Span,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow of the layers, beside the end-to-end dynamics integrated on their own.
@@ -46,7 +45,7 @@ def end_to_end_flow(
         integrated rates give, shape (3, r): the law's, without its factor N, and with exponent 2 - 1/N); constants
         target, depth, member.
     """
-    times = np.linspace(0.0, horizon, points)
+    coarser = replace(integration, rtol=COARSER * integration.rtol, atol=COARSER * integration.atol)
     longest = max(_size([inputs, *[width] * (depth - 1), outputs]) for depth in depths)
     series: dict[str, list] = {name: [] for name in ("layers", "direct", "one_layer_fewer", "coarser", "integrated")}
     targets, labels = [], []
@@ -60,8 +59,8 @@ def end_to_end_flow(
             else:
                 shapes = zip(widths[1:], widths[:-1], strict=True)
                 layers = [start * rng.standard_normal(shape) for shape in shapes]
-            states = _all_flows(layers, target, widths, times, rtol, atol)
-            states["coarser"] = _all_flows(layers, target, widths, times, COARSER * rtol, COARSER * atol)["direct"]
+            states = _all_flows(layers, target, widths, integration)
+            states["coarser"] = _all_flows(layers, target, widths, coarser)["direct"]
             for name, values in states.items():
                 series[name].append(values)
             series["layers"][-1] = np.pad(series["layers"][-1], ((0, 0), (0, longest - _size(widths))))
@@ -70,7 +69,7 @@ def end_to_end_flow(
     depth_of, member_of = np.array(labels).T
     arrays = {name: np.array(values) for name, values in series.items()}
     return Trajectory(
-        times,
+        integration.times,
         arrays,
         {"target": np.array(targets), "depth": depth_of, "member": member_of},
         undecided=~np.isfinite(arrays["direct"] + arrays["coarser"]).all(axis=(1, 2, 3)),
@@ -78,7 +77,7 @@ def end_to_end_flow(
 
 
 def _all_flows(
-    layers: networks.Layers, target: np.ndarray, widths: list[int], times: np.ndarray, rtol: float, atol: float
+    layers: networks.Layers, target: np.ndarray, widths: list[int], integration: Span
 ) -> dict[str, np.ndarray]:
     """Integrate layers, two end-to-end dynamics and singular-value rates as one state."""
     depth, split, size = len(layers), _size(widths), target.size
@@ -97,13 +96,13 @@ def _all_flows(
 
     values = np.linalg.svd(W0, compute_uv=False)
     initial = np.concatenate([networks.pack(layers), *[W0.ravel()] * 2, *[values] * 3])
-    states = networks.flow(field, initial, times, rtol=rtol, atol=atol)
-    ends = states[:, split : split + 2 * size].reshape(len(times), 2, *target.shape)
+    states = networks.flow(field, initial, integration.times, integration)
+    ends = states[:, split : split + 2 * size].reshape(len(states), 2, *target.shape)
     return {
         "layers": states[:, :split],
         "direct": ends[:, 0],
         "one_layer_fewer": ends[:, 1],
-        "integrated": states[:, split + 2 * size :].reshape(len(times), 3, len(values)),
+        "integrated": states[:, split + 2 * size :].reshape(len(states), 3, len(values)),
     }
 
 
@@ -160,8 +159,7 @@ def approximate_balance(
     scales: list[Positive],
     horizon: Positive,
     seeds: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Tolerances,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from Gaussian layers of ever smaller entries, and from identity layers.
@@ -184,7 +182,7 @@ def approximate_balance(
             layers = [scale * layer for layer in normal] if scale else [np.eye(size)] * depth
             last = horizon / (scale or 1.0) ** (depth - 2)
             times = np.array([0.0, last])
-            found.append(networks.flow(field, networks.pack(layers), times, rtol=rtol, atol=atol))
+            found.append(networks.flow(field, networks.pack(layers), times, integration))
             labels.append((scale, member))
     scale_of, member_of = np.array(labels).T
     states = np.array(found)

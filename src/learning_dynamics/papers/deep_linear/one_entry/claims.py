@@ -64,7 +64,7 @@ def one_measurement(
             "error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's largest",
             smaller,
             curves,
-            tolerance=amplification * settings["rtol"],
+            tolerance=amplification * settings["integration"]["rtol"],
             because=f"{amplification:g} rtol of the integrator",
         )
         for depth in depths:

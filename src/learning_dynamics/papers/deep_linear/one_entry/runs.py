@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
@@ -18,10 +19,7 @@ def aligned_measurement(
     ratio: Positive,
     start: Positive,
     target: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Span,
 ) -> Trajectory:
     """Flow on half the squared error of <A, W> with A = diag(1, ratio), from `start` times the identity.
 
@@ -31,7 +29,7 @@ def aligned_measurement(
         Series end_to_end; constants depth, member (by member).
     """
     starts = [(depth, 0, start * np.eye(2)) for depth in depths]
-    return _flows(np.diag([1.0, ratio]), starts, target, horizon, points, rtol, atol)
+    return _flows(np.diag([1.0, ratio]), starts, target, integration)
 
 
 def one_entry(
@@ -40,11 +38,8 @@ def one_entry(
     ratio: Positive,
     start: Positive,
     target: Positive,
-    horizon: Positive,
-    points: Count,
     seeds: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Span,
     seed: Seed,
 ) -> Trajectory:
     """Flow on half the squared error of the upper right entry, from random balanced layers.
@@ -63,7 +58,7 @@ def one_entry(
     for depth in depths:
         for member, (U, V) in enumerate(rotations):
             starts.append((depth, member, U @ np.diag([start, ratio * start]) @ V.T))
-    return _flows(np.array([[0.0, 1.0], [0.0, 0.0]]), starts, target, horizon, points, rtol, atol)
+    return _flows(np.array([[0.0, 1.0], [0.0, 0.0]]), starts, target, integration)
 
 
 def one_measurement(
@@ -74,8 +69,7 @@ def one_measurement(
     growth: Positive,
     points: Count,
     seeds: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Tolerances,
     seed: Seed,
 ) -> Trajectory:
     """The path of balanced layers under one linear measurement <A, W>, as far as W grows `growth` times.
@@ -107,7 +101,7 @@ def one_measurement(
 
         for member, each in enumerate(normal):
             initial = networks.pack(networks.balanced_layers(start * each, widths))
-            states = networks.flow(along, initial, length, rtol=rtol, atol=atol)
+            states = networks.flow(along, initial, length, integration)
             paths.append(networks.product(networks.unpack(states, widths)))
             labels.append((depth, member))
     found = np.array(paths)
@@ -120,23 +114,15 @@ def one_measurement(
     )
 
 
-def _flows(
-    A: np.ndarray,
-    starts: list[tuple[int, int, np.ndarray]],
-    target: float,
-    horizon: float,
-    points: int,
-    rtol: float,
-    atol: float,
-) -> Trajectory:
+def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: float, integration: Span) -> Trajectory:
     # close together at first, where depths differ by orders of magnitude in how fast they move
-    times = horizon * np.linspace(0.0, 1.0, points) ** 3
+    times = integration.horizon * np.linspace(0.0, 1.0, integration.points) ** 3
     paths = []
     for depth, _, W in starts:
         widths = [2] * (depth + 1)
         field = networks.flow_field(lambda W: (np.sum(A * W) - target) * A, widths)
         initial = networks.pack(networks.balanced_layers(W, widths))
-        states = networks.flow(field, initial, times, rtol=rtol, atol=atol)
+        states = networks.flow(field, initial, times, integration)
         paths.append(networks.product(networks.unpack(states, widths)))
     found = np.array(paths)
     depth_of, member_of = (np.array(each) for each in list(zip(*starts, strict=True))[:2])

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from learning_dynamics.datasets.whitened import haar
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
@@ -22,8 +23,7 @@ def commuting_measurements(
     scales: list[Positive],
     horizon: Positive,
     seeds: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Tolerances,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow on half the squared errors of commuting symmetric measurements of a matrix.
@@ -64,7 +64,7 @@ def commuting_measurements(
                 start = [scale ** (1 / depth) * np.eye(size)] * depth
                 times = np.array([0.0, horizon / scale ** max(1 - 2 / depth, 0.0)])
                 # near its end the flow is stiff, as eigenvalues differ
-                states = networks.flow(field, networks.pack(start), times, rtol=rtol, atol=atol, method="LSODA")
+                states = networks.flow(field, networks.pack(start), times, integration, method="LSODA")
                 found.append(Q @ networks.product(networks.unpack(states, widths)) @ Q.T)
                 for name, value in zip(constants, (Q, eigenvalues, values, least, depth, scale, member), strict=True):
                     constants[name].append(value)
