@@ -22,7 +22,7 @@ Formula = Callable[..., np.ndarray]
 
 def integration_error(table: Table) -> float:
     """Relative error of the integrator at the tolerance that the flows ran with."""
-    return RENORMALISED_FLOW_ERROR * settings_of(table)["rtol"]
+    return RENORMALISED_FLOW_ERROR * settings_of(table)["integration"]["rtol"]
 
 
 def largest(table: Table, *quantities: Quantity, flow: str | None = None) -> np.ndarray:

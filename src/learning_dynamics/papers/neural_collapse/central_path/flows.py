@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import Flow, integrate
+from learning_dynamics.dynamics.gradient_flow import Flow, Tolerances, integrate
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 
 TangentMap = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
@@ -57,7 +57,7 @@ def velocity(X: np.ndarray, classes: int, tangent_map: TangentMap) -> np.ndarray
 
 
 def renormalised_flow(
-    initial: np.ndarray, classes: int, tangent_map: TangentMap, times: np.ndarray, *, rtol: float, atol: float
+    initial: np.ndarray, classes: int, tangent_map: TangentMap, times: np.ndarray, tolerances: Tolerances
 ) -> Flow:
     """Integrate eq. 5 from features on the manifold, in the variable log(1 + t).
 
@@ -79,7 +79,7 @@ def renormalised_flow(
         X = central_path.renormalised(state.reshape(initial.shape), classes)
         return np.exp(log_time) * velocity(X, classes, tangent_map).ravel()
 
-    return integrate(field, initial.ravel(), np.log1p(times), rtol=rtol, atol=atol)
+    return integrate(field, initial.ravel(), np.log1p(times), rtol=tolerances.rtol, atol=tolerances.atol)
 
 
 def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorded: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import DivergenceError, ProjectError
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
@@ -51,35 +52,30 @@ def renormalised_flows(
     sizes: list[list[Count]],
     signal: Positive,
     seeds: Count,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
     """Continually renormalised gradient flow under both tangent maps, from the same features (eq. 5).
 
-    Recorded at time 0 and at `points` times spaced evenly in log time from 0.1 to `horizon`. Series
-    ``<map>_<size>``, shape (members, times, features, samples), for the maps orthogonal and printed. A member whose
-    integration stops, whatever its size and map, is undecided.
+    Series ``<map>_<size>``, shape (members, times, features, samples), for the maps orthogonal and printed. A member
+    whose integration stops, whatever its size and map, is undecided.
     """
-    times = np.concatenate([[0.0], np.geomspace(0.1, horizon, points)])
     starts = _starts(sizes, signal, seeds, seed)
     series = {}
     undecided = np.zeros(seeds, dtype=bool)
     for name, tangent_map in renormalised.TANGENT_MAPS.items():
         for size in progress(sizes, f"renormalised flow, {name} map"):
             label = central_path.size_label(*size)
-            states = np.full((seeds, len(times), *starts[label].shape[1:]), np.nan)
+            states = np.full((seeds, len(integration.times), *starts[label].shape[1:]), np.nan)
             for member, X in enumerate(starts[label]):
                 try:
-                    found = renormalised.renormalised_flow(X, size[0], tangent_map, times, rtol=rtol, atol=atol)
+                    found = renormalised.renormalised_flow(X, size[0], tangent_map, integration.times, integration)
                 except DivergenceError:
                     undecided[member] = True
                     continue
                 states[member] = found.states.reshape(states.shape[1:])
             series[f"{name}_{label}"] = states
-    return Trajectory(times, series, undecided=undecided)
+    return Trajectory(integration.times, series, undecided=undecided)
 
 
 def renormalised_descent(
