@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from learning_dynamics.papers.spectral_bias.noise import exponents, models, observables, runs
 from learning_dynamics.papers.spectral_bias.noise import theory as noise_theory
+from tests.support import called
 
 
 @pytest.mark.parametrize("schedule", ["constant", "inverse square root"])
@@ -171,7 +172,7 @@ def test_what_is_read_of_a_path(inputs):
 
 def test_single_precision_hides_nothing_of_an_ensemble():
     settings = {"inputs": 2, "paths": 500, "horizon": 6.0, "points": 3, "step": 0.05, "schedule": "constant", "seed": 1}
-    found = runs.noise_process(**settings)
+    found = called(runs.noise_process, **settings)
     W, a, average = models.simulate(2, 500, np.full(120, 0.05), np.array([0, 60, 120]), seed=1)
     for at in range(3):
         for name, values in observables.on_each_path(W[:, at], a[:, at], average[:, at]).items():

@@ -12,6 +12,7 @@ from scipy.stats import t as student
 from learning_dynamics.papers.spectral_bias.noise import metrics, models, rates, runs, theory
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectory import Trajectory
+from tests.support import called
 
 
 def swaps(inputs):
@@ -174,7 +175,7 @@ def test_a_path_is_its_recursion():
 
 def test_statistics_over_paths():
     settings = {"inputs": 3, "paths": 2000, "horizon": 0.6, "points": 3, "step": 0.1, "schedule": "constant"}
-    trajectory = runs.noise_process(**settings, seed=1)
+    trajectory = called(runs.noise_process, **settings, seed=1)
     trajectory.settings = settings
     table = metrics.noise_process(trajectory, powers=[0.5], quantiles=[0.5, 0.9])
     W, a, average = models.simulate(3, 2000, np.full(6, 0.1), np.array([0, 3, 6]), seed=1)

@@ -264,7 +264,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
         settings = settings_of(table)
         root = float(np.sqrt(settings["inputs"]))
         hidden, output = statistic(table, "hidden_norm", "mean", at), statistic(table, "output_norm", "mean", at)
-        steps = np.full(round(at / settings["step"]), settings["step"])
+        steps = np.full(round(at / settings["integration"]["step"]), settings["integration"]["step"])
         moments = theory.euler_second_moments(settings["inputs"], steps)
         bias = abs(moments[0][-1] + root * moments[1][-1] - np.exp(root * at))
         # a mean of means: their errors added
@@ -401,7 +401,7 @@ def proposition_4_1_c(
     means = {time: statistic(plane, "commutator", "mean", time) for time in times}
     # the latest time at which the mean is known to the precision, beyond the start
     latest = max((time for time in times[1:] if means[time].uncertainty < precision), default=times[1])
-    mean, bias = means[latest], settings["step"]
+    mean, bias = means[latest], settings["integration"]["step"]
     early = times[len(times) // 4]
     square = statistic(plane, "commutator_squared", "mean", early)
     exact_square = float(theory.commutator_second_moment(settings["inputs"], np.array([early]))[0])
@@ -415,7 +415,7 @@ def proposition_4_1_c(
     exact = {inputs: float(theory.mean_commutator(inputs, np.array([at]))[0]) for inputs in spaces}
 
     def of_length(inputs: int, factor: float) -> Check:
-        found, step = lengths[inputs], settings_of(spaces[inputs])["step"]
+        found, step = lengths[inputs], settings_of(spaces[inputs])["integration"]["step"]
         # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
         lag = inputs * step * at / 2 * exact[inputs]
         return equal(

@@ -4,6 +4,7 @@ rates.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -19,23 +20,36 @@ from learning_dynamics.trajectory import Trajectory
 BLOCK = 20
 
 
-def noise_process(
-    *,
-    inputs: Count,
-    paths: Count,
-    horizon: Positive,
-    points: Count,
-    step: Positive,
-    schedule: Literal["constant", "inverse square root"],
-    seed: Seed,
-) -> Trajectory:
+@dataclass(frozen=True)
+class Scheme:
+    """How paths are followed, from time 0 on, by the Euler-Maruyama method.
+
+    Parameters
+    ----------
+    horizon : float
+        The last time.
+    points : int
+        At how many times, evenly spaced, paths are recorded: at the first step that reaches each.
+    step : float
+        The first step.
+    schedule : str
+        Whether the others are as long, or shrink with the square root of their number.
+    """
+
+    horizon: Positive
+    points: Count
+    step: Positive
+    schedule: Literal["constant", "inverse square root"]
+
+
+def noise_process(*, inputs: Count, paths: Count, integration: Scheme, seed: Seed) -> Trajectory:
     """Many paths of dW = dB a^T, da = W^T dB from W(0) = I, a(0) = 0, by the Euler-Maruyama method (eq. 4.1).
 
     Returns
     -------
     Trajectory
-        Recorded at the first steps at or after `points` evenly spaced times. Of each path the series of
-        `observables.on_each_path`, in single precision, whose rounding lies far below what sampling leaves open.
+        Of each path the series of `observables.on_each_path`, in single precision, whose rounding lies far below what
+        sampling leaves open.
 
     Raises
     ------
@@ -44,7 +58,7 @@ def noise_process(
     """
     if inputs < 2:
         raise ProjectError(f"noise_process measures commutators and angles, which {inputs} input has not; raise inputs")
-    time, W, a, average = _simulated(inputs, paths, horizon, points, step, schedule, seed)
+    time, W, a, average = _simulated(inputs, paths, integration, seed)
     found = []
     for at in range(len(time)):
         values = observables.on_each_path(W[:, at], a[:, at], average[:, at])
@@ -53,16 +67,7 @@ def noise_process(
     return Trajectory(time, series)
 
 
-def noise_paths(
-    *,
-    inputs: Count,
-    paths: Count,
-    horizon: Positive,
-    points: Count,
-    step: Positive,
-    schedule: Literal["constant", "inverse square root"],
-    seed: Seed,
-) -> Trajectory:
+def noise_paths(*, inputs: Count, paths: Count, integration: Scheme, seed: Seed) -> Trajectory:
     """A few paths of the noise-driven process, to be looked at one by one; see `noise_process`.
 
     Returns
@@ -70,18 +75,19 @@ def noise_paths(
     Trajectory
         Series W1 (the paper's W) and W2 (a).
     """
-    time, W, a, _ = _simulated(inputs, paths, horizon, points, step, schedule, seed)
+    time, W, a, _ = _simulated(inputs, paths, integration, seed)
     return Trajectory(time, {"W1": W, "W2": a})
 
 
 def _simulated(
-    inputs: int, paths: int, horizon: float, points: int, step: float, schedule: models.Schedule, seed: int
+    inputs: int, paths: int, integration: Scheme, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the recorded times, and W, a and the moving average at them, paths along the first axis."""
-    sizes = models.step_sizes(schedule, step, horizon)
+    sizes = models.step_sizes(integration.schedule, integration.step, integration.horizon)
     reached = np.r_[0.0, np.cumsum(sizes)]
     # one long step may pass several of the times
-    record = np.unique(np.searchsorted(reached, np.linspace(0.0, horizon, points) * (1 - 1e-9)))
+    asked = np.linspace(0.0, integration.horizon, integration.points)
+    record = np.unique(np.searchsorted(reached, asked * (1 - 1e-9)))
     return reached[record], *models.simulate(inputs, paths, sizes, record, seed)
 
 
