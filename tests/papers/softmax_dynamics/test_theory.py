@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import theory, toy_flow
 
@@ -50,7 +51,7 @@ def test_a_tiny_aligned_start_grows_at_the_fastest_rate():
     U, S, Vt = np.linalg.svd(uniform_residual(counts))
     f, W = 1e-8 * U[:, :1] * [[1.0, 0.0]], -1e-8 * np.array([[1.0], [0.0]]) * Vt[:1]
     times = np.array([0.0, 1.0, 2.0])
-    states = toy_flow.flow(labels[None], model.pack(f, W)[None], 2, "cross_entropy", times, rtol=1e-10, atol=1e-20)
+    states = toy_flow.flow(labels[None], model.pack(f, W)[None], 2, "cross_entropy", times, Tolerances(1e-10, 1e-20))
     norms = np.linalg.norm(model.unpack(states, 12, 2, 3)[0][0], axis=(-2, -1))
     np.testing.assert_allclose(np.log(norms / 1e-8), times * S[0], rtol=1e-8, atol=1e-12)
     assert S[0] == pytest.approx(theory.fastest_growth(counts))
@@ -90,7 +91,7 @@ def test_pairs_are_learned_when_flows_of_all_examples_learn_them(counts):
         f, W = model.gaussian(rng, len(labels), 2, 4, scale)
         at = np.linspace(0.0, -np.log(scale), 400)
         start = model.pack(f, W)[None]
-        states = toy_flow.flow(labels[None], start, 2, "cross_entropy", at, rtol=1e-8, atol=1e-8 * scale)
+        states = toy_flow.flow(labels[None], start, 2, "cross_entropy", at, Tolerances(1e-8, 1e-8 * scale))
         f, W = model.unpack(states[0], len(labels), 2, 4)
         own = model.softmax(f @ W)[:, first, np.arange(4)]
         times.append(at[np.argmax(own > 0.5, axis=0)])

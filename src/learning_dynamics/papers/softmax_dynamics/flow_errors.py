@@ -20,7 +20,7 @@ DIFFERENCE_STEP = 1e-3
 
 def flow_error(flows: Sequence[Table]) -> float:
     """Return the error that integration leaves in an invariant."""
-    return FLOW_ERROR * max(settings_of(table)["rtol"] for table in flows)
+    return FLOW_ERROR * max(settings_of(table)["integration"]["rtol"] for table in flows)
 
 
 def difference_error(simple: Any) -> Any:

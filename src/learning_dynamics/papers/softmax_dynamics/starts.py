@@ -1,4 +1,4 @@
-"""Where members start, and when they are recorded."""
+"""Where members start."""
 
 from __future__ import annotations
 
@@ -8,11 +8,6 @@ import numpy as np
 
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
-
-
-def log_times(start: float, horizon: float, points: int) -> np.ndarray:
-    """Return 0 and `points` times from `start` to `horizon`, spaced evenly in the logarithm."""
-    return np.r_[0.0, np.geomspace(start, horizon, points)]
 
 
 def cell_states(

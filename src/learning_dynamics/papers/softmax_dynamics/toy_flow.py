@@ -9,6 +9,7 @@ import numpy as np
 from learning_dynamics.dynamics import compiled_flow
 from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.dynamics.compiled_flow import FIELD
+from learning_dynamics.dynamics.gradient_flow import LogSpan, Tolerances
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.trajectory import Trajectory
@@ -20,9 +21,8 @@ def flow(
     dimension: int,
     loss: model.Loss,
     times: np.ndarray,
+    tolerances: Tolerances,
     *,
-    rtol: float,
-    atol: float,
     copies: np.ndarray | None = None,
     shared: bool = False,
     inputs: np.ndarray | None = None,
@@ -58,8 +58,8 @@ def flow(
         shape,
         initial,
         times,
-        rtol=rtol,
-        atol=atol,
+        rtol=tolerances.rtol,
+        atol=tolerances.atol,
         max_steps=20_000,
     )
     failed = list(found.failures)
@@ -75,17 +75,13 @@ def cell_flows(
     init: str,
     scale: float,
     seeds: int,
-    times: np.ndarray,
-    *,
-    rtol: float,
-    atol: float,
+    integration: LogSpan,
 ) -> Trajectory:
     """Return gradient flow of one cell's members: series f and W, constant labels."""
     labels, initial = starts.cell_states(seed, counts, dimension, init, scale, seeds)
-    states = flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
-    return Trajectory(
-        times, starts.factors_of(states, labels, dimension), {"labels": labels}, undecided=starts.undecided(states)
-    )
+    states = flow(labels, initial, dimension, loss, integration.times, integration)
+    series = starts.factors_of(states, labels, dimension)
+    return Trajectory(integration.times, series, {"labels": labels}, undecided=starts.undecided(states))
 
 
 @compiled(FIELD)

@@ -9,14 +9,16 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.claims import evaluate
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
 from learning_dynamics.papers.softmax_dynamics.biases import claims, metrics, runs
 from learning_dynamics.seeds import generators
+from tests.support import called
 
 SETTINGS = {"counts": [[9, 3, 2, 1]], "dimensions": [2], "scales": [1e-2, 1e-4], "seeds": 2, "start": 0.1,
-            "horizon": 2.0, "points": 60, "rtol": 1e-9, "seed": 3}  # fmt: skip
+            "horizon": 2.0, "points": 60, "rtol": 1e-9, "atol": 1e-9, "seed": 3}  # fmt: skip
 
 
 def test_a_turned_start_has_the_logits_of_a_gaussian_one_and_grows_first_along_its_first_axis():
@@ -25,7 +27,7 @@ def test_a_turned_start_has_the_logits_of_a_gaussian_one_and_grows_first_along_i
     rows, classifier = model.gaussian(np.random.default_rng(1), 4, 2, 4, 0.1)
     np.testing.assert_allclose(f @ W, rows / np.sqrt(sizes)[:, None] @ classifier, atol=1e-16)
     start, copies = 1e-9 * model.pack(f, W)[None], np.array([sizes], dtype=float)
-    states = toy_flow.flow(np.eye(4)[None], start, 2, "cross_entropy", np.array([0.0, 10.0]), rtol=1e-8, atol=1e-19,
+    states = toy_flow.flow(np.eye(4)[None], start, 2, "cross_entropy", np.array([0.0, 10.0]), Tolerances(1e-8, 1e-19),
                            copies=copies)  # fmt: skip
     grown = np.linalg.norm(model.unpack(states[0, -1], 4, 2, 4)[0], axis=0)
     # without the turn both axes grow alike
@@ -33,13 +35,13 @@ def test_a_turned_start_has_the_logits_of_a_gaussian_one_and_grows_first_along_i
 
 
 def test_probabilities_are_those_of_flows_in_which_every_example_has_a_row():
-    trajectory = runs.escapes(**SETTINGS)
+    trajectory = called(runs.escapes, **SETTINGS)
     members = trajectory.constants["scale"] == 1e-2
     for member, rng in enumerate(generators(3, "softmax_dynamics.escapes.9-3-2-1.2", 2)):
         f, W = model.unpack(runs._start(rng, [9, 3, 2, 1], 2, 1e-2), 4, 2, 4)
         labels = model.one_hot([9, 3, 2, 1])
         states = toy_flow.flow(labels[None], model.pack(labels @ f, W)[None], 2, "cross_entropy",
-                             np.log(100) * trajectory.time, rtol=1e-9, atol=1e-12)  # fmt: skip
+                             np.log(100) * trajectory.time, Tolerances(1e-9, 1e-12))  # fmt: skip
         f, W = model.unpack(states[0], 15, 2, 4)
         expected = np.sum(model.softmax(f @ W) * labels, axis=-1)[:, [0, 9, 12, 14]]
         np.testing.assert_allclose(trajectory.series["probabilities"][members][member], expected, atol=1e-6)
@@ -47,11 +49,11 @@ def test_probabilities_are_those_of_flows_in_which_every_example_has_a_row():
 
 def test_scales_of_one_have_no_unit_of_time():
     with pytest.raises(ProjectError, match="below one"):
-        runs.escapes(**{**SETTINGS, "scales": [1.0]})
+        called(runs.escapes, **{**SETTINGS, "scales": [1.0]})
 
 
 def test_times_are_those_at_which_a_half_is_passed_in_units_of_the_flow():
-    trajectory = runs.escapes(**SETTINGS)
+    trajectory = called(runs.escapes, **SETTINGS)
     trajectory.settings = SETTINGS
     table = metrics.escapes(trajectory)
     row = table[(table["scale"] == 1e-4) & (table["seed"] == 1) & (table["index"] == 2)]
@@ -72,7 +74,7 @@ def times(factors, delay: float = 1.0) -> pd.DataFrame:
         for index, factor in enumerate(factors([int(size) for size in counts.split("-")]), start=1)
     ]  # fmt: skip
     table = pd.DataFrame(rows)
-    table.attrs["settings"] = {"start": 0.03, "horizon": 3.0, "points": 800}
+    table.attrs["settings"] = {"integration": {"start": 0.03, "horizon": 3.0, "points": 800}}
     return table
 
 
@@ -159,7 +161,7 @@ def test_what_is_not_learned_leaves_uniform_predictions_along_the_first_pair(sca
     sizes = [8, 4, 2, 1]
     start = runs._start(np.random.default_rng(1), sizes, 2, scale)
     at = np.append(0.0, theory.pair_times(sizes)[[0, 2]] @ [[0.2, 0.1], [0.8, 0.9]]) * np.log(1 / scale)
-    states = toy_flow.flow(np.eye(4)[None], start[None], 2, "cross_entropy", at, rtol=1e-8, atol=1e-8 * scale,
+    states = toy_flow.flow(np.eye(4)[None], start[None], 2, "cross_entropy", at, Tolerances(1e-8, 1e-8 * scale),
                            copies=np.array([sizes], dtype=float))  # fmt: skip
     f, W = (factor[0] for factor in starts.factors_of(states, np.eye(4)[None], 2).values())
     f, W = f[1:], W[1:]

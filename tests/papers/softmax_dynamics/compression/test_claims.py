@@ -9,6 +9,7 @@ import pytest
 from learning_dynamics.claims import evaluate
 from learning_dynamics.papers.softmax_dynamics.compression import claims
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
+from tests.support import called
 
 SETTINGS = {
     "counts": [[2, 2, 2, 2], [4, 2, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["gaussian"],
@@ -19,7 +20,7 @@ JUDGED = {"measure": "rankme_centred", "threshold": 0.05}
 
 @pytest.fixture(scope="module")
 def grid():
-    trajectory = runs.flow_grid(**SETTINGS, seed=4)
+    trajectory = called(runs.flow_grid, **SETTINGS, seed=4)
     trajectory.settings = SETTINGS
     return metrics.flow_grid(trajectory, thresholds=[0.05], lower=0.3, upper=0.9, populations=["examples", "classes"])
 

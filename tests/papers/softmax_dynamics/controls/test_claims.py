@@ -13,6 +13,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.controls import claims
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from tests.papers.softmax_dynamics.tables import grid_table
+from tests.support import called
 
 CELLS = [(counts, "gaussian", scale) for counts in ("4-2-1-1", "2-2-2-2") for scale in (0.01, 1.0)]
 SEEDS = 50
@@ -146,7 +147,7 @@ def test_the_flow_ends_at_the_best_approximation_of_rank_two():
         "counts": [[4, 2, 1, 1], [3, 3, 1, 1]], "dimension": 2, "loss": "squared", "inits": ["gaussian"],
         "scales": [0.1], "seeds": 2, "start": 0.1, "horizon": 200.0, "points": 20, "rtol": 1e-7, "atol": 1e-12,
     }  # fmt: skip
-    trajectory = runs.flow_grid(**settings, seed=1)
+    trajectory = called(runs.flow_grid, **settings, seed=1)
     trajectory.settings = settings
     table = metrics.flow_grid(trajectory, thresholds=[0.05], lower=0.4, upper=0.9, populations=["examples"])
     for member in range(4):

@@ -23,7 +23,7 @@ def rated(**errors: float) -> pd.DataFrame:
             "sigma": (sigma, [np.nan] * 2), "rate_f": (0.7 * sigma, 0.7 * sigma), "rate_w": (0.7 * sigma, 0.7 * sigma),
             "speed_f": 2.0, "speed_w": 4.0, "gap": 0.3,
         },
-        rtol=RTOL,
+        integration={"rtol": RTOL},
     )  # fmt: skip
     for quantity, error in errors.items():
         table.loc[table.index[table["quantity"] == quantity][4], "value"] += error

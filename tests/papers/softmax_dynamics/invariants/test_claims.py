@@ -23,7 +23,8 @@ def curves(error: float = 0.0, gap: float = 1.0) -> pd.DataFrame:
 
 def lemma_flow(**errors: float) -> pd.DataFrame:
     table = flow_table(
-        {"lemma_f": RATES, "lemma_w": RATES, "speed_f": 2.0, "speed_w": 4.0, "gap": 0.3, "sigma": 1.0}, rtol=RTOL
+        {"lemma_f": RATES, "lemma_w": RATES, "speed_f": 2.0, "speed_w": 4.0, "gap": 0.3, "sigma": 1.0},
+        integration={"rtol": RTOL},
     )
     for quantity, error in errors.items():
         table.loc[table.index[table["quantity"] == quantity][0], "value"] += error
@@ -67,7 +68,7 @@ def test_errors_where_the_spectrum_is_not_simple_do_not_count():
 
 
 def conserved(drift: float, imbalance: float = 0.3) -> pd.DataFrame:
-    table = flow_table({"drift": 0.1 * RTOL, "imbalance": imbalance}, rtol=RTOL)
+    table = flow_table({"drift": 0.1 * RTOL, "imbalance": imbalance}, integration={"rtol": RTOL})
     table.loc[table.index[3], "value"] = drift
     return table
 
@@ -87,7 +88,10 @@ def test_conservation_of_what_was_nothing_from_the_start_is_not_decided():
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6])
 def test_a_tolerance_that_hides_what_is_at_stake_decides_nothing(tolerance):
-    tables = {name: flow_table({"drift": 0.0, "imbalance": 0.3}, rtol=tolerance) for name in ("balanced", "gaussian")}
+    tables = {
+        name: flow_table({"drift": 0.0, "imbalance": 0.3}, integration={"rtol": tolerance})
+        for name in ("balanced", "gaussian")
+    }
     assert (evaluate(claims.conservation, tables, {}).verdict == "reproduced") == (tolerance < 1e-5)
 
 
@@ -127,13 +131,13 @@ def test_linear_features_are_held_to_their_own_draws_error(factor, verdict):
 
 
 def balanced(**errors: float) -> pd.DataFrame:
-    table = flow_table({"spectra": 0.0, "directions": 0.0}, rtol=RTOL)
+    table = flow_table({"spectra": 0.0, "directions": 0.0}, integration={"rtol": RTOL})
     for quantity, value in errors.items():
         table.loc[table.index[table["quantity"] == quantity][5], "value"] = value
     return table
 
 
-UNBALANCED = flow_table({"spectra": 0.4, "directions": 0.3}, rtol=RTOL)
+UNBALANCED = flow_table({"spectra": 0.4, "directions": 0.3}, integration={"rtol": RTOL})
 
 
 @pytest.mark.parametrize("quantity", ["spectra", "directions"])

@@ -11,6 +11,7 @@ from learning_dynamics.papers.softmax_dynamics.invariants import metrics, runs
 from learning_dynamics.tidy import by_draw, select
 from learning_dynamics.trajectory import Trajectory
 from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_values, velocity
+from tests.support import called
 
 COUNTS = [3, 1, 1]
 FLOW = {
@@ -26,20 +27,20 @@ def with_settings(trajectory: Trajectory, settings: dict) -> Trajectory:
 
 @pytest.fixture(scope="module")
 def flow():
-    return with_settings(runs.flow(**FLOW, seed=1), FLOW)
+    return with_settings(called(runs.flow, **FLOW, seed=1), FLOW)
 
 
 @pytest.fixture(scope="module", params=["balanced", "gaussian"])
 def measured(request):
     settings = {**FLOW, "init": request.param}
-    trajectory = with_settings(runs.flow(**settings, seed=1), settings)
+    trajectory = with_settings(called(runs.flow, **settings, seed=1), settings)
     return trajectory, metrics.flow(trajectory)
 
 
 @pytest.mark.parametrize("loss", ["cross_entropy", "squared"])
 @pytest.mark.parametrize("init", ["balanced", "gaussian"])
 def test_the_flow_is_the_one_that_scipy_integrates_from_torchs_gradient(loss, init):
-    trajectory = runs.flow(**{**FLOW, "loss": loss, "init": init, "seeds": 1}, seed=4)
+    trajectory = called(runs.flow, **{**FLOW, "loss": loss, "init": init, "seeds": 1}, seed=4)
     f, W = trajectory.series["f"][0], trajectory.series["W"][0]
     expected = integrated(f[0], W[0], trajectory.time, lambda f, W: velocity(f, W, COUNTS, loss))
     np.testing.assert_allclose(trajectory.time[[0, 1, -1]], [0.0, 0.1, 30.0])
@@ -80,7 +81,7 @@ def test_linear_features_move_by_the_kernel_of_their_inputs():
         "counts": [2, 1], "dimension": 2, "inputs": 5, "correlations": [0.0, 0.4], "scale": 0.3, "seeds": 1,
         "start": 0.1, "horizon": 5.0, "points": 4, "rtol": 1e-10, "atol": 1e-14, "looser": 1e4,
     }  # fmt: skip
-    trajectory = with_settings(runs.linear_inputs(**settings, seed=2), settings)
+    trajectory = with_settings(called(runs.linear_inputs, **settings, seed=2), settings)
     from learning_dynamics.seeds import generators
 
     (rng,) = generators(2, "softmax_dynamics.linear_inputs", 1)
@@ -142,7 +143,7 @@ def test_gains_predict_rates_from_balanced_starts_alone(flow):
         rows = select(table, f"rate_{name}")
         np.testing.assert_allclose(rows["value"], rows["predicted"], atol=1e-6)
     settings = {**FLOW, "init": "gaussian"}
-    other = metrics.flow(with_settings(runs.flow(**settings, seed=1), settings))
+    other = metrics.flow(with_settings(called(runs.flow, **settings, seed=1), settings))
     assert (select(other, "rate_f")["value"] - select(other, "rate_f")["predicted"]).abs().max() > 1e-2
 
 

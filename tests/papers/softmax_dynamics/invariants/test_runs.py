@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from learning_dynamics.papers.softmax_dynamics.invariants import metrics, runs
+from tests.support import called
 
 SETTINGS = {
     "counts": [2, 1], "dimension": 2, "inputs": 4, "correlations": [0.0, 0.5], "scale": 0.3, "seeds": 3, "start": 0.1,
@@ -13,7 +14,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def departure():
-    trajectory = runs.linear_inputs(**SETTINGS, seed=2)
+    trajectory = called(runs.linear_inputs, **SETTINGS, seed=2)
     trajectory.settings = SETTINGS
     table = metrics.linear_inputs(trajectory)
     return table.groupby(["quantity", "correlation", "seed"])["value"].max()
@@ -30,5 +31,5 @@ def test_correlated_inputs_leave_the_reduction(departure):
 
 
 def test_both_flows_start_together():
-    trajectory = runs.linear_inputs(**SETTINGS, seed=2)
+    trajectory = called(runs.linear_inputs, **SETTINGS, seed=2)
     np.testing.assert_allclose(trajectory.series["linear"][:, 0], trajectory.series["free"][:, 0], atol=1e-15)

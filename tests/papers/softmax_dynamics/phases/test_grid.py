@@ -13,6 +13,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import learning_times, memb
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from learning_dynamics.tidy import select
 from tests.papers.softmax_dynamics.network import integrated, loss_of, rates_of_singular_values, velocity
+from tests.support import called
 
 SETTINGS = {
     "counts": [[2, 2, 1, 1], [3, 1, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["balanced", "gaussian"],
@@ -24,7 +25,7 @@ MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9, "populations": ["ex
 @pytest.fixture(scope="module", params=["cross_entropy", "squared"])
 def grid(request):
     settings = {**SETTINGS, "loss": request.param}
-    trajectory = runs.flow_grid(**settings, seed=6)
+    trajectory = called(runs.flow_grid, **settings, seed=6)
     trajectory.settings = settings
     return trajectory, metrics.flow_grid(trajectory, **MEASURE)
 
@@ -119,7 +120,7 @@ def test_a_single_cell_over_time_by_hand():
         "counts": [3, 1, 1], "dimension": 2, "loss": "cross_entropy", "init": "gaussian", "scale": 0.2, "seeds": 2,
         "start": 0.1, "horizon": 50.0, "points": 8, "rtol": 1e-8, "atol": 1e-12,
     }  # fmt: skip
-    trajectory = runs.toy(**settings, seed=1)
+    trajectory = called(runs.toy, **settings, seed=1)
     trajectory.settings = settings
     table = metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
     classes = torch.tensor([0, 0, 0, 1, 2])
@@ -150,7 +151,7 @@ def test_a_single_cell_over_time_by_hand():
 
 def test_equal_classes_are_not_called_skewed():
     settings = {**SETTINGS, "counts": [[2, 2], [3, 1]], "inits": ["gaussian"], "seeds": 1, "points": 5}
-    trajectory = runs.flow_grid(**settings, seed=6)
+    trajectory = called(runs.flow_grid, **settings, seed=6)
     trajectory.settings = settings
     table = metrics.flow_grid(trajectory, **MEASURE)
     found = table.groupby("counts")["skewed"].unique().apply(list)

@@ -5,6 +5,7 @@ import pytest
 
 from learning_dynamics.papers.softmax_dynamics.draws import learning_times, members, shapes, values
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
+from tests.support import called
 
 SETTINGS = {
     "counts": [[2, 2, 1, 1], [3, 1, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["gaussian"],
@@ -15,7 +16,7 @@ MEASURE = {"thresholds": [0.05], "lower": 0.3, "upper": 0.9, "populations": ["ex
 
 @pytest.fixture(scope="module")
 def trajectory():
-    found = runs.flow_grid(**SETTINGS, seed=1)
+    found = called(runs.flow_grid, **SETTINGS, seed=1)
     found.settings = SETTINGS
     return found
 
@@ -49,7 +50,7 @@ def test_of_means_of_classes_singular_values_and_directions_are_measured_alike(t
 
 def test_in_three_dimensions_the_direction_is_that_of_the_largest_singular_value():
     settings = {**SETTINGS, "dimension": 3}
-    found = runs.flow_grid(**settings, seed=1)
+    found = called(runs.flow_grid, **settings, seed=1)
     found.settings = settings
     first = values(metrics.flow_grid(found, **MEASURE), "direction", 1)
     f = found.series["f"]
@@ -84,7 +85,7 @@ def test_a_member_that_failed_is_undecided_and_its_siblings_are_not(trajectory):
 
 def test_the_squared_loss_ends_at_the_best_approximation_of_low_rank():
     settings = {**SETTINGS, "counts": [[4, 2, 1, 1]], "loss": "squared", "scales": [0.1]}
-    found = runs.flow_grid(**settings, seed=1)
+    found = called(runs.flow_grid, **settings, seed=1)
     found.settings = settings
     final = values(metrics.flow_grid(found, **MEASURE), "final", None)
     # converged to the size of exp(-300) but for what slow directions leave
@@ -93,4 +94,4 @@ def test_the_squared_loss_ends_at_the_best_approximation_of_low_rank():
 
 def test_grids_of_unequal_shapes_are_refused():
     with pytest.raises(Exception, match="as many classes"):
-        runs.flow_grid(**{**SETTINGS, "counts": [[2, 2], [3, 2]]}, seed=1)
+        called(runs.flow_grid, **{**SETTINGS, "counts": [[2, 2], [3, 2]]}, seed=1)

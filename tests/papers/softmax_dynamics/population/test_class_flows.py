@@ -13,6 +13,7 @@ from learning_dynamics.papers.softmax_dynamics.phases import metrics as phases
 from learning_dynamics.papers.softmax_dynamics.phases import runs as full_runs
 from learning_dynamics.papers.softmax_dynamics.population import metrics, runs
 from tests.papers.softmax_dynamics.network import integrated, velocity
+from tests.support import called
 
 SETTINGS = {
     "counts": [[5, 2, 1], [3, 3, 3]], "dimensions": [2, 3], "scales": [0.01, 0.3], "seeds": 3, "start": 0.1,
@@ -23,7 +24,7 @@ MEASURE = {"thresholds": [0.02], "lower": 0.4, "upper": 0.9}
 
 @pytest.fixture(scope="module")
 def flows():
-    trajectory = runs.class_flows(**SETTINGS, seed=3)
+    trajectory = called(runs.class_flows, **SETTINGS, seed=3)
     trajectory.settings = SETTINGS
     return trajectory
 
@@ -44,17 +45,17 @@ def test_a_row_stands_for_all_examples_of_its_class(flows):
 
 def test_members_know_their_cells_and_starts_their_sizes():
     settings = {**SETTINGS, "counts": [[100, 1]], "dimensions": [2], "scales": [0.5], "seeds": 600, "points": 1}
-    trajectory = runs.class_flows(**{**settings, "start": 1e-3, "horizon": 1e-3}, seed=3)
+    trajectory = called(runs.class_flows, **{**settings, "start": 1e-3, "horizon": 1e-3}, seed=3)
     spread = trajectory.series["f"][:, 0].std(axis=(0, 2))
     # 1200 entries: a standard error of two per cent
     np.testing.assert_allclose(spread, [0.05, 0.5], rtol=0.1)
     assert trajectory.series["W"][:, 0].std() == pytest.approx(0.5, rel=0.07)
-    trajectory = runs.class_flows(**{**SETTINGS, "points": 1}, seed=3)
+    trajectory = called(runs.class_flows, **{**SETTINGS, "points": 1}, seed=3)
     assert [tuple(row) for row in zip(trajectory.constants["dimension"], trajectory.constants["scale"], strict=True)][
         ::3
     ] == [(2, 0.01), (2, 0.3)] * 2 + [(3, 0.01), (3, 0.3)] * 2
     with pytest.raises(ProjectError, match="as many classes"):
-        runs.class_flows(**{**SETTINGS, "counts": [[1, 1], [1, 1, 1]]}, seed=1)
+        called(runs.class_flows, **{**SETTINGS, "counts": [[1, 1], [1, 1, 1]]}, seed=1)
 
 
 def test_ranks_and_falls_by_hand(flows):
@@ -117,7 +118,7 @@ def test_the_full_network_and_one_row_a_class_agree_on_phases():
     flow = {"scales": [0.001], "seeds": 12, "start": 0.01, "horizon": 300.0, "points": 80, "rtol": 1e-6, "atol": 1e-12}
     reduced = {**flow, "counts": [[27, 9, 3, 1]], "dimensions": [2]}
     whole = {**flow, "counts": [[27, 9, 3, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["gaussian"]}
-    few, many = runs.class_flows(**reduced, seed=1), full_runs.flow_grid(**whole, seed=1)
+    few, many = called(runs.class_flows, **reduced, seed=1), called(full_runs.flow_grid, **whole, seed=1)
     few.settings, many.settings = reduced, whole
     table = metrics.class_flows(few, thresholds=[0.05], lower=0.4, upper=0.9)
     other = phases.flow_grid(many, thresholds=[0.05], lower=0.4, upper=0.9, populations=["examples", "classes"])
@@ -146,7 +147,7 @@ DIRECTIONS = {
 
 
 def test_a_start_of_growing_directions_is_balanced_and_each_axis_grows_at_a_singular_value_of_the_residual():
-    trajectory = runs.growing_directions(**DIRECTIONS)
+    trajectory = called(runs.growing_directions, **DIRECTIONS)
     for member, sizes in enumerate(trajectory.constants["counts"]):
         d, scale = trajectory.constants["dimension"][member], trajectory.constants["scale"][member]
         f, W = (trajectory.series[name][member, 0].astype(float) for name in "fW")
@@ -161,7 +162,7 @@ def test_a_start_of_growing_directions_is_balanced_and_each_axis_grows_at_a_sing
 
 
 def test_what_is_measured_of_a_start_without_chance_has_one_seed():
-    trajectory = runs.growing_directions(**DIRECTIONS)
+    trajectory = called(runs.growing_directions, **DIRECTIONS)
     trajectory.settings = DIRECTIONS
     table = metrics.growing_directions(trajectory, **MEASURE)
     assert set(table["seed"]) == {0}

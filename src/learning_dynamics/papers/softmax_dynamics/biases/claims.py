@@ -324,7 +324,8 @@ def _bounds(slopes: Table, flows: Sequence[Table], last: float, before: float) -
     Times are T = F log(1 / scale), at `last` and `before`. A recorded one may be off by the step to the next. Growth
     ``exp(rate t)`` times t squared moves T by ``2 log(T) / rate``, its difference by ``2 log(last / before) / rate``.
     """
-    step = max(np.log(one["horizon"] / one["start"]) / (one["points"] - 1) for one in map(settings_of, flows))
+    spans = [settings_of(table)["integration"] for table in flows]
+    step = max(np.log(one["horizon"] / one["start"]) / (one["points"] - 1) for one in spans)
     records = np.full(len(slopes), step * (last + before) / (last - before))
     sizes = [sizes_of(counts) for counts in slopes.index.get_level_values("counts")]
     growth = [np.linalg.norm(theory.uniform_gain(one, learned=[0, 1]), 2) * theory.pair_times(one)[2] for one in sizes]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
@@ -21,17 +23,14 @@ def escapes(
     dimensions: list[Count],
     scales: list[Positive],
     seeds: Count,
-    start: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow under cross-entropy from Gaussian starts of several scales, one row of features a class.
 
     The row of a class stands for all its examples, as in `population.class_flows`. A member's start is the same at
-    all scales but for its size, so that a difference of its times is one of scales. Integration is to `rtol` times the
-    scale in absolute terms.
+    all scales but for its size, so that a difference of its times is one of scales. The absolute
+    tolerance is atol times the scale.
 
     Returns
     -------
@@ -43,7 +42,7 @@ def escapes(
         raise ProjectError("escapes: all entries of `counts` must have as many classes")
     if max(scales) >= 1:
         raise ProjectError("escapes: scales must lie below one, as time is counted in units of log(1 / scale)")
-    times = starts.log_times(start, horizon, points)
+    times = integration.times
     cells = list(itertools.product(counts, dimensions, scales))
     classes = len(counts[0])
     probabilities = []
@@ -57,8 +56,7 @@ def escapes(
             dimension,
             "cross_entropy",
             np.log(1 / scale) * times,
-            rtol=rtol,
-            atol=rtol * scale,
+            replace(integration, atol=integration.atol * scale),
             copies=np.repeat(np.array(sizes, dtype=float)[None], seeds, axis=0),
         )
         factors = starts.factors_of(states, labels, dimension)

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.progress import progress
@@ -77,7 +78,7 @@ def early_growth(
         counts = [size] + [1] * (count - 1)
         labels, initial = starts.cell_states(seed, counts, dimension, "balanced", scale, seeds)
         at = times / np.sqrt(size)
-        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", at, rtol=rtol, atol=rtol * scale)
+        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", at, Tolerances(rtol, rtol * scale))
         factors = starts.factors_of(states, labels, dimension)
         members = slice(cell * seeds, (cell + 1) * seeds)
         f[members, :, : sum(counts)], W[members, :, :, :count] = factors["f"], factors["W"]
@@ -123,8 +124,7 @@ def repeated_contexts(
             dimension,
             "cross_entropy",
             times / size,
-            rtol=rtol,
-            atol=rtol * scale,
+            Tolerances(rtol, rtol * scale),
             copies=repeats,
             shared=True,
         )

@@ -52,8 +52,9 @@ def invariants(
         _worst(axis, select(table, "directions"), COLOURS["orange"], "angle", ls=(0, (4, 2)))
         axis.set(title=title, ylabel=r"difference of $f$ and $W$")
         axis.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
+    error = FLOW_ERROR * settings_of(balanced)["integration"]["rtol"]
     for axis in (drift, shared):
-        axis.axhline(FLOW_ERROR * settings_of(balanced)["rtol"], color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
+        axis.axhline(error, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
     drift.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
     for axis in (lemma, reduction, steps, drift, shared, apart):
         axis.set_xscale("log")

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.dynamics import ensemble
+from learning_dynamics.dynamics.gradient_flow import LogSpan, Tolerances
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.progress import progress
@@ -24,24 +25,17 @@ def flow(
     init: Literal["balanced", "gaussian"],
     scale: Positive,
     seeds: Count,
-    start: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from one class skew and one scale (eq. 12 with learning rate one).
-
-    Recorded at 0 and at `points` times from `start` to `horizon`, spaced evenly in the logarithm.
 
     Returns
     -------
     Trajectory
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
-    times = starts.log_times(start, horizon, points)
-    return toy_flow.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
+    return toy_flow.cell_flows(seed, counts, dimension, loss, init, scale, seeds, integration)
 
 
 def descent(
@@ -115,11 +109,7 @@ def linear_inputs(
     correlations: list[Fraction],
     scale: Positive,
     seeds: Count,
-    start: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     looser: Positive,
     seed: Seed,
 ) -> Trajectory:
@@ -135,8 +125,7 @@ def linear_inputs(
         Series linear, free and looser, all f, shape (members, times, examples, d); constant correlation of each
         member.
     """
-    times = starts.log_times(start, horizon, points)
-    examples, classes = sum(counts), len(counts)
+    times, examples, classes = integration.times, sum(counts), len(counts)
     X, theta, W = [], [], []
     for correlation in correlations:
         values, vectors = np.linalg.eigh((1 - correlation) * np.eye(examples) + correlation)
@@ -155,15 +144,14 @@ def linear_inputs(
         dimension,
         "cross_entropy",
         times,
-        rtol=rtol,
-        atol=atol,
+        integration,
         inputs=data,
     )
     features = data[:, None] @ model.unpack(linear, inputs, dimension, classes)[0]
     initial = model.pack(data @ parameters, classifier)
     free, loose = (
-        toy_flow.flow(labels, initial, dimension, "cross_entropy", times, rtol=factor * rtol, atol=factor * atol)
-        for factor in (1, looser)
+        toy_flow.flow(labels, initial, dimension, "cross_entropy", times, tolerances)
+        for tolerances in (integration, Tolerances(looser * integration.rtol, looser * integration.atol))
     )
     series = {"linear": features} | {
         name: starts.factors_of(states, labels, dimension)["f"] for name, states in (("free", free), ("looser", loose))

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.settings import Count, Positive, Seed
@@ -21,22 +22,17 @@ def toy(
     init: Literal["balanced", "gaussian"],
     scale: Positive,
     seeds: Count,
-    start: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
-    """Gradient flow from one class skew and one scale, recorded at 0 and from `start` to `horizon`.
+    """Gradient flow from one class skew and one scale.
 
     Returns
     -------
     Trajectory
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
-    times = starts.log_times(start, horizon, points)
-    return toy_flow.cell_flows(seed, counts, dimension, loss, init, scale, seeds, times, rtol=rtol, atol=atol)
+    return toy_flow.cell_flows(seed, counts, dimension, loss, init, scale, seeds, integration)
 
 
 def flow_grid(
@@ -47,11 +43,7 @@ def flow_grid(
     inits: list[Literal["balanced", "gaussian"]],
     scales: list[Positive],
     seeds: Count,
-    start: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow over a grid of class skews, initialisations and scales, in one batch.
@@ -69,11 +61,10 @@ def flow_grid(
     """
     if len({(len(sizes), sum(sizes)) for sizes in counts}) > 1:
         raise ProjectError("flow_grid: all entries of `counts` must have as many classes and as many examples")
-    times = starts.log_times(start, horizon, points)
     cells = list(itertools.product(counts, inits, scales))
     made = [starts.cell_states(seed, sizes, dimension, init, scale, seeds) for sizes, init, scale in cells]
     labels, initial = (np.concatenate(part) for part in zip(*made, strict=True))
-    states = toy_flow.flow(labels, initial, dimension, loss, times, rtol=rtol, atol=atol)
+    states = toy_flow.flow(labels, initial, dimension, loss, integration.times, integration)
     constants = {
         "labels": labels,
         "counts": np.repeat(np.array([sizes for sizes, _, _ in cells]), seeds, axis=0),
@@ -82,4 +73,4 @@ def flow_grid(
     }
     # single precision: its rounding, 6e-8, lies below what the integrator leaves
     series = {name: part.astype(np.float32) for name, part in starts.factors_of(states, labels, dimension).items()}
-    return Trajectory(times, series, constants, undecided=starts.undecided(states))
+    return Trajectory(integration.times, series, constants, undecided=starts.undecided(states))

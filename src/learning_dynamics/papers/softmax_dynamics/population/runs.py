@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
@@ -21,11 +22,7 @@ def class_flows(
     dimensions: list[Count],
     scales: list[Positive],
     seeds: Count,
-    start: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow under cross-entropy from Gaussian starts, the examples of a class taken together.
@@ -41,7 +38,7 @@ def class_flows(
     """
     if len({len(sizes) for sizes in counts}) > 1:
         raise ProjectError("class_flows: all entries of `counts` must have as many classes")
-    times = starts.log_times(start, horizon, points)
+    times = integration.times
     cells = list(itertools.product(counts, scales))
     classes, width, members = len(counts[0]), max(dimensions), len(cells) * seeds
     sizes = np.repeat(np.array([entry for entry, _ in cells]), seeds, axis=0)
@@ -67,8 +64,7 @@ def class_flows(
             dimension,
             "cross_entropy",
             times,
-            rtol=rtol,
-            atol=atol,
+            integration,
             copies=sizes.astype(float),
         )
         chosen = slice(place * members, (place + 1) * members)
@@ -88,11 +84,7 @@ def growing_directions(
     counts: list[list[Count]],
     dimensions: list[Count],
     scales: list[Positive],
-    start: Positive,
-    horizon: Positive,
-    points: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: LogSpan,
 ) -> Trajectory:
     """The same flows from a start without chance: each feature axis holds one of the directions that grow.
 
@@ -104,7 +96,7 @@ def growing_directions(
     Trajectory
         As of `class_flows`, a member for each of dimensions, counts and scales.
     """
-    times = starts.log_times(start, horizon, points)
+    times = integration.times
     cells = list(itertools.product(dimensions, counts, scales))
     classes, width = len(counts[0]), max(dimensions)
     f = np.zeros((len(cells), len(times), classes, width), dtype=np.float32)
@@ -116,9 +108,7 @@ def growing_directions(
         U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
         rows = scale * U[:, :dimension] / np.sqrt(weights)[:, None]
         initial = model.pack(rows, scale * Vt[:dimension])[None]
-        states = toy_flow.flow(
-            labels, initial, dimension, "cross_entropy", times, rtol=rtol, atol=atol, copies=weights[None]
-        )
+        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", times, integration, copies=weights[None])
         factors = starts.factors_of(states, labels, dimension)
         f[place, ..., :dimension], W[place, :, :dimension] = factors["f"][0], factors["W"][0]
         failed.append(bool(starts.undecided(states)[0]))
