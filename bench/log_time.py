@@ -7,11 +7,11 @@ import numpy as np
 from bench.harness import Row, close
 from learning_dynamics.dynamics import multilinear_descent
 from learning_dynamics.papers.tensor_networks import tensor_network
-from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 
 DECADES = 60
 STEP, REACHED = 5e-4, 1e3  # the step of the paper's own descent, and the time to which it is taken here
-SHARPNESS, RTOL, ATOL = 1e7, 1e-9, 1e-14
+ACCURACY = Accuracy(sharpness=1e7, rtol=1e-9, atol=1e-14)
 
 
 def problem() -> tuple[tensor_network.TensorNetwork, np.ndarray, np.ndarray, np.ndarray]:
@@ -24,7 +24,7 @@ def followed(decades: float) -> np.ndarray:
     """Return the rescaled layers at t = 0, at `REACHED`, where it lies before the end, and at t = 10**decades."""
     network, X, labels, initial = problem()
     log_times = np.unique([0.0, min(np.log1p(REACHED), decades * np.log(10)), decades * np.log(10)])
-    return exponential_flow(network, X, labels, initial, np.log1p(log_times), sharpness=SHARPNESS, rtol=RTOL, atol=ATOL)
+    return exponential_flow(network, X, labels, initial, np.log1p(log_times), ACCURACY)
 
 
 def rows() -> list[Row]:
@@ -40,9 +40,9 @@ def rows() -> list[Row]:
     def agree(flow: np.ndarray, descent: np.ndarray) -> None:
         log_time = np.log1p(REACHED)
         layers = flow[1] * np.sqrt(1 + log_time)
-        # the step's error is of first order, so that doubling it adds as much again; and what `sharpness` leaves out
+        # the step's error is of first order, so that doubling it adds as much again; and what `ACCURACY` leaves out
         step_error = np.abs(descended(2 * STEP) - descent).max() / np.abs(descent).max()
-        close(2 * step_error + (1 + log_time) ** 2 / SHARPNESS)(layers, descent)
+        close(2 * step_error + (1 + log_time) ** 2 / ACCURACY.sharpness)(layers, descent)
 
     steps = REACHED / STEP
     return [

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from learning_dynamics.claims import Evaluation
 from learning_dynamics.trajectory import Arrays, Trajectory
-from tests.support import claim_tables, evaluation
+from tests.support import called, claim_tables, evaluation, with_integration
 
 
 def lengths_of(architecture: str, inputs: int, depth: int) -> list[int]:
@@ -75,9 +75,9 @@ def least_l1(X: np.ndarray, y: np.ndarray, *, classification: bool = False) -> n
 
 
 def simulated(run: Callable, data: Arrays | None = None, **settings: Any) -> Trajectory:
-    """A run with its settings, as its metrics are given it."""
-    trajectory = run(**settings) if data is None else run(data, **settings)
-    trajectory.settings = settings
+    """A run with its settings, as its metrics are given it; what it does not name itself is of its integration."""
+    trajectory = called(run, **settings) if data is None else called(run, data, **settings)
+    trajectory.settings = with_integration(run, settings)
     return trajectory
 
 

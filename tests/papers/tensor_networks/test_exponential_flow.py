@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.limit_measures import residual_directions
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, norm_of
 from learning_dynamics.papers.tensor_networks.tensor_network import contractions
@@ -28,7 +28,7 @@ def test_logarithmic_time_is_time(architecture, depth):
 
     direct = solve_ivp(field, (0, np.expm1(5.0)), start, method="DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
     sigma = np.log1p(5.0)
-    states = exponential_flow(network, X, Y, start, np.array([0.0, sigma]), sharpness=1e12, rtol=1e-10, atol=1e-12)
+    states = exponential_flow(network, X, Y, start, np.array([0.0, sigma]), Accuracy(1e-10, 1e-12, 1e12))
     # LSODA's global error here is below 100 local tolerances; the cut exponent's, 36 / sharpness
     np.testing.assert_allclose(states[-1] * 6.0 ** (1 / depth), direct, rtol=1e-7)
 
@@ -37,7 +37,7 @@ def test_logarithmic_time_is_time(architecture, depth):
 def test_the_limit_does_not_depend_on_the_cut_of_the_exponent(sharpness):
     network = network_of("diagonal", 2, 2, seed=0)
     start = np.array([1.0, 1.0, 0.0, 0.0])
-    states = exponential_flow(network, X, Y, start, np.array([0.0, 50.0]), sharpness=sharpness, rtol=1e-8, atol=1e-14)
+    states = exponential_flow(network, X, Y, start, np.array([0.0, 50.0]), Accuracy(1e-8, 1e-14, sharpness))
     beta = network.coefficients(states[-1])
     best = minimum_norm(X, Y, "l1", classification=True)
     gap = 1 - np.min(Y * (X @ beta)) * norm_of(best, "l1") / norm_of(beta, "l1")
@@ -55,6 +55,6 @@ def test_draws_that_once_stopped_the_integrator_get_through(seed):
     data = points.separable(samples=2, inputs=4, margin=0.5, seeds=4, seed=seed)
     run = from_random_layers(
         data, networks=["diagonal", "general"], depth=3, scale=1.0, zero="last", last=100.0, records=5, doublings=1,
-        sharpness=1e5, rtol=1e-8, atol=1e-14, seed=seed,
+        integration=Accuracy(1e-8, 1e-14, 1e5), seed=seed,
     )  # fmt: skip
     assert not run.undecided.any()

@@ -4,9 +4,9 @@ import numpy as np
 
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks import squared_flow, tensor_network
-from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limit
 
-POINT = {"X": np.array([[1.0, 2.0]]), "y": np.array([1.0]), "residual": 1e-9, "rtol": 1e-9, "atol": 1e-12}
+POINT = {"X": np.array([[1.0, 2.0]]), "y": np.array([1.0]), "integration": Limit(1e-9, 1e-12, 1e-9)}
 
 
 def test_a_flow_that_stays_at_a_saddle_is_returned_from_there():
@@ -16,7 +16,7 @@ def test_a_flow_that_stays_at_a_saddle_is_returned_from_there():
 def test_a_flow_that_leaves_the_saddle_fits_the_label():
     network = tensor_network.diagonal(2, 2)
     state = flow_limit(network, start=np.array([0.1, 0.1, 0.0, 0.0]), **POINT)
-    assert abs(network.coefficients(state) @ POINT["X"][0] - 1.0) <= POINT["residual"]
+    assert abs(network.coefficients(state) @ POINT["X"][0] - 1.0) <= POINT["integration"].residual
 
 
 def test_a_flow_that_the_integrator_gives_up_is_nan(monkeypatch):

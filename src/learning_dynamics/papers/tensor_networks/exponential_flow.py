@@ -17,15 +17,31 @@ That is the flow's own limit: U descends its squared norm among the points with 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.dynamics.gradient_flow import Tolerances, integrate
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions, pair_contractions
+from learning_dynamics.settings import Positive
 
 LARGEST = 40.0  # exponents above are cut: only a trial step far outside the constraint has one, and is rejected
 RESTARTS = 50
 STEPS = 20_000
+
+
+@dataclass(frozen=True)
+class Accuracy(Tolerances):
+    """How accurate the flow of an exponential loss is.
+
+    Parameters
+    ----------
+    sharpness : float
+        log t beyond which the exponent is no longer that of the loss; small against 1 / rtol.
+    """
+
+    sharpness: Positive
 
 
 def exponential_flow(
@@ -34,10 +50,7 @@ def exponential_flow(
     labels: np.ndarray,
     initial: np.ndarray,
     sigmas: np.ndarray,
-    *,
-    sharpness: float,
-    rtol: float,
-    atol: float,
+    integration: Accuracy,
 ) -> np.ndarray:
     """Follow the gradient flow of ``sum_i exp(-y_i f(x_i))`` and record it at ``sigma = log(1 + log(1 + t))``.
 
@@ -49,8 +62,7 @@ def exponential_flow(
     initial : ndarray, shape (parameters,)
         The state at sigma = 0.
     sigmas : ndarray, ascending, from 0
-    sharpness : float
-        log t beyond which the exponent is no longer that of the loss; small against 1 / rtol.
+    integration : Accuracy
 
     Returns
     -------
@@ -61,7 +73,7 @@ def exponential_flow(
     growth = 2 - 2 / depth
 
     def weights(sigma: float, margins: np.ndarray) -> tuple[np.ndarray, float]:
-        stiffness = 1 / (np.exp(-sigma) + 1 / sharpness)
+        stiffness = 1 / (np.exp(-sigma) + 1 / integration.sharpness)
         return np.exp(np.minimum(growth * sigma - 1 + stiffness * (1 - margins), LARGEST)), stiffness
 
     def gradients(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -83,8 +95,8 @@ def exponential_flow(
     recorded[0] = initial
     try:
         return integrate(
-            field, initial, sigmas, rtol=rtol, atol=atol, method="LSODA", jacobian=jacobian, restarts=RESTARTS,
-            max_steps=STEPS,
+            field, initial, sigmas, rtol=integration.rtol, atol=integration.atol, method="LSODA", jacobian=jacobian,
+            restarts=RESTARTS, max_steps=STEPS,
         ).states  # fmt: skip
     except DivergenceError:
         return recorded  # this draw is undecided; its siblings go on

@@ -69,7 +69,7 @@ def in_passage(tables: Sequence[Table], quantity: Quantity) -> np.ndarray:
 
 def while_exact(tables: Sequence[Table]) -> list[Table]:
     """Return tables up to where the loss's exponent is the loss's own to a hundredth: a hundredth of `sharpness`."""
-    return [table[table["sigma"] <= np.log1p(settings_of(table)["sharpness"] / 100)] for table in tables]
+    return [table[table["sigma"] <= np.log1p(settings_of(table)["integration"]["sharpness"] / 100)] for table in tables]
 
 
 def loss_vanishes(tables: Sequence[Table], slack: float, power: float = 1.0, **where: Any) -> Check:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.dynamics.gradient_flow import Tolerances, integrate
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions, outputs
+from learning_dynamics.settings import Positive
 
 # Error of what a flow conserves, and of times, relative, in units of rtol: at most 40 on the draws tried; the bound
 # leaves room for other draws and machines.
 FLOW_ERROR = 100.0
+
+
+@dataclass(frozen=True)
+class Limit(Tolerances):
+    """An integration until the network fits.
+
+    Parameters
+    ----------
+    residual : float
+        The flow has arrived where every residual is below this part of the largest label.
+    """
+
+    residual: Positive
 
 
 def squared_loss_field(
@@ -30,15 +45,15 @@ def squared_loss_field(
 
 
 def flow_limit(
-    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, residual: float, rtol: float, atol: float
+    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit
 ) -> np.ndarray:
-    """Return the state where gradient flow has brought every residual below `residual` times the largest label.
+    """Return the state where gradient flow has arrived.
 
     A flow that stays at a saddle is returned from there, and its residuals tell; one that the integrator gives up is
     nan.
     """
     tensors = network.data_tensor(X)
-    bound = residual * float(np.max(np.abs(y)))
+    bound = integration.residual * float(np.max(np.abs(y)))
 
     def converged(state: np.ndarray) -> bool:
         return bool(np.max(np.abs(outputs(tensors, network.layers(state)) - y)) <= bound)
@@ -47,7 +62,7 @@ def flow_limit(
     try:
         return integrate(
             squared_loss_field(tensors, y, network), start, np.zeros(1),
-            rtol=rtol, atol=atol, method="LSODA", until=converged, last_time=1e30,
+            rtol=integration.rtol, atol=integration.atol, method="LSODA", until=converged, last_time=1e30,
         ).final_state  # fmt: skip
     except DivergenceError:
         return np.full(len(start), np.nan)

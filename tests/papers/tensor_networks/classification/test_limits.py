@@ -57,8 +57,16 @@ def test_flows_are_those_of_the_loss(data, depth, zero):
         loss = plain.loss_of(architecture, depth, data["X"][1], data["y"][1], "exponential")
         direct = plain.flow(loss, states[0], np.expm1(np.expm1(found.time)))
         np.testing.assert_allclose(states * np.exp(found.time / depth)[:, None], direct, atol=1e-6)
-    double = runs.from_random_layers(
-        data, networks=NETWORKS, depth=depth, scale=1.6, zero=zero, last=0.5, doublings=1, **LONG
+    double = plain.simulated(
+        runs.from_random_layers,
+        data,
+        networks=NETWORKS,
+        depth=depth,
+        scale=1.6,
+        zero=zero,
+        last=0.5,
+        doublings=1,
+        **LONG,
     ).series
     for name, series in found.series.items():
         np.testing.assert_allclose(double[name][:, 0], 2 * series[:, 0])
@@ -93,7 +101,7 @@ def test_flows_from_given_coefficients():
 def test_opposed_layers_shrink_as_their_equation_says():
     data = points.given(points=[[2.0, -1.4], [0.5, 1.0]], labels=[1.0, -1.0], separate=True)
     found = plain.simulated(
-        runs.from_opposed_layers, data, scales=[0.3, 1.0], horizon=3.0, records=4, rtol=1e-9, atol=1e-12, seed=2
+        runs.from_opposed_layers, data, scales=[0.3, 1.0], horizon=3.0, points=4, rtol=1e-9, atol=1e-12, seed=2
     )
     table = metrics.from_opposed_layers(found)
     for member, (seed, scale) in enumerate([(0, 0.3), (0, 1.0), (1, 0.3), (1, 1.0)]):
@@ -125,7 +133,8 @@ def made_up(data, architecture, depth, seed=0):
                 break
         course = state + 0.05 * rng.standard_normal((len(SIGMAS), len(state))) * np.array([1, 1, 1, 0])[:, None]
         states.append(course)
-    settings = {"networks": [architecture], "depth": depth, "scale": 0.8, "sharpness": 1e12, "seed": 2, **EXACTLY}
+    settings = {"networks": [architecture], "depth": depth, "scale": 0.8, "seed": 2}
+    settings["integration"] = {"sharpness": 1e12, **EXACTLY}
     return Trajectory(SIGMAS, {architecture: np.array(states)}, dict(data), settings)
 
 
@@ -237,7 +246,8 @@ def test_a_stationary_point_is_stationary(depth):
         g = 1 - np.log(w / w.max()) / np.exp(sigma)
     layer = np.abs(rho) ** (1 / depth)
     state = np.concatenate([layer] * (depth - 1) + [np.sign(rho) * layer])
-    settings = {"networks": ["diagonal"], "depth": depth, "scale": 0.8, "sharpness": 1e15, "seed": 2, **EXACTLY}
+    settings = {"networks": ["diagonal"], "depth": depth, "scale": 0.8, "seed": 2}
+    settings["integration"] = {"sharpness": 1e15, **EXACTLY}
     series = {"diagonal": np.stack([state, state])[None]}
     trajectory = Trajectory(np.array([0.0, sigma]), series, {"X": X[None], "y": y[None]}, settings)
     value = metrics.from_random_layers(trajectory, window=[0.1, 2.0]).set_index("quantity")["value"]
@@ -252,7 +262,8 @@ def test_exponents_are_those_of_a_path_that_has_them():
     beta = best + np.exp(-0.37 * sigmas)[:, None] * np.array([0.5, 0.0]) * (sigmas > 5)[:, None]
     layers = np.sqrt(np.abs(beta))
     states = np.concatenate([layers, np.sign(beta) * layers], axis=1)
-    settings = {"networks": ["diagonal"], "scales": [1.0], "directions": 1, "sharpness": 1e7, "seed": 2, **EXACTLY}
+    settings = {"networks": ["diagonal"], "scales": [1.0], "directions": 1, "seed": 2}
+    settings["integration"] = {"sharpness": 1e7, **EXACTLY}
     trajectory = Trajectory(sigmas, {"diagonal": states[None]}, dict(TWO), settings)
     table = metrics.from_coefficients(trajectory, window=[8.0, 12.0])
     assert table[table["quantity"] == "exponent"]["value"].iloc[-1] == pytest.approx(0.37, rel=1e-3)
@@ -335,7 +346,8 @@ def test_local_powers_are_those_of_a_path_that_has_them():
     rho[:, 2] *= -1  # not yet of the sign of what pushes it
     layers = np.sqrt(np.abs(rho))
     states = np.concatenate([layers, np.sign(rho) * layers], axis=1)
-    settings = {"networks": ["diagonal"], "depth": 2, "scale": 1.0, "sharpness": 1e7, "seed": 2, **EXACTLY}
+    settings = {"networks": ["diagonal"], "depth": 2, "scale": 1.0, "seed": 2}
+    settings["integration"] = {"sharpness": 1e7, **EXACTLY}
     trajectory = Trajectory(sigmas, {"diagonal": states[None]}, {"X": X[None], "y": y[None]}, settings)
     table = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
     late = table[table["quantity"].isin(["power", "between", "moving", "sign"])].sort_values(["quantity", "index"])
@@ -352,7 +364,7 @@ def test_local_powers_are_those_of_a_path_that_has_them():
     pushes = np.abs(X[0, 1:]) / 2
     moving = np.abs(margin) + np.abs(own) + pushes * np.abs(margin - own) + pushes * [0.0, 2.0]
     np.testing.assert_allclose(late[late["quantity"] == "moving"]["value"], moving, rtol=1e-6)
-    trajectory.settings["atol"] = 1e-4  # layers are then no larger than the integrator's error
+    trajectory.settings["integration"]["atol"] = 1e-4  # layers are then no larger than the integrator's error
     floor = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
     assert floor[floor["quantity"] == "power"]["value"].isna().all()
 
@@ -363,7 +375,8 @@ def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches()
     first = np.zeros((49, 2, 2))
     first[:, 0, 0], first[:, 1, 0] = 1.0, 0.3 * np.exp(-0.41 * sigmas)
     states = np.concatenate([first.swapaxes(1, 2).reshape(49, 4), np.tile([1.0, 0.0], (49, 1))], axis=1)
-    settings = {"networks": ["fully_connected"], "depth": 2, "scale": 1.0, "sharpness": 1e7, "seed": 2, **EXACTLY}
+    settings = {"networks": ["fully_connected"], "depth": 2, "scale": 1.0, "seed": 2}
+    settings["integration"] = {"sharpness": 1e7, **EXACTLY}
     trajectory = Trajectory(sigmas, {"fully_connected": states[None]}, {"X": X[None], "y": y[None]}, settings)
     table = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
     power = table[table["quantity"] == "power"]
@@ -377,7 +390,10 @@ def test_local_powers_of_fully_connected_networks_are_of_what_no_point_reaches()
     near = np.array([[1.0, 0.0], [1.001, 0.0]])  # two margins that a cut at 10^5 tells apart, and one at 10^4 does not
     for sharpness, told in ((1e6, True), (1e4, False)):
         cut = Trajectory(
-            sigmas, trajectory.series, {"X": near[None], "y": np.ones((1, 2))}, settings | {"sharpness": sharpness}
+            sigmas,
+            trajectory.series,
+            {"X": near[None], "y": np.ones((1, 2))},
+            settings | {"integration": {"sharpness": sharpness, **EXACTLY}},
         )
         found = metrics.from_random_layers(cut, window=[6.0, 9.0])
         assert np.isfinite(found[found["quantity"] == "power"]["predicted"].item()) == told
@@ -409,7 +425,8 @@ def fully_connected_outside(power: float, apart: float, depth: int = 2) -> dict[
         last = last @ turn  # the product of the later layers is as without it
     states = np.concatenate([first.reshape(113, 4), *between, last], axis=1)
     X, y = np.array([[[1.0, 0.0]]]), np.ones((1, 1))
-    settings = {"networks": ["fully_connected"], "depth": depth, "scale": 1.0, "sharpness": 1e7, "seed": 2, **EXACTLY}
+    settings = {"networks": ["fully_connected"], "depth": depth, "scale": 1.0, "seed": 2}
+    settings["integration"] = {"sharpness": 1e7, **EXACTLY}
     trajectory = Trajectory(TURNING, {"fully_connected": states[None]}, {"X": X, "y": y}, settings)
     table = metrics.from_random_layers(trajectory, window=[9.0, 12.0])
     return {name: table[table["quantity"] == name]["value"].item() for name in ("power", "moving", "between")}
@@ -452,7 +469,8 @@ def test_a_power_that_still_turns_is_not_one_that_is_wrong(power, apart, expecte
 def test_a_support_that_is_not_yet_of_its_last_phase_leaves_powers_open(monkeypatch):
     sigmas, X = np.linspace(0, 12, 49), np.array([[2.0, 0.8]])
     sizes = np.stack([np.ones(49), np.sqrt(0.02) * np.exp(-0.3 * sigmas)], axis=1)
-    settings = {"networks": ["diagonal"], "depth": 2, "scale": 1.0, "sharpness": 1e7, "seed": 2, **EXACTLY}
+    settings = {"networks": ["diagonal"], "depth": 2, "scale": 1.0, "seed": 2}
+    settings["integration"] = {"sharpness": 1e7, **EXACTLY}
     course = {"diagonal": np.concatenate([sizes, sizes], axis=1)[None]}
     trajectory, found = Trajectory(sigmas, course, {"X": X[None], "y": np.ones((1, 1))}, settings), []
     for lag in (0.0, 0.01):  # of the only entry on the support; the other's push changes half as much with it
@@ -471,10 +489,11 @@ def test_where_coordinates_mix_what_is_far_below_the_largest_is_not_resolved(arc
     small = np.abs(features) < np.abs(features).max()
     sizes = np.where(small, 1e-4 * np.exp(-0.3 * sigmas)[:, None], 1.0)
     layers = [size @ vectors.T for size, vectors in zip((sizes, sizes * np.sign(features)), network.U, strict=True)]
-    settings = {"networks": [architecture], "depth": 2, "scale": 1.0, "sharpness": 1e7, "seed": 2}
+    settings = {"networks": [architecture], "depth": 2, "scale": 1.0, "seed": 2}
+    settings["integration"] = {"sharpness": 1e7, "atol": 1e-14, "rtol": 1e-7}
     course = {architecture: np.concatenate(layers, axis=1)[None]}
     found = metrics.from_random_layers(
-        Trajectory(sigmas, course, {"X": X[None], "y": np.ones((1, 1))}, settings | {"atol": 1e-14, "rtol": 1e-7}),
+        Trajectory(sigmas, course, {"X": X[None], "y": np.ones((1, 1))}, settings),
         window=[6.0, 9.0],
     )
     powers = found[found["quantity"] == "power"]["value"]
@@ -489,7 +508,8 @@ def test_the_part_that_grows_has_its_power_however_near_it_is_to_its_rival():
     u, w = 0.1 * np.exp(-0.5 * powers * sigmas), 0.1 * np.exp(-0.5 * (2 - powers) * sigmas) * np.exp(0.4 * 5.9)
     one = np.ones(49)
     states = np.stack([one, (u + w) / 2, one, (u - w) / 2], axis=1)
-    settings = {"networks": ["diagonal"], "depth": 2, "scale": 1.0, "sharpness": 1e7, "seed": 2, **EXACTLY}
+    settings = {"networks": ["diagonal"], "depth": 2, "scale": 1.0, "seed": 2}
+    settings["integration"] = {"sharpness": 1e7, **EXACTLY}
     trajectory = Trajectory(sigmas, {"diagonal": states[None]}, {"X": X[None], "y": y[None]}, settings)
     table = metrics.from_random_layers(trajectory, window=[6.0, 9.0])
     assert table[table["quantity"] == "sign"]["value"].item() == 1.0

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.deep_networks import flow
-from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit, squared_loss_field
 from tests.papers.tensor_networks import plain
+
+LIMIT = Limit(rtol=1e-11, atol=1e-14, residual=1e-9)
 
 
 def drawn(inputs, depth):
@@ -44,10 +48,10 @@ def test_the_field_is_minus_the_gradient(inputs, depth):
 
 def test_the_flow_ends_where_no_residual_is_larger_than_asked():
     X, y, start = drawn(6, 5)
-    end = flow.flow_limit(X, y, start, 1e-9, 1e-11, 1e-14)
+    end = flow.flow_limit(X, y, start, LIMIT)
     assert np.abs(X @ flow.coefficients(end, 6) - y).max() <= 1.001e-9 * np.abs(y).max()
     # where they are small enough from the start, nothing moves
-    np.testing.assert_array_equal(flow.flow_limit(X, y, end, 1e-8, 1e-11, 1e-14), end)
+    np.testing.assert_array_equal(flow.flow_limit(X, y, end, replace(LIMIT, residual=1e-8)), end)
 
 
 def test_a_flow_that_the_integrator_gives_up_is_nan(monkeypatch):
@@ -56,4 +60,4 @@ def test_a_flow_that_the_integrator_gives_up_is_nan(monkeypatch):
 
     monkeypatch.setattr(flow, "flow", gives_up)
     X, y, start = drawn(3, 2)
-    assert np.isnan(flow.flow_limit(X, y, start, 1e-9, 1e-11, 1e-14)).all()
+    assert np.isnan(flow.flow_limit(X, y, start, LIMIT)).all()

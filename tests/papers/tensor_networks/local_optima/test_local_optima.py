@@ -9,7 +9,7 @@ from scipy.special import elliprf
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks import norm_like, points, tensor_network
-from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.local_optima import metrics, runs, theory
 from learning_dynamics.papers.tensor_networks.local_optima.flow import limits_of_layers
 from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
@@ -111,7 +111,7 @@ def test_limits_are_those_of_the_flow_of_all_layers(data, depth, scale):
     for X, y, start, limit in zip(data["X"], data["y"], layers, found, strict=True):
         state = np.concatenate([start.ravel(), np.zeros(4)])
         sigmas = np.array([0.0, 400.0])
-        end = exponential_flow(network, X, y, state, sigmas, sharpness=1e5, rtol=1e-8, atol=1e-14)[-1]
+        end = exponential_flow(network, X, y, state, sigmas, Accuracy(1e-8, 1e-14, 1e5))[-1]
         beta = network.coefficients(end)
         np.testing.assert_allclose(limit, beta / (y * (X @ beta)).min(), atol=2e-3)
 

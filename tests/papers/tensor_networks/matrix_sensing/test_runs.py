@@ -7,6 +7,9 @@ import pytest
 
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.matrix_sensing.runs import _pushes, matrix_sensing
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit
+
+LIMIT = Limit(rtol=1e-11, atol=1e-14, residual=1e-11)
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
@@ -25,9 +28,7 @@ def test_velocities_are_the_negative_gradient(depth):
 def test_both_bases_have_the_same_limit_at_two_layers():
     data = points.commuting_sensors(samples=2, size=3, seeds=1, seed=0)
     found = [
-        matrix_sensing(data, basis=basis, depths=[2], scales=[0.5], residual=1e-11, rtol=1e-11, atol=1e-14).series[
-            "product_2"
-        ]
+        matrix_sensing(data, basis=basis, depths=[2], scales=[0.5], integration=LIMIT).series["product_2"]
         for basis in ("eigen", "generic")
     ]
     # a hundred tolerances of the integrator each

@@ -14,7 +14,7 @@ from tests.papers.tensor_networks import plain
 from tests.papers.tensor_networks.plain import judged, setting, verdict
 
 SETTINGS = {"networks": ["diagonal", "convolutional", "fully_connected"], "depths": [2, 3], "horizon": 2.0,
-            "records": 4, "rtol": 1e-10, "atol": 1e-12, "seed": 3}  # fmt: skip
+            "points": 4, "rtol": 1e-10, "atol": 1e-12, "seed": 3}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def test_layers_follow_the_gradient(trajectory, architecture, depth):
 
 
 def test_the_start_is_of_the_size_asked_for(trajectory):
-    larger = runs.flow(
-        {name: trajectory.constants[name] for name in "Xy"}, scale=1.4, **{**SETTINGS, "horizon": 1e-3}
+    larger = plain.simulated(
+        runs.flow, {name: trajectory.constants[name] for name in "Xy"}, scale=1.4, **{**SETTINGS, "horizon": 1e-3}
     ).series
     starts = [np.concatenate([found[name][:, 0].ravel() for name in found]) for found in (larger, trajectory.series)]
     np.testing.assert_allclose(starts[0], 2 * starts[1], rtol=1e-14)

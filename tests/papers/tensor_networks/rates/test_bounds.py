@@ -98,7 +98,7 @@ def test_the_exponential_loss_falls_as_an_integrator_has_it(classified, architec
 def test_the_squared_loss_falls_as_an_integrator_has_it(architecture):
     data = points.regression(samples=1, inputs=3, seeds=1, seed=5)
     found = plain.simulated(
-        runs.squared_loss, data, networks=[architecture], depths=[2, 3], scales=[0.5, 2.0], duration=2.0, records=3,
+        runs.squared_loss, data, networks=[architecture], depths=[2, 3], scales=[0.5, 2.0], horizon=2.0, points=3,
         rtol=1e-10, atol=1e-13, seed=5,
     )  # fmt: skip
     table = metrics.squared_loss(found)

@@ -52,7 +52,7 @@ def test_flows_end_where_an_integrator_ends(flown, depth):
 
 def test_gradient_descent_with_small_steps_ends_near_the_flow():
     data = points.regression(samples=1, inputs=3, seeds=1, seed=3)
-    flow = runs.interpolation(data, network="diagonal", **FLOW)
+    flow = plain.simulated(runs.interpolation, data, network="diagonal", **FLOW)
     found = [runs.interpolation_by_descent(data, network="diagonal", step=step, **SETTINGS) for step in (0.02, 0.01)]
     for depth in (2, 3):
         name = f"flow_{depth}"

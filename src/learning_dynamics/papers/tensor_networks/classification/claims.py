@@ -60,7 +60,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
         facts={
             "reached": float(two["sigma"].max()),
             "turned": float(np.nanmax([_late(table, "turned").max() for table in tables])),
-            "cut": float(settings_of(two)["sharpness"]),
+            "cut": float(settings_of(two)["integration"]["sharpness"]),
             "exact": _exact_until(tables),
         },
     )
@@ -121,7 +121,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
         facts={
             "share": float(np.nanmax(last_values(tables, "share"))),
             "moved": float(np.nanmax([_late(table, "moved").max() for table in tables])),
-            "cut": float(settings_of(two)["sharpness"]),
+            "cut": float(settings_of(two)["integration"]["sharpness"]),
         },
     )
 

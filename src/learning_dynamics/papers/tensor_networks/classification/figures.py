@@ -85,7 +85,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
             "left": left,
             "steps": int(settings_of(descent)["steps"]),
             "reached": float(two["sigma"].max()),
-            "cut": float(settings_of(two)["sharpness"]),
+            "cut": float(settings_of(two)["integration"]["sharpness"]),
         },
         alt="Top: angles that fall along lines in double logarithmic axes. Bottom: gaps of margins that fall below "
         "a bound on every draw, while those of the wrong norm stay.",
@@ -116,7 +116,7 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
                 axis.semilogy(run["sigma"], run["value"], color=NETWORKS[network][0], lw=0.7)
             axis.axhline(slowest([two, three], slack), ls=":", color=COLOURS["black"], lw=1.0)
             axis.set_xscale("symlog", linthresh=10)
-            axis.set_ylim(bottom=settings_of(table)["rtol"] * (100 if quantity == "against" else 1))
+            axis.set_ylim(bottom=settings_of(table)["integration"]["rtol"] * (100 if quantity == "against" else 1))
         row[0].set_ylabel(layers)
     for axis, label in zip(axes[0], columns.values(), strict=True):
         axis.set_title(label)

@@ -72,8 +72,8 @@ def _measured(
         network = network_of(architecture, constants["X"].shape[-1], depth, settings["seed"])
         for position, states in enumerate(trajectory.series[architecture]):
             found = measured(
-                network, architecture, data[seeds[position]], trajectory.time, states, settings["sharpness"],
-                (window[0], window[1]),
+                network, architecture, data[seeds[position]], trajectory.time, states,
+                settings["integration"]["sharpness"], (window[0], window[1]),
             )  # fmt: skip
             labels = {
                 "network": architecture, "depth": depth, "scale": scales[position],
@@ -122,7 +122,7 @@ def _powers(
         Least cosine within the window between an entry's phase and that of what pushes it in the limit, with the index
         of `power`; one for fully connected networks.
     """
-    nearly = NEARLY / settings["sharpness"]
+    nearly = NEARLY / settings["integration"]["sharpness"]
     if architecture == "fully_connected":
         return _power_outside(network, data, sigmas, states, nearly)
     if network.S is None or network.depth != 2 or len(sigmas) < 2:
@@ -141,7 +141,7 @@ def _powers(
     squares = [np.abs(layer @ vectors) ** 2 for layer, vectors in zip(layers, network.U, strict=True)]
     grown, total = np.sum(squares, axis=0) / 2 + np.abs(rho), np.abs(rho).sum(axis=1)
     wrong = [
-        (settings["atol"] + settings["rtol"] * np.abs(layer)) @ np.abs(vectors)
+        (settings["integration"]["atol"] + settings["integration"]["rtol"] * np.abs(layer)) @ np.abs(vectors)
         for layer, vectors in zip(layers, network.U, strict=True)
     ]
     resolved = (np.sqrt(grown) > FLOOR * np.max(wrong, axis=0)).all(axis=0)

@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.dynamics.gradient_flow import Span, integrate
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.starts import given_coefficients, zero_last
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.progress import progress
@@ -28,9 +28,7 @@ def from_random_layers(
     last: Positive,
     records: Count,
     doublings: Count,
-    sharpness: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Accuracy,
     seed: Seed,
 ) -> Trajectory:
     """Follow the flow of classification from Gaussian layers, one of them zero, one draw for each data set.
@@ -51,9 +49,7 @@ def from_random_layers(
         starts = zero_last(network, len(X), seed)
         if zero == "first":
             starts = _first_zero(network, starts, seed)
-        series[architecture] = _followed(
-            network, X, y, scale * starts[:, None], sigmas, sharpness, rtol, atol, architecture
-        )
+        series[architecture] = _followed(network, X, y, scale * starts[:, None], sigmas, integration, architecture)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
 
 
@@ -66,9 +62,7 @@ def from_many_starts(
     scale: Positive,
     last: Positive,
     doublings: Count,
-    sharpness: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Accuracy,
     seed: Seed,
 ) -> Trajectory:
     """Follow the flow of classification of each data set from many starts: Gaussian layers, the last one zero.
@@ -86,7 +80,7 @@ def from_many_starts(
         for depth in depths:
             network = network_of(architecture, X.shape[-1], depth, seed)
             given = np.stack([scale * zero_last(network, starts, seed)] * len(X))
-            states = _followed(network, X, y, given, sigmas, sharpness, rtol, atol, f"{architecture}, {depth} layers")
+            states = _followed(network, X, y, given, sigmas, integration, f"{architecture}, {depth} layers")
             series[f"{architecture}_{depth}"] = states.reshape(len(X), starts, len(sigmas), -1).swapaxes(1, 2)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
 
@@ -100,9 +94,7 @@ def from_coefficients(
     imbalance: Positive,
     last: Positive,
     records: Count,
-    sharpness: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Accuracy,
     seed: Seed,
 ) -> Trajectory:
     """Follow the flow of two layers from the coefficients alpha**2 zbar_j that all networks share (section 6).
@@ -120,9 +112,7 @@ def from_coefficients(
         network = network_of(architecture, X.shape[-1], 2, seed)
         start = given_coefficients(network, architecture, directions, imbalance, seed)
         starts = np.concatenate([scale * start for scale in scales])
-        series[architecture] = _followed(
-            network, X, y, np.stack([starts] * len(X)), sigmas, sharpness, rtol, atol, architecture
-        )
+        series[architecture] = _followed(network, X, y, np.stack([starts] * len(X)), sigmas, integration, architecture)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
 
 
@@ -130,10 +120,7 @@ def from_opposed_layers(
     data: Arrays,
     *,
     scales: list[Positive],
-    horizon: Positive,
-    records: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Span,
     seed: Seed,
 ) -> Trajectory:
     """Follow two diagonal layers on one point from second layers that are the first's with every sign wrong (Remark 2).
@@ -147,7 +134,6 @@ def from_opposed_layers(
         Time is t. Series ``states``, shape (data sets * scales, times, parameters).
     """
     X, y = data["X"], data["y"]
-    times = np.linspace(0, horizon, records)
     network = tensor_network.diagonal(X.shape[-1], 2)
     found = []
     for member, rng in enumerate(generators(seed, "initial_direction.opposed", len(X))):
@@ -160,8 +146,11 @@ def from_opposed_layers(
             push = contractions(tensor, network.layers(state))
             return np.exp(-push[0] @ network.layers(state)[0]) * np.concatenate(push)
 
-        found += [integrate(field, scale * start, times, rtol=rtol, atol=atol).states for scale in scales]
-    return Trajectory(times, {"states": np.stack(found)}, {"X": X, "y": y})
+        found += [
+            integrate(field, scale * start, integration.times, rtol=integration.rtol, atol=integration.atol).states
+            for scale in scales
+        ]
+    return Trajectory(integration.times, {"states": np.stack(found)}, {"X": X, "y": y})
 
 
 def _first_zero(network: TensorNetwork, starts: np.ndarray, seed: int) -> np.ndarray:
@@ -180,15 +169,13 @@ def _followed(
     y: np.ndarray,
     starts: np.ndarray,
     sigmas: np.ndarray,
-    sharpness: float,
-    rtol: float,
-    atol: float,
+    integration: Accuracy,
     label: str,
 ) -> np.ndarray:
     """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
     return np.stack(
         [
-            exponential_flow(network, X[member], y[member], start, sigmas, sharpness=sharpness, rtol=rtol, atol=atol)
+            exponential_flow(network, X[member], y[member], start, sigmas, integration)
             for member in progress(range(len(X)), label)
             for start in starts[member]
         ]

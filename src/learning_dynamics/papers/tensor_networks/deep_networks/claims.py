@@ -44,7 +44,7 @@ def theorem_6_convergence(
     {outside} of {other} converge too.
     """
     other = _residuals(gaussian)
-    asked = max(settings_of(table)["residual"] for table in (*identity, *descending, *silent))
+    asked = max(settings_of(table)["integration"]["residual"] for table in (*identity, *descending, *silent))
 
     def judge(flows: tuple[list[Table], list[Table]]) -> Checks:
         within, without = map(_residuals, flows)
@@ -118,7 +118,7 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
 
 def _converged(table: Table) -> np.ndarray:
     """Return which draws do not end at a saddle, whose residual is of order one; a flow given up, nan, does not."""
-    return ~(_of(table, "residual") > np.sqrt(settings_of(table)["residual"])).any(axis=1)
+    return ~(_of(table, "residual") > np.sqrt(settings_of(table)["integration"]["residual"])).any(axis=1)
 
 
 def _nearest(tables: Sequence[Table]) -> float:

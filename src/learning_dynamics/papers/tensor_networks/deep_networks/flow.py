@@ -10,6 +10,7 @@ import numpy as np
 from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, flow
 from learning_dynamics.errors import DivergenceError
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit
 
 
 def matrices(states: np.ndarray, inputs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -29,21 +30,20 @@ def coefficients(states: np.ndarray, inputs: int) -> np.ndarray:
     return beta
 
 
-def flow_limit(
-    X: np.ndarray, y: np.ndarray, start: np.ndarray, residual: float, rtol: float, atol: float
-) -> np.ndarray:
-    """Return the state where gradient flow has brought every residual below `residual` times the largest label.
+def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit) -> np.ndarray:
+    """Return the state where gradient flow has arrived.
 
     A flow that stays at a saddle is returned from there, and its residuals tell; one that the integrator gives up is
     nan.
     """
     samples, inputs = X.shape
     depth = 1 + (len(start) - inputs) // inputs**2
+    bound = integration.residual * np.max(np.abs(y))
     # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
     try:
         return flow(
-            field, np.r_[X.ravel(), y, residual * np.max(np.abs(y))], (samples, inputs, depth), start, np.zeros(1),
-            rtol=rtol, atol=atol, until=converged, last_time=1e30,
+            field, np.r_[X.ravel(), y, bound], (samples, inputs, depth), start, np.zeros(1),
+            rtol=integration.rtol, atol=integration.atol, until=converged, last_time=1e30,
         ).final_state  # fmt: skip
     except DivergenceError:
         return np.full(len(start), np.nan)

@@ -60,7 +60,7 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
             [
                 [
                     (*_layers(state, scale, starts[member], X.shape[-1]),
-                     *_bounds(X[member], y[member], starts[member], scale, settings["residual"]))
+                     *_bounds(X[member], y[member], starts[member], scale, settings["integration"]["residual"]))
                     for scale, state in zip(scales, states[member], strict=True)
                 ]
                 for member in range(len(X))

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import flow_limit
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit
 from learning_dynamics.papers.tensor_networks.starts import descending_matrices
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
@@ -20,9 +21,7 @@ def deep_regression(
     init: Literal["identity", "descending", "gaussian", "silent"],
     depths: list[Count],
     scales: list[Positive],
-    residual: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Follow regression with fully connected networks to its limit (Theorem 6).
@@ -54,7 +53,7 @@ def deep_regression(
             else:
                 start = rng.standard_normal((depth - 1) * inputs**2 + inputs) / np.sqrt(inputs)
             starts.append(start)
-            found.append([flow_limit(X[member], y[member], scale * start, residual, rtol, atol) for scale in scales])
+            found.append([flow_limit(X[member], y[member], scale * start, integration) for scale in scales])
         series[f"flow_{depth}"] = np.array(found)
         constants[f"start_{depth}"] = np.stack(starts)
     undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)

@@ -39,7 +39,7 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     if select(steps, "condition")["value"].min() <= 0:
         raise Untested("the initial directions do not fulfil the theorem's condition")
     measured = _by_network(tensors, "parameter", "value")
-    tolerance = LIMIT_ERROR * settings_of(tensors)["rtol"]
+    tolerance = LIMIT_ERROR * settings_of(tensors)["integration"]["rtol"]
     error = _distances(steps, "limit")
     _, small, large, *_ = sizes = sorted(steps["step"].unique())
     residual = select(steps, "residual")["value"].max()

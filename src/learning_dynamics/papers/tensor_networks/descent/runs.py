@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limit
 from learning_dynamics.papers.tensor_networks.starts import given_coefficients, within_condition
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
@@ -95,9 +96,7 @@ def any_tensor(
     *,
     networks: list[Literal["general", "short_filters", "convolutional", "diagonal", "decomposable"]],
     scales: list[Positive],
-    residual: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Follow the flow of two layers on one data point to its limit, from random layers within Theorem 5's condition.
@@ -121,7 +120,7 @@ def any_tensor(
         )
         series[architecture] = np.stack(
             [
-                [flow_limit(network, X[member], y[member], scale * start, residual, rtol, atol) for scale in scales]
+                [flow_limit(network, X[member], y[member], scale * start, integration) for scale in scales]
                 for member, start in enumerate(starts)
             ]
         )
@@ -136,14 +135,12 @@ def from_many_directions(
     networks: list[Literal["fully_connected", "general", "short_filters", "convolutional", "diagonal"]],
     scales: list[Positive],
     directions: Count,
-    residual: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Follow the flow of two layers on one data point to its limit from many directions, at very small scales too.
 
-    The integrator's absolute tolerance is `atol` times the scale.
+    The integrator's absolute tolerance is atol times the scale.
 
     Returns
     -------
@@ -164,7 +161,9 @@ def from_many_directions(
             [
                 [
                     [
-                        flow_limit(network, x, label, scale * start, residual, rtol, atol * scale)
+                        flow_limit(
+                            network, x, label, scale * start, replace(integration, atol=integration.atol * scale)
+                        )
                         for start in starts[member]
                     ]
                     for scale in scales

@@ -39,7 +39,7 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     the loss capped at late times; the loss is judged before.
     """
     exact = while_exact(flows)
-    error = LIMIT_ERROR * max(settings_of(run)["rtol"] for run in flows)
+    error = LIMIT_ERROR * max(settings_of(run)["integration"]["rtol"] for run in flows)
     left = _at(flows, "largest_gap", "min")
 
     def judge(predicted: tuple[Quantity, Quantity, float]) -> Checks:
@@ -90,7 +90,7 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Finding:
     what its own start and the time allow; of the {draws} draws the largest that is allowed is {allowed:.1e} degrees.
     """
     lengths = {"length": [1, 2]}
-    error = np.degrees(LIMIT_ERROR * max(settings_of(run)["rtol"] for run in flows))
+    error = np.degrees(LIMIT_ERROR * max(settings_of(run)["integration"]["rtol"] for run in flows))
     left = _at(flows, "largest_angle", "min", **lengths)
     rows = [select(run, "condition", **lengths) for run in flows]
     condition, theorem = (np.concatenate([each[column] for each in rows]) for column in ("value", "predicted"))

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
-from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.starts import zero_last
 from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectory import Arrays, Trajectory
@@ -21,9 +21,7 @@ def single_point(
     last: Positive,
     records: Count,
     doublings: Natural,
-    sharpness: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Accuracy,
     seed: Seed,
 ) -> Trajectory:
     """Follow the flow of classification of one point by two layers, from a Gaussian first and a zero second layer.
@@ -42,10 +40,7 @@ def single_point(
     for name, network in two_layer_networks(networks, lengths, X.shape[-1], seed).items():
         starts = zero_last(network, len(X), seed)
         series[name] = np.stack(
-            [
-                exponential_flow(network, *point, sigmas, sharpness=sharpness, rtol=rtol, atol=atol)
-                for point in zip(X, y, starts, strict=True)
-            ]
+            [exponential_flow(network, *point, sigmas, integration) for point in zip(X, y, starts, strict=True)]
         )
     undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided)

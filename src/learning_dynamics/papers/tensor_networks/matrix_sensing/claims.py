@@ -21,7 +21,7 @@ def _limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Che
         name,
         by_draw(table, "entry", **where),
         predicted,
-        tolerance=LIMIT_ERROR * settings_of(table)["rtol"],
+        tolerance=LIMIT_ERROR * settings_of(table)["integration"]["rtol"],
         because="the integrator's tolerance, step by step",
     )
 

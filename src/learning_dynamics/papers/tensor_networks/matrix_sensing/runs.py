@@ -11,6 +11,7 @@ from scipy.integrate import DOP853
 
 from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.errors import DivergenceError
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectory import Arrays, Trajectory
@@ -25,9 +26,7 @@ def matrix_sensing(
     basis: Literal["eigen", "generic"],
     depths: list[Count],
     scales: list[Positive],
-    residual: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
 ) -> Trajectory:
     """Follow deep matrix sensing to its limit from W_l = alpha I for l < L and W_L = 0 (Corollary 7).
 
@@ -49,7 +48,7 @@ def matrix_sensing(
             sensors = np.stack([np.diag(row) for row in values[member]]) if basis == "eigen" else A[member]
             for place, scale in enumerate(scales):
                 start = np.concatenate([scale * np.eye(size)[None]] * (depth - 1) + [np.zeros((1, size, size))])
-                product = _sensed(sensors, y[member], start, residual, rtol, atol)
+                product = _sensed(sensors, y[member], start, integration)
                 turned = product if basis == "eigen" else Q[member].T @ product @ Q[member]
                 found[member, place] = turned
         series[f"product_{depth}"] = found
@@ -115,9 +114,7 @@ def _pushes(layers: np.ndarray, sensors: np.ndarray, labels: np.ndarray) -> tupl
     return moved, missing
 
 
-def _sensed(
-    sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, residual: float, rtol: float, atol: float
-) -> np.ndarray:
+def _sensed(sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, integration: Limit) -> np.ndarray:
     """Return W_1 ... W_L where the flow of ``sum_i (y_i - <A_i, W_1 ... W_L>)**2 / 2`` has converged, or nan."""
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
@@ -125,11 +122,18 @@ def _sensed(
 
     def converged(state: np.ndarray) -> bool:
         missing = _pushes(state.reshape(start.shape), sensors, labels)[1]
-        return bool(np.max(np.abs(missing)) <= residual * np.max(np.abs(labels)))
+        return bool(np.max(np.abs(missing)) <= integration.residual * np.max(np.abs(labels)))
 
     try:
         final = integrate(
-            field, start.ravel(), np.zeros(1), rtol=rtol, atol=atol, method="LSODA", until=converged, last_time=1e30
+            field,
+            start.ravel(),
+            np.zeros(1),
+            rtol=integration.rtol,
+            atol=integration.atol,
+            method="LSODA",
+            until=converged,
+            last_time=1e30,
         ).final_state
     except DivergenceError:
         return np.full(start.shape[1:], np.nan)

@@ -93,7 +93,7 @@ def _conserved(flow: Table, where: dict, rival: str) -> Finding:
         yield every_draw(
             "largest drift relative to the largest term",
             by_draw(flow, predicted, **where).max(axis=1) / size,
-            at_most=FLOW_ERROR * settings_of(flow)["rtol"],
+            at_most=FLOW_ERROR * settings_of(flow)["integration"]["rtol"],
             because="a hundred times the integrator's tolerance",
             predicted=0.0,
         )

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.dynamics.gradient_flow import Span, integrate
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS, contracted, layer_by_layer
 from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
@@ -76,10 +76,7 @@ def flow(
     networks: list[Literal["diagonal", "convolutional", "decomposable", "fully_connected"]],
     depths: list[Count],
     scale: Positive,
-    horizon: Positive,
-    records: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Span,
     seed: Seed,
 ) -> Trajectory:
     """Follow the gradient flow of regression from Gaussian directions of every layer.
@@ -90,7 +87,6 @@ def flow(
         For each network and depth a series ``<network>_<depth>``, shape (data sets, times, parameters).
     """
     X, y = data["X"], data["y"]
-    times = np.linspace(0, horizon, records)
     series: Arrays = {}
     for architecture in networks:
         for depth in depths:
@@ -101,11 +97,11 @@ def flow(
                     integrate(
                         squared_loss_field(network.data_tensor(X[member]), y[member], network),
                         scale * rng.standard_normal(sum(network.lengths)),
-                        times,
-                        rtol=rtol,
-                        atol=atol,
+                        integration.times,
+                        rtol=integration.rtol,
+                        atol=integration.atol,
                     ).states
                     for member, rng in enumerate(rngs)
                 ]
             )
-    return Trajectory(times, series, {"X": X, "y": y})
+    return Trajectory(integration.times, series, {"X": X, "y": y})

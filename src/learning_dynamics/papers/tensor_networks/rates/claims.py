@@ -50,7 +50,7 @@ def section_e_1_1(losses: Table) -> Finding:
 
 
 def _bounded(tables: Sequence[Table], constant: Quantity) -> Finding:
-    tolerance = 1e3 * max(settings_of(table)["rtol"] for table in tables)
+    tolerance = 1e3 * max(settings_of(table)["integration"]["rtol"] for table in tables)
     measured, time, constants = [], [], []
     for table in tables:
         where: dict[str, Any] = {"depth": sorted(select(table, constant)["depth"].unique())}

@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import integrate
+from learning_dynamics.dynamics.gradient_flow import Span, Tolerances, integrate
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import exponential_flow
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.rates.theory import matrix_constant
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
@@ -27,8 +27,7 @@ def exponential_loss(
     margins: list[Real],
     last: Positive,
     records: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Tolerances,
     seed: Seed,
 ) -> Trajectory:
     """Follow classification from coefficients along the l2 max-margin classifier, of each least margin in turn.
@@ -42,7 +41,8 @@ def exponential_loss(
     X, y = data["X"], data["y"]
     sigmas = np.linspace(0.0, last, records)
     # the exponent is changed by at most exp(last) / sharpness of itself
-    exact = {"sharpness": 1e3 * float(np.exp(last)) / rtol**0.25, "rtol": rtol, "atol": atol}
+    sharpness = 1e3 * float(np.exp(last)) / integration.rtol**0.25
+    exact = Accuracy(rtol=integration.rtol, atol=integration.atol, sharpness=sharpness)
     best = [minimum_norm(X[member], y[member], "l2", classification=True) for member in range(len(X))]
     series: Arrays = {}
     for architecture in networks:
@@ -52,7 +52,7 @@ def exponential_loss(
                 [
                     exponential_flow(
                         network, X[member], y[member], factors(architecture, margin * best[member], imbalance, depth),
-                        sigmas, **exact,
+                        sigmas, exact,
                     )
                     for member in range(len(X))
                     for margin in margins
@@ -68,13 +68,10 @@ def squared_loss(
     networks: list[Literal["diagonal", "convolutional", "fully_connected"]],
     depths: list[Count],
     scales: list[Positive],
-    duration: Positive,
-    records: Count,
-    rtol: Positive,
-    atol: Positive,
+    integration: Span,
     seed: Seed,
 ) -> Trajectory:
-    """Follow regression from v_L = 0 and all other layers of size alpha, for `duration` in units of the bound's rate.
+    """Follow regression from v_L = 0 and all other layers of size alpha, in units of the bound's rate.
 
     Returns
     -------
@@ -83,20 +80,17 @@ def squared_loss(
         times, scales, samples): the residuals f(x_i) - y_i.
     """
     X, y = data["X"], data["y"]
-    times = np.linspace(0.0, duration, records)
     series: Arrays = {}
     for architecture in networks:
         for depth in depths:
             network = network_of(architecture, X.shape[-1], depth, seed)
             series[f"{architecture}_{depth}"] = np.stack(
                 [
-                    np.stack(
-                        [_residuals(network, architecture, *each, scale, times, rtol, atol) for scale in scales], axis=1
-                    )
+                    np.stack([_residuals(network, architecture, *each, scale, integration) for scale in scales], axis=1)
                     for each in zip(X, y, strict=True)
                 ]
             )
-    return Trajectory(times, series, {"X": X, "y": y})
+    return Trajectory(integration.times, series, {"X": X, "y": y})
 
 
 def _residuals(
@@ -105,9 +99,7 @@ def _residuals(
     X: np.ndarray,
     y: np.ndarray,
     scale: float,
-    times: np.ndarray,
-    rtol: float,
-    atol: float,
+    integration: Span,
 ) -> np.ndarray:
     """Return f(x_i) - y_i, shape (times, samples)."""
     inputs, depth = X.shape[1], network.depth
@@ -121,6 +113,10 @@ def _residuals(
     rate = 2 * matrix_constant(depth, scale, 1.0) * smallest**2 * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
     tensors = network.data_tensor(X)
     states = integrate(
-        squared_loss_field(tensors, y, network), scale * start, times / rate, rtol=rtol, atol=atol
+        squared_loss_field(tensors, y, network),
+        scale * start,
+        integration.times / rate,
+        rtol=integration.rtol,
+        atol=integration.atol,
     ).states
     return network.coefficients(states) @ X.T - y

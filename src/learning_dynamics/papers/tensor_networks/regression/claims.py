@@ -18,7 +18,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, selec
 def _followed(flows: Sequence[Table], printed: Quantity, corrected: Quantity | None = None, **others: Any) -> Finding:
     """Return the finding that every flow's limit is the one that a quantity of the tables predicts."""
     measured = _all(flows, "coefficient", "value")
-    tolerance = LIMIT_ERROR * max(settings_of(table)["rtol"] for table in flows)
+    tolerance = LIMIT_ERROR * max(settings_of(table)["integration"]["rtol"] for table in flows)
 
     def judge(predicted: np.ndarray) -> Checks:
         yield equal_on_every_draw(
@@ -198,7 +198,7 @@ def remark_4_growth(functions: Table) -> Finding:
     slopes = (penalty[:, -1] - penalty[:, -2]) / spans
     with np.errstate(divide="ignore"):
         left = np.where(depths == 2, 1 / (4 * h[:, -2]), depths / (2 * (depths - 2.0)) * q[:, -2] ** (2.0 - depths))
-    error = FLOW_ERROR * settings_of(functions)["rtol"]
+    error = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
 
     def judge(predicted: np.ndarray) -> Checks:
         yield equal_on_every_draw(
@@ -245,7 +245,7 @@ def lemma_5_1(functions: Table) -> Finding:
     $\pi / 2$ at depth three and 1 at depth four, because $p_L^2 - q_L^2 = 1$. The time at which $|q_L|$ passes the
     bound agrees to {value:.1e}.
     """
-    tolerance = FLOW_ERROR * settings_of(functions)["rtol"]
+    tolerance = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
     draw = draw_columns(functions)
     reached = select(functions, "reached").sort_values(draw)
     h = select(functions, "h")

@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.squared_flow import flow_limit
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limit
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
@@ -25,9 +26,7 @@ def interpolation(
     weights: Literal["equal", "random"],
     depths: list[Count],
     scales: list[Positive],
-    residual: Positive,
-    rtol: Positive,
-    atol: Positive,
+    integration: Limit,
     seed: Seed,
 ) -> Trajectory:
     """Follow regression to its limit from v_l = alpha U_l eta for l < L and v_L = 0 (Theorem 4).
@@ -46,10 +45,7 @@ def interpolation(
         eta, starts = _starts(model, network, weights, len(X), seed)
         series[f"flow_{depth}"] = np.stack(
             [
-                [
-                    flow_limit(model, X[member], y[member], scale * starts[member], residual, rtol, atol)
-                    for scale in scales
-                ]
+                [flow_limit(model, X[member], y[member], scale * starts[member], integration) for scale in scales]
                 for member in progress(range(len(X)), f"depth {depth}")
             ]
         )
@@ -124,9 +120,7 @@ def _descended(
     return run.final_states[0]
 
 
-def depth_functions(
-    *, depths: list[Count], records: Count, last: Positive, rtol: Positive, atol: Positive
-) -> Trajectory:
+def depth_functions(*, depths: list[Count], records: Count, last: Positive, integration: Tolerances) -> Trajectory:
     """Integrate p' = p**(L-2) q, q' = p**(L-1) from (1, 0), both ways in time, until |q| passes `last` (Lemma 5.1).
 
     Returns
@@ -158,7 +152,7 @@ def depth_functions(
             # the two integrations from being each other's mirror image
             found = solve_ivp(
                 field, (0, np.arcsinh(last) + 1), [1.0, 0.0], method="DOP853", events=passed, dense_output=True,
-                rtol=rtol if sign > 0 else rtol / 3, atol=atol,
+                rtol=integration.rtol / (1 if sign > 0 else 3), atol=integration.atol,
             )  # fmt: skip
             if not len(found.t_events[0]):
                 raise ProjectError(f"depth {depth}: q passes {last:g} within rounding of its blow-up; lower `last`")
