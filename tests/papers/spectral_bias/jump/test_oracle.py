@@ -109,3 +109,8 @@ def test_what_is_refused_begins_where_the_smallest_weight_is_not_resolved():
     runs.jump_flow(**settings, integration=replace(INTEGRATION, atol=least))
     with pytest.raises(ProjectError, match=r"from 0\.0001 are not resolved"):
         runs.jump_flow(**settings, integration=replace(INTEGRATION, atol=1.01 * least))
+
+
+def test_a_jump_later_than_times_can_tell_is_refused():
+    with pytest.raises(ProjectError, match="1e-300 jumps later than times can tell"):
+        runs.jump_flow(teacher_singular_values=[1.0, 1e-300], gammas=[1e-4], integration=INTEGRATION)

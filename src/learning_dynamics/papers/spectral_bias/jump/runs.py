@@ -29,7 +29,8 @@ def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive]
     Raises
     ------
     ProjectError
-        If atol is above rtol times the smallest weight at the start, whose growth would then not be resolved.
+        If atol is above rtol times the smallest weight at the start, whose growth would then not be resolved,
+        or if a singular value jumps later than times can tell.
     """
     least = integration.rtol * np.sqrt(2 * min(gammas))
     if integration.atol > least:
@@ -38,7 +39,10 @@ def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive]
         )
     teacher = np.array(teacher_singular_values)
     size = len(teacher)
-    times = np.unique(np.r_[integration.times, 1 / (2 * teacher)].round(12))
+    with np.errstate(over="ignore"):
+        times = np.unique(np.r_[integration.times, 1 / (2 * teacher)].round(12))
+    if not np.isfinite(times).all():
+        raise ProjectError(f"teacher_singular_values: {teacher.min():g} jumps later than times can tell; raise it")
     W1, W2 = np.empty((2, len(gammas), len(times), size, size))
     steps = np.zeros(len(gammas), dtype=int)
     for member, gamma in enumerate(progress(gammas, "jump process")):
