@@ -218,6 +218,6 @@ print(settings_page(Study(load()), "toy"))
     assert said.returncode == 0, said.stderr
     kinds, listed = said.stdout.split("### Pace {#Pace ")
     assert "Until when." not in kinds
-    assert '<a href="#Pace">a block of settings</a>' in kinds
+    assert '<a href="#Pace">setting by setting</a>' in kinds
     assert "chosen: long enough (tea, teas)<br>chosen: it is hotter (soup)" in listed
     assert "Relative error allowed." in listed

@@ -108,8 +108,9 @@ class _Page:
         rows = []
         for name, annotation in function.types.items():
             if name in function.classes:
-                link = Markup('<a href="#{0}">a block of settings</a>. ').format(function.classes[name].name)
-                rows.append((_code(name), _code(annotation), link + self.line(said.get(name, ""), near), ""))
+                link = Markup('<a href="#{}">{}</a>').format(function.classes[name].name, "setting by setting")
+                meaning = Markup("a block of settings. ") + self.line(said.get(name, ""), near)
+                rows.append((_code(name), _code(annotation), meaning, link))
                 continue
             field = function.model.model_fields[name]
             default = "" if field.is_required() else f"; `{field.default}` if not given"
