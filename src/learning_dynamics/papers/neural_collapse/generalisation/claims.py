@@ -177,7 +177,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Literal["m
     }
 
     def judge(order: str) -> Checks:
-        yield above_zero("gain in test accuracy, percentage points", values[told], average)
+        yield above_zero("gain in test accuracy, percentage points", values[order], average)
 
     rivals = {
         "accuracy that gets worse": "reversed",
@@ -205,7 +205,7 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, marg
     }
 
     def judge(order: str) -> Checks:
-        difference = evidence.difference(-100 * errors[told], -100 * at_the_end(second, "error", "test"))
+        difference = evidence.difference(-100 * errors[order], -100 * at_the_end(second, "error", "test"))
         named = "test accuracy under MSE less that under CE, percentage points"
         because = "the paper's median gain after train errors end (Table 1); 95 % interval over pairs of trainings"
         yield at_least(named, difference, -margin, because=because)

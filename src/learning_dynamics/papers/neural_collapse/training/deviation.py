@@ -1,22 +1,26 @@
-"""What holds a classifier off the least-squares one while nothing below it moves: a last layer on a frozen body.
+"""What holds a classifier off the least-squares one: a last layer on a frozen body, and the network trained on.
 
-With the body in evaluation mode features are fixed, and what is left is the noise of batches that sample them. With the
-body in training mode batch norm gives each image other features in every batch. What a training has beyond that comes
-from features that move.
+With the body in evaluation mode features are fixed, and what is left is the sampling of batches as the last layer alone
+sees it. With the body in training mode batch norm gives each image other features in every batch. What a training has
+beyond that comes from features that move; batches move them too, so that what is left with whole batches is the motion
+that sampling has no part in.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from learning_dynamics.dynamics.training import arithmetic, batches
+from learning_dynamics.dynamics.training import Recipe, State, arithmetic, batches, train
 from learning_dynamics.papers.neural_collapse.training.models import Classifier
 from learning_dynamics.seeds import seed_sequence
+
+CONTINUED_STATES = 20  # at the most, over which a network that is trained on is averaged
 
 
 @torch.no_grad()
@@ -42,9 +46,10 @@ def frozen_body(
     split_replaced
         ``split_sampling`` with batches drawn with replacement.
     split_law
-        First order of ``split_replaced`` in the learning rate: ``rate / (4 batch (1 - momentum)) E[|e|^2 |h|^2]`` with
-        the errors e of the least-squares classifier and extended features h. Epochs that show each image once have
-        less noise than that.
+        First order of ``split_replaced`` in the learning rate: ``rate / (4 (1 - momentum)) E[1 / batch]
+        (E[|e|^2 |h|^2] - decay^2 |W|^2)`` with the least-squares classifier W, its errors e and extended features h; an
+        epoch's last batch may be smaller. The bracket is the trace of the covariance of an image's gradient, which is
+        ``e h^T + decay W`` and zero in the mean. Epochs that show each image once have less noise than that.
 
     Parameters
     ----------
@@ -74,8 +79,10 @@ def frozen_body(
         moment = fixed.T @ fixed / len(fixed) + decay * torch.eye(fixed.shape[1], dtype=torch.float64).to(fixed)
         optimum = torch.linalg.solve(moment, fixed.T @ targets / len(fixed)).T
         errors = fixed @ optimum.T - targets
-        spread = (errors.square().sum(dim=1) * fixed.square().sum(dim=1)).mean()
-        found = {"split_law": float(rate / (4 * batch * (1 - momentum)) * spread)}
+        spread = (errors.square().sum(dim=1) * fixed.square().sum(dim=1)).mean() - (decay * optimum).square().sum()
+        parts = batches(torch.arange(len(images)), batch, drop_last=settings.get("drop_last", False))
+        inverse = np.mean([1 / len(part) for part in parts])
+        found = {"split_law": float(rate / (4 * (1 - momentum)) * inverse * spread)}
         for name in ("split_sampling", "split_replaced", "split_batches"):
             W, velocity, deviations = optimum.clone(), torch.zeros_like(optimum), []
             for epoch in range(epochs):
@@ -92,6 +99,45 @@ def frozen_body(
                         deviations.append(0.5 * ((excess @ moment) * excess).sum())
             found[name] = float(torch.stack(deviations).mean())
     return found
+
+
+def continued_states(
+    network: Classifier,
+    images: Tensor,
+    labels: Tensor,
+    settings: dict[str, Any],
+    *,
+    steps: int,
+    seed: int,
+    member: int,
+) -> dict[str, list[State]]:
+    """Train copies of the network on at the same rate and return what they pass through.
+
+    Parameters
+    ----------
+    network, images, labels, settings
+        As in `frozen_body`.
+    steps : int
+        For how many steps, rounded up to whole epochs.
+
+    Returns
+    -------
+    dict
+        ``continued_batches``, with batches as before, and ``continued_whole``, with all images in each: up to twenty
+        states, evenly spaced over the second half of the epochs.
+    """
+    keys = ("loss", "learning_rate", "momentum", "weight_decay")
+    drop_last = settings.get("drop_last", False)
+    states = {}
+    for name, batch in (("continued_batches", settings["batch"]), ("continued_whole", len(images))):
+        epochs = math.ceil(steps / len(batches(labels, batch, drop_last=drop_last)))
+        recipe = Recipe(
+            **{key: settings[key] for key in keys}, batch=batch, epochs=epochs, drops=(), drop_last=drop_last
+        )
+        record = np.unique(np.linspace(epochs // 2 + 1, epochs, CONTINUED_STATES).round().astype(int))
+        copied = copy.deepcopy(network).requires_grad_(True)
+        states[name] = list(train(copied, images, labels, recipe, record, seed=seed, member=member).values())
+    return states
 
 
 def _extended(features: Tensor) -> Tensor:

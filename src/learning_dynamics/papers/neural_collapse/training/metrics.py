@@ -38,6 +38,7 @@ def training(
     robustness_images: Count,
     notebook_decay: Positive,
     frozen_epochs: Natural,
+    continued_steps: Natural = 0,
     gigabytes: Positive = 4.0,
 ) -> pd.DataFrame:
     """Measure collapse at every recorded epoch of a training.
@@ -87,6 +88,9 @@ def training(
         What the notebook's weight decay adds to ``loss_nc1--notebook`` and ``loss_ls_perp--notebook``.
     `deviation.frozen_body`
         At the last recorded epoch at the full learning rate; under MSE.
+    continued_batches, continued_whole
+        From the last recorded epoch at the full learning rate on, L_LS^perp over L_LS of the network trained on at the
+        same rate, with batches as before and with all images in each: the mean over the second half of the steps.
     dead_features
         Share of features that vanish on every image.
     robustness
@@ -116,6 +120,8 @@ def training(
         The weight decay of the terms ``--notebook``, in units of the trained one.
     frozen_epochs : int
         For how many epochs the last layer is trained on the frozen body; 0 for not at all.
+    continued_steps : int
+        For how many steps the network is trained on, with batches as before and with whole ones; 0 for not at all.
     gigabytes : float
         What one pass through the network, and what the features of all images, may occupy; batches follow from it.
     """
@@ -135,8 +141,9 @@ def training(
             if point in chosen or (error == 0 and not without_error):
                 rows += bench.robustness()
             without_error |= error == 0
-            if point == full_rate and frozen_epochs and trajectory.settings["loss"] == "mse":
-                rows += bench.frozen(frozen_epochs, member)
+            if point == full_rate and trajectory.settings["loss"] == "mse":
+                rows += bench.frozen(frozen_epochs, member) if frozen_epochs else []
+                rows += bench.continued(continued_steps, member) if continued_steps else []
             found += [(bench.data, member, int(epoch), *row) for row in rows]
     declared = [column.name for column in training.columns]
     return pd.DataFrame(found, columns=declared)
@@ -240,6 +247,28 @@ class _Bench:
         seed = self.settings["seed"]
         found = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
         return [_scalar("train", name, value) for name, value in found.items()]
+
+    def continued(self, steps: int, member: int) -> list[Row]:
+        """Return the deviation as a share of L_LS where the network is trained on; another state is loaded then."""
+        from learning_dynamics.dynamics.training import arithmetic
+        from learning_dynamics.papers.neural_collapse.training import passes
+        from learning_dynamics.papers.neural_collapse.training.deviation import continued_states
+
+        images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
+        states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
+        rows = []
+        for name, passed in states.items():
+            shares = []
+            for state in passed:
+                self.load(state)
+                with arithmetic():
+                    layer = passes.LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
+                    found = passes.measure(layer)
+                classifier = passes.extended_classifier(self.network)
+                terms = collapse.decomposition(found.within, found.means, classifier, self.decays[""], self.algebra)
+                shares.append(terms["loss_ls_perp"] / (terms["loss_nc1"] + terms["loss_nc23"]))
+            rows.append(_scalar("train", name, np.mean(shares)))
+        return rows
 
     def robustness(self) -> list[Row]:
         """Return how far test images are from a change of decision, by DeepFool and by known crossings."""
