@@ -58,6 +58,12 @@ def at_zero_error(values: pd.DataFrame, table: Table) -> pd.Series:
     return found
 
 
+def without_error(values: pd.DataFrame, table: Table, until: float = np.inf) -> pd.DataFrame:
+    """Return a quantity from the end of train errors on, up to an epoch; nan elsewhere."""
+    epochs = values.index.to_numpy()[:, None]
+    return values.where((epochs >= zero_error_epochs(table).to_numpy()) & (epochs <= until))
+
+
 def over_trainings(trainings: Sequence[Table], read: Callable[[Table], pd.Series | np.ndarray]) -> Draws:
     """Return what `read` finds in each table, a number for each seed, one table after the other."""
     return np.concatenate([np.asarray(read(table), dtype=float) for table in trainings])

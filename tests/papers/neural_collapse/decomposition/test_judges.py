@@ -154,6 +154,31 @@ def test_both_weight_decays_have_their_own_terms():
     assert shares["trained"] == pytest.approx(0.05 * 10**-1.2 / (0.1 * 10**-0.3 + 0.1 * 10**-2.0))
 
 
+def test_falls_may_be_counted_from_the_end_of_train_errors_on():
+    found = support.evaluation("neural_collapse", "nc23_vanishes_first", trainings(), since="zero_error")
+    assert found.judgement.headline.value == pytest.approx(2.0 - 1.2)  # a decade of epochs, 10 to 100
+    assert found.verdict == "reproduced"
+    tables = trainings()
+    for place in range(3):  # what is lost before says nothing then
+        altered.put(tables, "trainings", "loss_nc23", 1e-9, place, epoch=1)
+    assert altered.verdict("nc23_vanishes_first", tables, since="zero_error") == "reproduced"
+    assert altered.verdict("nc23_vanishes_first", tables) == "refused"
+
+
+def test_a_deviation_is_told_from_the_end_of_train_errors_on_under_both_decays():
+    tables = trainings()
+    for quantity, share in (("loss_ls_perp", 3.0), ("loss_ls_perp--notebook", 4.0)):
+        suffix = quantity.removeprefix("loss_ls_perp")
+        for epoch, by in ((3, 10.0), (30, 1.0)):
+            table = tables["trainings"][1]
+            least = sum(table.loc[altered.rows_of(table, f"loss_{term}{suffix}", epoch=epoch, seed=0), "value"].item()
+                        for term in ("nc1", "nc23"))  # fmt: skip
+            altered.put(tables, "trainings", quantity, share * by * least, 1, epoch=epoch, seed=0)
+    facts = support.evaluation("neural_collapse", "nc23_vanishes_first", tables).facts
+    assert (facts["trained_share"], facts["notebook_share"]) == pytest.approx((3.0, 4.0))
+    assert support.evaluation("neural_collapse", "deviation_split", tables).facts["most"] == pytest.approx(3.0)
+
+
 @pytest.mark.parametrize(
     ("quantity", "passes", "refused"),
     [("split_batches", 1.2, 0.03), ("split_batches", 0.8, 3.0), ("split_replaced", 1.15, 1.6),

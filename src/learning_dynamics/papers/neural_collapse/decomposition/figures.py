@@ -19,9 +19,16 @@ from learning_dynamics.papers.neural_collapse.panels import (
     title_of,
     training_grid,
 )
-from learning_dynamics.papers.neural_collapse.trainings import SUFFIXES, Decay, at_the_drop, by_seed, first_drop
+from learning_dynamics.papers.neural_collapse.trainings import (
+    SUFFIXES,
+    Decay,
+    at_the_drop,
+    by_seed,
+    first_drop,
+    without_error,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
-from learning_dynamics.tidy import Table, settings_of
+from learning_dynamics.tidy import Quantity, Table, settings_of
 
 TERMS = {
     "loss_nc1": (r"$\mathcal{L}_{\mathrm{NC1}}$", "blue"),
@@ -29,9 +36,9 @@ TERMS = {
     "loss_ls_perp": (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
 }
 PARTS = {
-    "split_sampling": ("sampling of batches", "blue"),
+    "split_sampling": ("sampling of batches, as the last layer alone sees it", "blue"),
     "split_batches": ("statistics of batches", "orange"),
-    "loss_ls_perp": ("motion of features", "purple"),
+    "loss_ls_perp": ("features that move", "purple"),
 }
 
 
@@ -40,8 +47,9 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
 
     Shares of $L_{LS}$, stacked up to $L_{LS}^\perp$ of the network at the last recorded epoch at the full learning
     rate, one bar for each seed. Lowest, a sliver: the last layer trained on with a frozen body in evaluation mode,
-    where only the sampling of batches is left. Then what is added by batch norm in training mode, the body still
-    frozen, and by features that move. {recipe}
+    where the sampling of batches is left, as the last layer alone sees it. Then what is added by batch norm in training
+    mode, the body still frozen, and by features that move, as they do because batches are sampled, too. Lines: the
+    range of the network's share over the recorded epochs from the end of train errors to that epoch. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     labels, place = [], 0
@@ -53,6 +61,9 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
             upto = at_the_drop([table], quantity) / least
             axis.bar(places, upto - below, bottom=below, width=0.8, color=COLOURS[colour], label=label)
             below = upto
+        share = by_seed(table, "loss_ls_perp") / (by_seed(table, "loss_nc1") + by_seed(table, "loss_nc23"))
+        passed = without_error(share, table, until=first_drop(table))
+        axis.vlines(places, passed.min(), passed.max(), color=COLOURS["black"], lw=1.0)
         labels.append((float(places.mean()), title_of(place_of(table))))
         place = int(places[-1]) + 2
     axis.set_xticks([where for where, _ in labels], [name for _, name in labels])
@@ -65,57 +76,90 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
         "batches": float(np.median(at_the_drop(trainings, "split_batches") / whole)),
     }
     alt = (
-        "Stacked bars: sampling of batches makes {sampling:.1g} of the deviation, with the statistics of batches "
-        "{batches:.1g}, with the motion of features all of it (medians)."
+        "Stacked bars: sampling, as the last layer sees it, makes {sampling:.1g} of the deviation, with the statistics "
+        "of batches {batches:.1g}, with features that move all of it (medians)."
     )
     return Drawn(figure, shares | {"recipe": recipe(trainings)}, alt)
 
 
-def deviation_over(rates: Table, batches: Table, plain: Table) -> Drawn:
-    r"""What holds a network's classifier off the least-squares one, over learning rates, batches and normalisation.
+CONTINUED = {
+    "continued_batches": ("network, batches", "purple"),
+    "continued_whole": ("network, whole batches", "green"),
+}
+FROZEN = {
+    "split_batches": ("last layer, batches and their statistics", "orange"),
+    "split_sampling": ("last layer, sampling of batches", "blue"),
+}
 
-    $L_{LS}^\perp$ of a VGG over its $L_{LS}$ at the last recorded epoch at the full learning rate (purple, top), and
-    what is left of it when the last layer is trained on with a frozen body: in training mode, where batch norm depends
-    on the batch (orange), and in evaluation mode (blue). Right: the network without batch norm, whose two frozen bodies
-    are one. Dashed: the first order in the learning rate of what batches drawn with replacement leave. Lines: geometric
-    mean over {seeds} seeds, dots: seeds. Over rates batches have {batch} images; over batches the rate is {rate:g}.
-    Epoch {epoch}; weight decay {decay:g}, momentum {momentum:g}.
+
+def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Drawn:
+    r"""What holds a classifier off the least-squares one, over learning rates, batches and normalisation.
+
+    $L_{LS}^\perp$ of a VGG over its $L_{LS}$, from epoch {epoch} on, at the full learning rate. Purple and green: the
+    network trained on for {steps} steps, with batches as before and with all images in each; mean over the second half.
+    Orange and blue: the last layer alone trained on, its body frozen, in training mode, where batch norm depends on the
+    batch, and in evaluation mode: the sampling of batches, as the last layer alone sees it. Dashed: the first order in
+    the learning rate of what batches drawn with replacement leave of it. Lines: geometric mean over {seeds} seeds,
+    dots: seeds. Over rates batches have {batch} images; over batches the rate is {rate:g}. Weight decay {decay:g},
+    momentum {momentum:g}.
     """
     swept = {"learning_rate": r"learning rate $\eta$", "batch": "images in a batch $B$"}
-    titles = {"with batch norm": (rates, "learning_rate"), "with batch norm ": (batches, "batch"),
-              "without batch norm": (plain, "learning_rate")}  # fmt: skip
-    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.6), sharey=True)
-    shares = {}
-    for axis, (title, (table, setting)) in zip(axes, titles.items(), strict=True):
-        axis.set(xscale="log", yscale="log", xlabel=swept[setting], title=title.strip())
-        values = settings_of(table)[setting]
-        members = [[table[table[setting] == value]] for value in values]
-        least = [at_the_drop(one, "loss_nc1") + at_the_drop(one, "loss_nc23") for one in members]
-        below = None
-        for quantity, (label, colour) in PARTS.items():
-            share = np.array([at_the_drop(one, quantity) / whole for one, whole in zip(members, least, strict=True)])
-            middle = np.exp(np.log(share).mean(axis=1))
-            axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
-            axis.plot(values, middle, color=COLOURS[colour], label=label)
-            if below is not None:
-                axis.fill_between(values, below, middle, color=COLOURS[colour], alpha=0.2, linewidth=0)
-            below = middle
-        shares[title] = middle
-        law = np.array([at_the_drop(one, "split_law") / whole for one, whole in zip(members, least, strict=True)])
-        axis.plot(values, np.exp(np.log(law).mean(axis=1)), color=COLOURS["black"], ls=DASHED, lw=1.0,
-                  label="first order, with replacement")  # fmt: skip
-        axis.set_xticks(values[::2], [f"{value:g}" for value in values[::2]])
-        axis.set_xticks([], minor=True)
-    axes[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
+    whole = {}
+    for row, title, over_rates, over_batches in (
+        (axes[0], "with batch norm", rates, batches),
+        (axes[1], "without batch norm", plain, plain_batches),
+    ):
+        members = _members(over_rates, "learning_rate")
+        shared = {settings_of(over_rates)["batch"]: members[settings_of(over_batches)["learning_rate"]]}
+        for axis, setting, drawn in (
+            (row[0], "learning_rate", members),
+            (row[1], "batch", _members(over_batches, "batch") | shared),
+        ):
+            values = sorted(drawn)
+            axis.set(xscale="log", yscale="log", title=title)
+            for quantity, (label, colour) in (CONTINUED | FROZEN).items():
+                share = np.array([_share(drawn[value], quantity) for value in values])
+                middle = np.exp(np.log(share).mean(axis=1))
+                axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
+                axis.plot(values, middle, color=COLOURS[colour], label=label)
+                whole[title, setting, quantity] = middle
+            law = np.array([_share(drawn[value], "split_law") for value in values])
+            axis.plot(values, np.exp(np.log(law).mean(axis=1)), color=COLOURS["black"], ls=DASHED, lw=1.0,
+                      label="last layer, first order, with replacement")  # fmt: skip
+            axis.set_xticks(values, [f"{value:g}" for value in values])
+            axis.set_xticks([], minor=True)
+        row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
+    for axis, name in zip(axes[1], swept.values(), strict=True):
+        axis.set_xlabel(name)
     shared_legend(figure, columns=2)
-    low, high = (float(shares["with batch norm"][end]) for end in (0, -1))
-    alt = "Three panels: the deviation grows from {low:.2g} to {high:.2g} of the least-squares loss with the rate."
     settings = settings_of(rates)
-    facts = {"low": low, "high": high, "rate": settings_of(batches)["learning_rate"]}
     epochs = rates["epoch"].to_numpy()
-    facts |= {"epoch": int(epochs[epochs <= first_drop(rates)].max())}
-    facts |= {"decay": settings["weight_decay"], **{name: settings[name] for name in ("seeds", "batch", "momentum")}}
-    return Drawn(figure, facts, alt)
+    facts = {"epoch": int(epochs[epochs <= first_drop(rates)].max()), "rate": settings_of(batches)["learning_rate"]}
+    facts |= {"steps": settings["continued_steps"], "decay": settings["weight_decay"]}
+    facts |= {name: settings[name] for name in ("seeds", "batch", "momentum")}
+    left = {
+        mode: float(np.median(whole[title, "batch", "continued_whole"] / whole[title, "batch", "continued_batches"]))
+        for mode, title in (("normalised", "with batch norm"), ("plain", "without batch norm"))
+    }
+    alt = (
+        "Four panels: whole batches leave {normalised:.1g} of the deviation of a network with batch norm, {plain:.1g} "
+        "of one without (medians over batches)."
+    )
+    return Drawn(figure, facts | left, alt)
+
+
+def _members(table: Table, setting: str) -> dict[float, Table]:
+    """Return the members of a sweep by the value of what is swept."""
+    return {value: table[table[setting] == value] for value in settings_of(table)[setting]}
+
+
+def _share(table: Table, quantity: Quantity) -> np.ndarray:
+    """Return a deviation over L_LS at the last recorded epoch at the full rate, for each seed."""
+    values = at_the_drop([table], quantity)
+    if quantity in CONTINUED:  # shares of the L_LS that the network goes on to have
+        return values
+    return values / (at_the_drop([table], "loss_nc1") + at_the_drop([table], "loss_nc23"))
 
 
 CONVENTIONS: dict[Decay, str] = {
