@@ -107,7 +107,8 @@ def equation_6(features: Table) -> Finding:
     "means kept; no weight decay",
     correction=r"$L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes where $\Sigma_W \to 0$ and where "
     r"$\Sigma_W \to \infty$: each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. "
-    r"Smaller variability lowers a summand where $\omega_j^2 > C$ alone; far enough towards zero it lowers them all.",
+    r"Smaller variability lowers a summand where $\omega_j^2 > C$ alone; far enough towards zero it lowers them all. "
+    r"It also vanishes beside noise that stays, in directions in which class means do not differ.",
 )
 def nc1_term_and_variability(features: Table) -> Finding:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and tends to
@@ -154,8 +155,8 @@ def nc1_term_and_variability(features: Table) -> Finding:
     scope="renormalised Gaussian features of three sizes, their deviations within classes a thousandth of the "
     "smallest difference between class means; no weight decay",
     correction=r"$L_{NC2/3} \to 0$ as $\Sigma_W \to 0$ for any class means of rank $C-1$. Where $\Sigma_W$ is a "
-    r"multiple of the identity the classifier then tends to $\bar M^\dagger$, which is a simplex frame, and a multiple "
-    r"of $\bar M^\top$, only where $\bar M$ is a simplex frame already.",
+    r"multiple of the identity the classifier then tends to $\bar M^\dagger$, which for $C \geq 3$ is a simplex frame, "
+    r"and a multiple of $\bar M^\top$, only where $\bar M$ is a simplex frame already; two classes always make one.",
 )
 def nc23_term_and_simplex(features: Table) -> Finding:
     r"""$L_{NC2/3}$ is a semi-metric of the distance from NC2 and NC3: where it is small, class means and classifiers
