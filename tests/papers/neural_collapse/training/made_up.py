@@ -25,6 +25,8 @@ CURVES = {
     ("train", "split_batches"): (0.02, 1.2),
     ("train", "split_replaced"): (0.00105, 1.2),
     ("train", "split_law"): (0.001, 1.2),
+    ("train", "continued_batches"): (0.4, 0.0),
+    ("train", "continued_whole"): (0.05, 0.0),
     ("test", "robustness"): (0.05, -0.5),
     ("test", "robustness_crossing"): (0.3, 0.0),
     ("test", "robustness_smallest"): (0.05, -0.3),
