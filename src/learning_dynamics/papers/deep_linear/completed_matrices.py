@@ -1,4 +1,4 @@
-"""What is measured of a completed matrix: its errors, its nuclear norm and its effective rank."""
+"""Errors, nuclear norm and effective rank of completed matrices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from learning_dynamics.measures.spectra import effective_rank, singular_values
 
 
 def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
-    """Return errors, nuclear norm and effective rank of completed matrices, over leading axes; nan for what diverged.
+    """Return errors, nuclear norm and effective rank over leading axes of completed matrices; nan where W diverged.
 
     Quantities
     ----------
@@ -29,12 +29,12 @@ def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str,
     W = np.where(finite[..., None, None], W, truth)
     squares = (W - truth) ** 2
     spectrum, true_spectrum = singular_values(W), singular_values(truth)
-    measured = {
+    quantities = {
         "error": squares.mean(axis=(-2, -1)),
         "train_loss": np.sum(mask * squares, axis=(-2, -1)) / mask.sum(axis=(-2, -1)),
         "nuclear_norm": spectrum.sum(axis=-1),
         "effective_rank": effective_rank(spectrum),
     }
-    measured = {name: np.where(finite, values, np.nan) for name, values in measured.items()}
-    known = {"true_nuclear_norm": true_spectrum.sum(axis=-1), "true_effective_rank": effective_rank(true_spectrum)}
-    return measured | known
+    quantities = {name: np.where(finite, values, np.nan) for name, values in quantities.items()}
+    of_truth = {"true_nuclear_norm": true_spectrum.sum(axis=-1), "true_effective_rank": effective_rank(true_spectrum)}
+    return quantities | of_truth

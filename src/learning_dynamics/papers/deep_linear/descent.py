@@ -33,7 +33,7 @@ def descend(
         A member whose end-to-end matrix leaves this Frobenius norm stays where it is: it has diverged.
     """
     current = [layer.copy() for layer in layers]
-    kept: list[Layers] = []
+    snapshots: list[Layers] = []
     step = 0
     for until in record:
         while step < until:
@@ -43,5 +43,5 @@ def descend(
             current = [layer - learning_rate * (moving * change)
                        for layer, change in zip(current, changes, strict=True)]  # fmt: skip
             step += 1
-        kept.append([layer.copy() for layer in current])
-    return kept
+        snapshots.append([layer.copy() for layer in current])
+    return snapshots

@@ -1,4 +1,4 @@
-"""How depths, and what they are held against, are drawn."""
+"""Colours and legends of depths, and medians with their draws."""
 
 from __future__ import annotations
 

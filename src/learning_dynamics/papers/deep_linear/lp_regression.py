@@ -99,12 +99,12 @@ def descend(
             power = np.abs(residual) ** (exponent - 2) if exponent != 2 else np.ones_like(residual)
             current = np.mean(power * residual**2, axis=1)
             losses[running, step] = current
-            reached, lost = current <= target, ~(current < 1e6 * losses[running, 0])
-            if reached.any() or lost.any():
+            reached, diverged = current <= target, ~(current < 1e6 * losses[running, 0])
+            if reached.any() or diverged.any():
                 iterations[running[reached]] = step
-                on = ~(reached | lost)
-                running, row, scalars, rate = running[on], row[on], scalars[on], rate[on]
-                weights, residual, power = weights[on], residual[on], power[on]
+                active = ~(reached | diverged)
+                running, row, scalars, rate = running[active], row[active], scalars[active], rate[active]
+                weights, residual, power = weights[active], residual[active], power[active]
                 if not len(running):
                     break
             slope = exponent * (power * residual) @ X / len(Y)
@@ -114,8 +114,8 @@ def descend(
                 row = _end_to_end_step(row, slope, rate, depth)
     # after its end a run keeps its last loss
     last = np.where(np.isnan(losses), 0, np.arange(max_steps + 1)).max(axis=1)
-    kept = np.minimum(np.arange(max_steps + 1), last[:, None])
-    losses = np.take_along_axis(losses, kept, axis=1)
+    records = np.minimum(np.arange(max_steps + 1), last[:, None])
+    losses = np.take_along_axis(losses, records, axis=1)
     return Descent(losses, iterations)
 
 
@@ -123,14 +123,14 @@ def _network_step(
     row: np.ndarray, scalars: np.ndarray, slope: np.ndarray, rate: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """One step on the layers; `slope` is the gradient with respect to the end-to-end weights."""
-    along = np.sum(slope * row, axis=1, keepdims=True)
-    others = np.stack([np.delete(scalars, j, axis=1).prod(axis=1) for j in range(scalars.shape[1])], axis=1) \
+    inner = np.sum(slope * row, axis=1, keepdims=True)
+    other_products = np.stack([np.delete(scalars, j, axis=1).prod(axis=1) for j in range(scalars.shape[1])], axis=1) \
         if scalars.shape[1] else scalars  # fmt: skip
-    return row - rate * slope * scalars.prod(axis=1, keepdims=True), scalars - rate * along * others
+    return row - rate * slope * scalars.prod(axis=1, keepdims=True), scalars - rate * inner * other_products
 
 
 def _end_to_end_step(weights: np.ndarray, slope: np.ndarray, rate: np.ndarray, depth: int) -> np.ndarray:
     size = np.linalg.norm(weights, axis=1, keepdims=True)
     direction = weights / size
-    along = np.sum(slope * direction, axis=1, keepdims=True) * direction
-    return weights - rate * size ** (2 - 2 / depth) * (slope + (depth - 1) * along)
+    parallel = np.sum(slope * direction, axis=1, keepdims=True) * direction
+    return weights - rate * size ** (2 - 2 / depth) * (slope + (depth - 1) * parallel)

@@ -35,12 +35,12 @@ def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layer
     below = [layers[0]]
     for layer in layers[1:-1]:
         below.append(layer @ below[-1])
-    found: Layers = []
-    carried = gradient
+    gradients: Layers = []
+    backward = gradient
     for j in range(len(layers) - 1, 0, -1):
-        found.append(carried @ np.swapaxes(below[j - 1], -1, -2))
-        carried = np.swapaxes(layers[j], -1, -2) @ carried
-    return [carried, *reversed(found)]
+        gradients.append(backward @ np.swapaxes(below[j - 1], -1, -2))
+        backward = np.swapaxes(layers[j], -1, -2) @ backward
+    return [backward, *reversed(gradients)]
 
 
 def imbalance(layers: Sequence[np.ndarray]) -> np.ndarray:
@@ -117,7 +117,7 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
 
     sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule; shape
-    (d_N d_0, d_N d_0). Of balanced layers it is `preconditioner` of their product.
+    (d_N d_0, d_N d_0). For balanced layers it equals `preconditioner` of their product.
     """
     total = np.zeros(())
     for j in range(len(layers)):
@@ -147,8 +147,8 @@ def preconditioner_factors(left: np.ndarray, right: np.ndarray, depth: int) -> n
 def singular_value_rates(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
     """Return d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T> over leading axes, shape (..., min(d_N, d_0))."""
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
-    along = np.einsum("...ir,...ij,...rj->...r", U, gradient, Vt)
-    return -depth * values ** (2 - 2 / depth) * along
+    projections = np.einsum("...ir,...ij,...rj->...r", U, gradient, Vt)
+    return -depth * values ** (2 - 2 / depth) * projections
 
 
 def pack(layers: Sequence[np.ndarray]) -> np.ndarray:

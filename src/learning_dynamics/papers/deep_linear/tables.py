@@ -13,7 +13,7 @@ OBSERVED = Column("observed", "int", "number of observed entries", draw=True)
 CONVERGED = Column("converged", "bool", "whether the training loss reached the one asked for")
 
 
-def completed(table: Table, quantity: Quantity, scale: float) -> np.ndarray:
+def network_values(table: Table, quantity: Quantity, scale: float) -> np.ndarray:
     """Return a quantity of completed matrices by draw, at one scale and the smallest learning rate.
 
     Draws that did not reach the training loss are nan: they decide nothing.
@@ -23,6 +23,6 @@ def completed(table: Table, quantity: Quantity, scale: float) -> np.ndarray:
     return np.where(rows["converged"], rows["value"], np.nan)
 
 
-def of_draws(table: Table, quantity: Quantity) -> np.ndarray:
+def minimiser_values(table: Table, quantity: Quantity) -> np.ndarray:
     """Return a quantity of nuclear-norm minimisers by draw."""
     return select(table, quantity).sort_values("draw")["value"].to_numpy()

@@ -33,9 +33,9 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Fi
     """
 
     def judge(table: Table) -> Checks:
-        yield from _speedups_within(at_least, table, steps)
+        yield from _speedup_checks(at_least, table, steps)
 
-    return Finding(judge, fourth, {"the same at p = 2": second, "depth 1 against itself": _alike(fourth)})
+    return Finding(judge, fourth, {"the same at p = 2": second, "depth 1 against itself": _with_speedup(fourth)})
 
 
 @claim("Acceleration by depth, the other side", origin="ours", scope=SCOPE, empirical=True)
@@ -48,9 +48,9 @@ def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positiv
     """
 
     def judge(table: Table) -> Checks:
-        yield from _speedups_within(at_most, table, steps)
+        yield from _speedup_checks(at_most, table, steps)
 
-    rivals = {"the same at p = 4": fourth, "depth 2 alone is twice as fast": _alike(second, 2.0, deepest=2)}
+    rivals = {"the same at p = 4": fourth, "depth 2 alone is twice as fast": _with_speedup(second, 2.0, deepest=2)}
     return Finding(judge, second, rivals)
 
 
@@ -90,11 +90,11 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
 
     def judge(tables: Sequence[Table]) -> Checks:
         for table in tables:
-            yield from _speedups_within(at_least, table, steps, deepest=2, on=f", {_features(table)} features")
+            yield from _speedup_checks(at_least, table, steps, deepest=2, on=f", {_features(table)} features")
 
     def means(tables: Sequence[Table], depth: int) -> str:
-        found = [speedup.value for table in tables for each, speedup, _ in _speedups(table) if each == depth]
-        return ", ".join(f"{value:.3g}" for value in found)
+        speedups = [speedup.value for table in tables for layers, speedup, _ in _speedups(table) if layers == depth]
+        return ", ".join(f"{value:.3g}" for value in speedups)
 
     facts = {
         "features": ", ".join(map(str, map(_features, fourth))),
@@ -102,7 +102,7 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
         "threes": means(fourth, 3),
         "seconds": means(second, 2),
     }
-    rivals = {"the same at p = 2": second, "depth 1 against itself": [_alike(table) for table in fourth]}
+    rivals = {"the same at p = 2": second, "depth 1 against itself": [_with_speedup(table) for table in fourth]}
     return Finding(judge, fourth, rivals, facts=facts, scaled=lambda tables, _factor: tables)
 
 
@@ -125,9 +125,9 @@ def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Find
     """
 
     def judge(table: Table) -> Checks:
-        yield from _speedups_within(at_most, table, steps)
+        yield from _speedup_checks(at_most, table, steps)
 
-    rivals = {"as from small starts": small, "depth 2 alone is twice as fast": _alike(large, 2.0, deepest=2)}
+    rivals = {"as from small starts": small, "depth 2 alone is twice as fast": _with_speedup(large, 2.0, deepest=2)}
     facts = {"start": settings_of(large)["start"], "other": settings_of(small)["start"]}
     return Finding(judge, large, rivals, facts=facts)
 
@@ -156,7 +156,7 @@ def accelerates_for_p_above_2(samples: Table) -> Finding:
 
     def judge(by_exponent: dict[float, np.ndarray]) -> Checks:
         for exponent, gain in by_exponent.items():
-            yield _kept(
+            yield _check_median(
                 at_least,
                 f"power of kappa with which the speed-up grows, p = {exponent:g}",
                 gain,
@@ -208,7 +208,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
 
     def judge(law: Callable[[float, int], float]) -> Checks:
         for (exponent, depth), (powers, _) in cells.items():
-            yield _kept(
+            yield _check_median(
                 equal,
                 f"power of kappa with which steps grow, depth {depth}, p = {exponent:g}",
                 powers,
@@ -239,55 +239,57 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
     )
 
 
-def _kept(check: Callable[..., Check], name: str, powers: np.ndarray, *against: float, **options: Any) -> Check:
-    """Return a check on the median over starts at which every rate was stable; others are counted as left out."""
-    known = np.isfinite(powers)
+def _check_median(
+    check: Callable[..., Check], name: str, powers: np.ndarray, *reference: float, **options: Any
+) -> Check:
+    """Return a check on the median over starts with a stable rate for every kappa; others are counted as left out."""
+    stable = np.isfinite(powers)
     return check(
-        name, median(powers[known]), *against, **options, left_out={"no stable learning rate": int(np.sum(~known))}
+        name, median(powers[stable]), *reference, **options, left_out={"no stable learning rate": int(np.sum(~stable))}
     )
 
 
-def _grid(table: Table) -> float:
+def _grid_ratio(table: Table) -> float:
     rates = np.sort(select(table, "iterations")["learning_rate"].unique())
     return float(rates[1] / rates[0])
 
 
 def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:
-    """Return for each deeper network the geometric mean of its speed-ups over starts, and the optima behind it.
+    """Return depth, geometric mean of the speed-ups over starts, and extreme optima, for each deeper network.
 
-    A start that reaches the tolerance at no rate makes the estimate nan, and with it the check undecided.
+    A start that reaches the tolerance at no rate makes the estimate nan, and the check undecided.
     """
     optima: dict[int, list[Optimum]] = {}
-    for (depth, _), each in select(table, "iterations", rule="network").groupby(["depth", "seed"]):
-        optima.setdefault(int(depth), []).append(optimum(each["learning_rate"], each["value"]))
-    steps = {depth: np.array([each.value for each in found]) for depth, found in optima.items()}
-    found = []
+    for (depth, _), runs in select(table, "iterations", rule="network").groupby(["depth", "seed"]):
+        optima.setdefault(int(depth), []).append(optimum(runs["learning_rate"], runs["value"]))
+    steps = {depth: np.array([best.value for best in at_depth]) for depth, at_depth in optima.items()}
+    speedups = []
     for depth in sorted(optima):
         if depth == 1:
             continue
         logs = mean(np.log(steps[1] / steps[depth]))
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
-        of_ratio = Estimate(value, lower, upper, logs.draws, "geometric mean (t of logarithms)", logs.missing)
-        found.append((depth, of_ratio, _extremes(optima[1]) + _extremes(optima[depth])))
-    return found
+        speedup = Estimate(value, lower, upper, logs.draws, "geometric mean (t of logarithms)", logs.missing)
+        speedups.append((depth, speedup, _extremes(optima[1]) + _extremes(optima[depth])))
+    return speedups
 
 
 def _extremes(optima: list[Optimum]) -> list[Optimum]:
-    """Return of several optima the lowest and the highest: the ones nearest the edges of the grid."""
-    ordered = sorted(optima, key=lambda each: each.at)
+    """Return the lowest and the highest of several optima, those nearest the edges of the grid."""
+    ordered = sorted(optima, key=lambda best: best.at)
     return [ordered[0]] if ordered[0] == ordered[-1] else [ordered[0], ordered[-1]]
 
 
-def _speedups_within(
+def _speedup_checks(
     bound: Callable[..., Check], table: Table, steps: float, *, deepest: float = np.inf, on: str = ""
 ) -> list[Check]:
-    """Return for each depth beyond one whether it saves iterations, by more than the grid of rates could mislead."""
+    """Return a check for each depth beyond one: does it save iterations, by more than the grid of rates explains?"""
     return [
         at_optimum(
             bound(
                 f"iterations at depth 1 over iterations at depth {depth}{on}",
                 speedup,
-                _grid(table) ** steps,
+                _grid_ratio(table) ** steps,
                 because="ratio of neighbouring learning rates",
             ),
             *optima,
@@ -297,8 +299,8 @@ def _speedups_within(
     ]
 
 
-def _alike(table: Table, faster: float = 1.0, deepest: float = np.inf) -> Table:
-    """Return the table as it would be if deeper networks took depth 1's iterations, or so many times fewer.
+def _with_speedup(table: Table, factor: float = 1.0, deepest: float = np.inf) -> Table:
+    """Return the table as it would be if deeper networks took depth 1's iterations, divided by a factor.
 
     Networks deeper than `deepest` stay as they are.
     """
@@ -306,5 +308,5 @@ def _alike(table: Table, faster: float = 1.0, deepest: float = np.inf) -> Table:
     shallow = select(table, "iterations", rule="network", depth=1).set_index(["seed", "learning_rate"])["value"]
     deep = (altered["quantity"] == "iterations") & (altered["rule"] == "network") & altered["depth"].between(2, deepest)
     keys = list(zip(altered.loc[deep, "seed"], altered.loc[deep, "learning_rate"], strict=True))
-    altered.loc[deep, "value"] = shallow.reindex(keys).to_numpy() / faster
+    altered.loc[deep, "value"] = shallow.reindex(keys).to_numpy() / factor
     return altered

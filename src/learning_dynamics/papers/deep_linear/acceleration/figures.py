@@ -35,15 +35,15 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
     for (curves, rates), table in zip(axes, (fourth, second), strict=True):
         settings = settings_of(table)
         power = f"{settings['exponent']:g}"
-        for (depth, rule), each in select(table, "excess", seed=start).groupby(["depth", "rule"]):
-            # up to where it is reached; the run stops there
-            shown = each[(each["value"] > settings["tolerance"]) & (each["value"] > 0)]
-            curves.plot(shown["iteration"], shown["value"], color=DEPTH_COLOURS[int(depth)],
+        for (depth, rule), rows in select(table, "excess", seed=start).groupby(["depth", "rule"]):
+            # up to the tolerance, where the run stops
+            curve = rows[(rows["value"] > settings["tolerance"]) & (rows["value"] > 0)]
+            curves.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[int(depth)],
                         ls="-" if rule == "network" else DASHED, lw=1.3)  # fmt: skip
         curves.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
-        for depth, each in select(table, "iterations", rule="network").groupby("depth"):
+        for depth, runs in select(table, "iterations", rule="network").groupby("depth"):
             # a start that never gets there counts as infinitely long
-            middle = each.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
+            middle = runs.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
             middle = middle[np.isfinite(middle)]
             rates.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[int(depth)], ms=4, lw=1.1)
             rates.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[int(depth)], mfc="none", ms=8)
@@ -93,14 +93,14 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     extra = 0.0
     p = np.linspace(min(table["exponent"].min() for table in deeper), max(table["exponent"].max() for table in deeper))
     for depth in depths:
-        right.plot(p, [power_of_stiffness(each, depth) for each in p], color=DEPTH_COLOURS[depth])
+        right.plot(p, [power_of_stiffness(exponent, depth) for exponent in p], color=DEPTH_COLOURS[depth])
         for table in deeper:
             if depth not in table["depth"].unique():
                 continue
             extra = max(extra, logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max()))
             for exponent, powers in powers_of_stiffness(table, depth).items():
-                beside = exponent + 0.06 * (depth - 3)
-                right.plot(np.full(len(powers), beside), powers, ".", color=DEPTH_COLOURS[depth], ms=4, mew=0)
+                place = exponent + 0.06 * (depth - 3)
+                right.plot(np.full(len(powers), place), powers, ".", color=DEPTH_COLOURS[depth], ms=4, mew=0)
     right.axhline(2, color=DEPTH_COLOURS[1], ls=DASHED)
     right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", ylim=(0.5, None))
     descent = Line2D([], [], color=DEPTH_COLOURS[1], ls=DASHED, label="depth 1")

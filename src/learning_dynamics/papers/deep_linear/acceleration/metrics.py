@@ -37,17 +37,17 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     grid, iterations, least = constants["learning_rate"], constants["iterations"], float(constants["least_loss"])
     labels = {"depth": constants["depth"], "rule": np.where(constants["end_to_end"] == 1, "end_to_end", "network")}
     members = constants["member"]
-    tried = rows({"iterations": np.where(iterations < 0, np.nan, iterations)},
+    by_rate = rows({"iterations": np.where(iterations < 0, np.nan, iterations)},
                  {"seed": members, "learning_rate": grid}, **labels, iteration=0)  # fmt: skip
     best = grid[np.where(iterations < 0, np.iinfo(np.int64).max, iterations).argmin(axis=1)]
     last = len(trajectory.time) - 1
     places = np.union1d(np.linspace(0, last, curve_points), np.geomspace(1, last, curve_points))
-    kept = np.unique(places.round().astype(int))
-    excess = trajectory.series["loss"][:, kept] / least - 1
-    curves = rows({"excess": excess}, {"seed": members, "iteration": kept}, **labels, learning_rate=best)
+    curve_iterations = np.unique(places.round().astype(int))
+    excess = trajectory.series["loss"][:, curve_iterations] / least - 1
+    curves = rows({"excess": excess}, {"seed": members, "iteration": curve_iterations}, **labels, learning_rate=best)
     features = rows({"features": np.full(len(members), float(constants["features"]))}, {"seed": members}, **labels,
                     learning_rate=np.nan, iteration=0)  # fmt: skip
-    return joined(lp_descent.columns, tried, curves, features)
+    return joined(lp_descent.columns, by_rate, curves, features)
 
 
 @columns(
@@ -73,9 +73,9 @@ def two_samples(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     labels = {name: constants[name] for name in ("depth", "exponent", "stiffness")}
     series = {name: values[:, 0] for name, values in trajectory.series.items()}
-    measured = {
+    quantities = {
         "steps": np.where(series["steps"] < 0, np.nan, series["steps"]),
         "learning_rate": np.where(series["steps"] < 0, np.nan, series["rate"]),
         "fewest": np.where(series["fewest"] < 0, np.nan, series["fewest"]),
     }
-    return joined(two_samples.columns, rows(measured, {"seed": constants["start"]}, **labels))
+    return joined(two_samples.columns, rows(quantities, {"seed": constants["start"]}, **labels))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-PATIENCE = 300  # times the fewest steps so far: a rate that needs more is not in proportion to any near it
+PATIENCE = 300  # times the fewest steps so far: a rate that needs more is not in proportion to its neighbours
 
 
 def steps_at_limit(
@@ -16,8 +16,7 @@ def steps_at_limit(
 
     The update is that of `lp_regression.descend` by the end-to-end rule; at depth 1 it is gradient descent. A rate is
     stable if it and the next `below` smaller ones all arrive, and none of them takes more than `slack` times the steps
-    that it would if steps were inversely proportional to rates. Larger ones that arrive have landed there by luck; with
-    those the fewest steps may be less.
+    that it would if steps were inversely proportional to rates. A larger rate may arrive by luck, with fewer steps.
 
     Parameters
     ----------
@@ -36,21 +35,21 @@ def steps_at_limit(
     fewest : int
         Over all rates that were tried; -1 if none arrived.
     """
-    found = np.full(len(rates), -1)
+    steps = np.full(len(rates), -1)
     fewest, limit = -1, cap
     for place in reversed(range(len(rates))):
-        found[place] = _steps(start, X, Y, exponent, depth, rates[place], target, limit)
-        arrived = found[place : place + below + 1]
-        if found[place] >= 0 and (fewest < 0 or found[place] < fewest):
-            fewest = int(found[place])
+        steps[place] = _steps(start, X, Y, exponent, depth, rates[place], target, limit)
+        neighbours = steps[place : place + below + 1]
+        if steps[place] >= 0 and (fewest < 0 or steps[place] < fewest):
+            fewest = int(steps[place])
             limit = min(cap, PATIENCE * max(fewest, 1))
         highest = place + below
-        if highest < len(rates) and np.all(arrived >= 0):
-            in_proportion = found[highest] * rates[highest] / rates[place : highest + 1]
-            if np.all(arrived <= slack * in_proportion):
+        if highest < len(rates) and np.all(neighbours >= 0):
+            in_proportion = steps[highest] * rates[highest] / rates[place : highest + 1]
+            if np.all(neighbours <= slack * in_proportion):
                 if highest == len(rates) - 1:
                     break
-                return int(found[highest]), float(rates[highest]), fewest
+                return int(steps[highest]), float(rates[highest]), fewest
     return -1, 0.0, fewest
 
 
@@ -76,11 +75,11 @@ def _steps(start, X, Y, exponent, depth, rate, target, cap):
             return step
         if not loss < 1e6 * first:
             return -1
-        size, along = 0.0, 0.0
+        size, inner = 0.0, 0.0
         for k in range(features):
             size += weights[k] ** 2
-            along += weights[k] * slope[k]
+            inner += weights[k] * slope[k]
         factor = rate * size ** (1 - 1 / depth)
         for k in range(features):
-            weights[k] -= factor * (slope[k] + (depth - 1) * along / size * weights[k])
+            weights[k] -= factor * (slope[k] + (depth - 1) * inner / size * weights[k])
     return -1

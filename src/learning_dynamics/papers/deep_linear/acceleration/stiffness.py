@@ -18,16 +18,16 @@ def power_of_stiffness(exponent: float, depth: int) -> float:
 
 
 def logarithm_at_depth_two(depth: int, first: float, last: float) -> float:
-    """What the mean power between two kappa has beside that: at depth 2 the time is log kappa instead of a power."""
+    """What a logarithm adds to the mean power between two kappa: at depth 2 the time grows as log kappa."""
     return float(np.log(np.log(last) / np.log(first)) / np.log(last / first)) if depth == 2 else 0.0
 
 
 def powers_of_stiffness(samples: Table, depth: int) -> dict[float, np.ndarray]:
-    """Return by exponent the power of kappa with which steps grow, one a start; nan if a rate was not stable."""
-    found = {}
+    """Return the power of kappa with which steps grow, by exponent and start; nan where a rate was not stable."""
+    powers = {}
     for exponent, rows in select(samples, "steps", depth=depth).groupby("exponent"):
         wide = rows.pivot_table(index="stiffness", columns="seed", values="value", dropna=False)
         kappa, logs = np.log(wide.index.to_numpy()), np.log(wide.to_numpy())
         centred = kappa - kappa.mean()
-        found[float(exponent)] = centred @ logs / (centred @ centred)
-    return found
+        powers[float(exponent)] = centred @ logs / (centred @ centred)
+    return powers

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.claims import Checks, Finding, at_least, claim, every_draw
 from learning_dynamics.evidence import difference
-from learning_dynamics.papers.deep_linear.tables import completed, of_draws
+from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -24,13 +24,13 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Fi
     square; entries have mean square one. With {observed} entries the largest error over {draws} draws is {value:.1e},
     with {observed_few} it is {few:.2g}.
     """
-    slack = of_draws(many, "misfit").max()
-    errors, errors_of_few = of_draws(many, "error"), of_draws(few, "error")
+    slack = minimiser_values(many, "misfit").max()
+    errors, errors_of_few = minimiser_values(many, "error"), minimiser_values(few, "error")
 
-    def judge(found: np.ndarray) -> Checks:
+    def judge(error: np.ndarray) -> Checks:
         yield every_draw(
             "mean square error over all entries",
-            found,
+            error,
             at_most=factor * slack**2,
             because=f"{factor:g} times the square of the slack on observed entries",
         )
@@ -40,11 +40,11 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Fi
         "many entries recover all draws but one": np.append(errors[:-1], errors_of_few.min()),
     }
     facts = {"few": float(errors_of_few.max()), "observed": _observed(many), "observed_few": _observed(few)}
-    return Finding(judge, errors, rivals, facts=facts, scaled=lambda found, _factor: found)
+    return Finding(judge, errors, rivals, facts=facts, scaled=lambda error, _factor: error)
 
 
 def _observed(minimiser: Table) -> int:
-    return int(of_draws(minimiser, "observed")[0])
+    return int(minimiser_values(minimiser, "observed")[0])
 
 
 @claim("Few (2K) observations", scope=SCOPE, empirical=True)
@@ -68,11 +68,11 @@ def depth_beats_nuclear_norm_2k(
     """
 
     def gain(table: Table, convex: Table, at: float = scale) -> np.ndarray:
-        return np.log10(of_draws(convex, "error")) - np.log10(completed(table, "error", at))
+        return np.log10(minimiser_values(convex, "error")) - np.log10(network_values(table, "error", at))
 
     def judge(tables: tuple[Table, Table, Table]) -> Checks:
         three, two, convex = tables
-        zero = np.zeros(len(of_draws(convex, "error")))
+        zero = np.zeros(len(minimiser_values(convex, "error")))
         yield at_least(
             "log10 of the convex program's error over depth 3's",
             difference(gain(three, convex), zero),
@@ -117,7 +117,7 @@ def depth_3_beats_depth_2_2k(
     """
 
     def judge(tables: tuple[Table, Table]) -> Checks:
-        deeper, shallower = (np.log10(completed(table, "error", scale)) for table in tables)
+        deeper, shallower = (np.log10(network_values(table, "error", scale)) for table in tables)
         yield at_least(
             "log10 of depth 2's error over depth 3's",
             difference(shallower, deeper),
@@ -152,29 +152,29 @@ def deep_has_larger_nuclear_norm(
     recover the same matrix, draw by draw at initialisation scale {scale:g}: the smallest difference at depths 2 and 3
     is {value:.2g}. The proved gap of the convex solver is the margin.
     """
-    gap = of_draws(minimiser, "gap") + of_draws(minimiser_many, "gap")
+    gap = minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap")
 
     def excess(table: Table, convex: Table) -> np.ndarray:
-        return completed(table, "nuclear_norm", scale) / of_draws(convex, "nuclear_norm") - 1
+        return network_values(table, "nuclear_norm", scale) / minimiser_values(convex, "nuclear_norm") - 1
 
     by_slack = {2: excess(depth_2_many, minimiser_many), 3: excess(depth_3_many, minimiser_many)}
-    found = {2: excess(depth_2, minimiser), 3: excess(depth_3, minimiser)}
+    excess_by_depth = {2: excess(depth_2, minimiser), 3: excess(depth_3, minimiser)}
 
     def judge(excesses: dict[int, np.ndarray]) -> Checks:
-        for depth, each in excesses.items():
+        for depth, excess_at_depth in excesses.items():
             yield every_draw(
                 f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
-                each - by_slack[depth],
+                excess_at_depth - by_slack[depth],
                 at_least=gap,
                 because="the solver's proved gaps",
             )
 
     rivals = {}
-    for depth in found:
-        rivals[f"depth {depth} minimises it"] = found | {depth: np.zeros(len(gap))}
-        rivals[f"the slack explains the excess of depth {depth}"] = found | {depth: by_slack[depth]}
+    for depth in excess_by_depth:
+        rivals[f"depth {depth} minimises it"] = excess_by_depth | {depth: np.zeros(len(gap))}
+        rivals[f"the slack explains the excess of depth {depth}"] = excess_by_depth | {depth: by_slack[depth]}
     facts = {"scale": scale, "few": _observed(minimiser), "many": _observed(minimiser_many)}
-    return Finding(judge, found, rivals, facts=facts)
+    return Finding(judge, excess_by_depth, rivals, facts=facts)
 
 
 @claim("Few (2K) observations", scope=SCOPE, empirical=True)
@@ -199,14 +199,17 @@ def depth_lowers_effective_rank(
 
     def ranks(tables: tuple[Table, Table, Table], at: float = scale) -> list[np.ndarray]:
         convex, *deep = tables
-        return [of_draws(convex, "effective_rank"), *(completed(table, "effective_rank", at) for table in deep)]
+        return [
+            minimiser_values(convex, "effective_rank"),
+            *(network_values(table, "effective_rank", at) for table in deep),
+        ]
 
     with_many = ranks((minimiser_many, depth_2_many, depth_3_many))
     convex, two, three = ranks((minimiser, depth_2, depth_3))
     accuracy = float(np.max(np.abs(np.diff(with_many, axis=0))))
 
-    def judge(found: list[np.ndarray]) -> Checks:
-        first, second, third = found
+    def judge(effective_ranks: list[np.ndarray]) -> Checks:
+        first, second, third = effective_ranks
         because = "the largest difference with many entries"
         yield at_least("effective rank, minimiser less depth 2", difference(first, second), accuracy, because=because)
         yield at_least("effective rank, depth 2 less depth 3", difference(second, third), accuracy, because=because)

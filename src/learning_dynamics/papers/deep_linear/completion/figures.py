@@ -31,8 +31,8 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
             rows = rows[rows["converged"]]
             depth = int(table["depth"].iloc[0])
             axis.axhline(least, color=COLOURS["grey"], ls=":")
-            for line, (_, each) in zip((FIRST, *OTHERS), rows.groupby("learning_rate"), strict=False):
-                median_with_draws(axis, each, "scale", DEPTH_COLOURS[depth], line)
+            for line, (_, by_rate) in zip((FIRST, *OTHERS), rows.groupby("learning_rate"), strict=False):
+                median_with_draws(axis, by_rate, "scale", DEPTH_COLOURS[depth], line)
             axis.set(xscale="log", yscale="log", title=f"{_observed(convex)} entries, depth {depth}")
         row[0].set_ylabel("reconstruction error")
     for axis in axes[-1]:
@@ -45,7 +45,7 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     runs = [select(table, "error") for table in (*few, *many)]
     facts = {"few": _observed(minimiser), "many": _observed(minimiser_many), "runs": sum(map(len, runs)),
-             "lost": sum(int((~each["converged"]).sum()) for each in runs)}  # fmt: skip
+             "lost": sum(int((~run["converged"]).sum()) for run in runs)}  # fmt: skip
     return Drawn(figure, facts=facts, alt="Reconstruction errors against initialisation scale, by depth and entries.")
 
 

@@ -36,9 +36,9 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants, settings = trajectory.constants, trajectory.settings
     draw = constants["draw"]
-    measured = measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw])
-    measured |= _setting(constants["truth"][draw], constants["mask"][draw]) | {"steps": constants["steps"]}
-    table = rows(measured, {"draw": draw}, depth=settings["depth"],
+    quantities = measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw])
+    quantities |= _setting(constants["truth"][draw], constants["mask"][draw]) | {"steps": constants["steps"]}
+    table = rows(quantities, {"draw": draw}, depth=settings["depth"],
                  scale=constants["scale"], learning_rate=constants["learning_rate"],
                  converged=constants["loss"] <= settings["stop"])  # fmt: skip
     return joined(completion.columns, table)
@@ -63,10 +63,10 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     W = trajectory.series["minimiser"][:, 0]
-    measured = measures_of(W, constants["truth"], constants["mask"])
+    quantities = measures_of(W, constants["truth"], constants["mask"])
     misfit = np.abs(constants["mask"] * (W - constants["truth"])).max(axis=(-2, -1))
-    measured |= _setting(constants["truth"], constants["mask"]) | {"gap": constants["gap"], "misfit": misfit}
-    table = rows(measured, {"draw": np.arange(len(W))})
+    quantities |= _setting(constants["truth"], constants["mask"]) | {"gap": constants["gap"], "misfit": misfit}
+    table = rows(quantities, {"draw": np.arange(len(W))})
     return joined(nuclear_norm.columns, table)
 
 

@@ -1,4 +1,4 @@
-"""By which power of the initialisation scale what lies beyond the rank is small, against the gradient's own values."""
+"""The power of the initialisation scale in the first singular value beyond the rank, predicted from the gradient."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from learning_dynamics.papers.deep_linear.completion_exponents.powers import mea
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
-Powers = dict[tuple[str, int], np.ndarray]  # by matrices and number of entries: one for each draw
+Powers = dict[tuple[str, int], np.ndarray]  # by kind of matrices and number of entries: one for each draw
 
 UNEVEN, GAUSSIAN, DEEPER = "uneven singular values, depth 2", "Gaussian factors, depth 2", "uneven, depth 3"
 
@@ -53,51 +53,55 @@ def completion_exponents(
     """
     counts = sorted(uneven["observed"].unique())
     tables = {UNEVEN: (uneven, uneven_path), GAUSSIAN: (gaussian, gaussian_path), DEEPER: (deeper, uneven_path)}
-    found = {
+    slopes = {
         (name, count): measured_powers(ends, count)
         for name, (ends, _) in tables.items()
         for count in sorted(ends["observed"].unique())
     }
 
-    def by(quantity: Quantity) -> Powers:
-        return {(name, count): predicted_powers(tables[name][1], count, quantity) for name, count in found}
+    def predictions(quantity: Quantity) -> Powers:
+        return {(name, count): predicted_powers(tables[name][1], count, quantity) for name, count in slopes}
 
-    def at_depth_3(powers: Powers) -> Powers:
-        return {key: np.ones_like(each) if key[0] == DEEPER else each for key, each in powers.items()}
+    def with_ones_at_depth_3(powers: Powers) -> Powers:
+        return {key: np.ones_like(values) if key[0] == DEEPER else values for key, values in powers.items()}
 
-    law = at_depth_3(by("alpha"))
-    start = at_depth_3(by("alpha_at_the_start"))
+    law = with_ones_at_depth_3(predictions("alpha"))
+    start = with_ones_at_depth_3(predictions("alpha_at_the_start"))
     gap = float(np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
-    tolerance = max(share * gap, _left_by_whole_steps(uneven, uneven_path))
+    tolerance = max(share * gap, _whole_step_error(uneven, uneven_path))
 
     def judge(predicted: Powers) -> Checks:
-        for name, count in found:
+        for name, count in slopes:
             yield equal(
                 f"power of s in the first singular value beyond the rank, less 1 − α, {name}, {count} entries",
-                median(found[name, count] - predicted[name, count]),
+                median(slopes[name, count] - predicted[name, count]),
                 0.0,
                 tolerance=tolerance,
                 resolution=gap,
                 because=f"{share:g} of what tells the path's α from its start's, but no less than one step makes",
             )
 
-    same = {name: np.mean([each for key, each in law.items() if key[0] == name], axis=0) for name in tables}
+    averages = {name: np.mean([values for key, values in law.items() if key[0] == name], axis=0) for name in tables}
     rivals = {
-        "the number of entries does not matter": {(name, count): same[name] for name, count in law},
-        "depth 2 is as depth 3": {key: np.ones_like(each) for key, each in law.items()},
-        "depth 3 is as depth 2": by("alpha"),
+        "the number of entries does not matter": {(name, count): averages[name] for name, count in law},
+        "depth 2 is as depth 3": {key: np.ones_like(values) for key, values in law.items()},
+        "depth 3 is as depth 2": predictions("alpha"),
         "the ratio at the start of the path": start,
-        "the whole gradient's singular values, nothing set aside": at_depth_3(by("alpha_of_the_whole")),
+        "the whole gradient's singular values, nothing set aside": with_ones_at_depth_3(
+            predictions("alpha_of_the_whole")
+        ),
     }
     facts = {
         "measured_at": settings_of(uneven_path)["scale"],
         "fewest": int(counts[0]),
         "most": int(counts[-1]),
-        "lowest": float(np.nanmedian(found[UNEVEN, counts[0]])),
-        "highest": float(np.nanmedian(found[UNEVEN, counts[-1]])),
-        **_errors({key: found[key] - law[key] for key in found}, tolerance),
+        "lowest": float(np.nanmedian(slopes[UNEVEN, counts[0]])),
+        "highest": float(np.nanmedian(slopes[UNEVEN, counts[-1]])),
+        **_errors({key: slopes[key] - law[key] for key in slopes}, tolerance),
         "flow": max(
-            float(np.nanmedian(each - law[key])) for key, each in by("alpha_of_the_flow").items() if key[0] != DEEPER
+            float(np.nanmedian(values - law[key]))
+            for key, values in predictions("alpha_of_the_flow").items()
+            if key[0] != DEEPER
         ),
         "off_coarse": max(
             abs(float(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count]))) for count in counts
@@ -112,28 +116,28 @@ def completion_exponents(
         law,
         rivals,
         facts=facts,
-        scaled=lambda powers, factor: {key: factor * each for key, each in powers.items()},
+        scaled=lambda powers, factor: {key: factor * values for key, values in powers.items()},
     )
 
 
-def _left_by_whole_steps(ends: Table, path: Table) -> float:
-    """Return by how much a power may be off, as the r-th singular value is learned after a whole number of steps.
+def _whole_step_error(ends: Table, path: Table) -> float:
+    """Return the error that a power may have because the r-th singular value is learned after a whole number of steps.
 
-    From each scale the logarithm of what lies beyond the rank is then off by a part of what one step adds to it.
+    From each scale the logarithm of the first singular value beyond the rank is off by up to the growth in one step.
     """
     x = np.log(settings_of(ends)["scales"])
     x = x - x.mean()
     return float(select(path, "step")["value"].median() * np.abs(x).sum() / 2 / (x @ x))
 
 
-def _errors(off: Powers, tolerance: float) -> dict[str, float]:
-    """Return the largest median error, how many of depth 2 are above zero, and how many draws are far off."""
-    medians = {key: float(np.nanmedian(errors)) for key, errors in off.items()}
+def _errors(differences: Powers, tolerance: float) -> dict[str, float]:
+    """Return the largest median error, how many at depth 2 are positive, and how many draws are off by more."""
+    medians = {key: float(np.nanmedian(errors)) for key, errors in differences.items()}
     at_depth_2 = [error for (name, _), error in medians.items() if name != DEEPER]
     return {
         "off": max(map(abs, medians.values())),
         "above": sum(error > 0 for error in at_depth_2),
         "medians": len(at_depth_2),
-        "further": int(sum(np.sum(np.abs(errors) > tolerance) for errors in off.values())),
-        "paths": sum(map(len, off.values())),
+        "further": int(sum(np.sum(np.abs(errors) > tolerance) for errors in differences.values())),
+        "paths": sum(map(len, differences.values())),
     }

@@ -54,9 +54,9 @@ def _against_entries(axis: Axes, ends: dict[int, Table], path: Table) -> None:
     for (depth, table), marker in zip(ends.items(), "os", strict=True):
         colour = DEPTH_COLOURS[depth]
         powers = [measured_powers(table, count) for count in counts]
-        for count, drawn in zip(counts, powers, strict=True):
-            axis.plot(np.full(len(drawn), count), drawn, ".", ms=3.5, mew=0, alpha=0.5, color=colour)
-        middle = [np.nanmedian(drawn) for drawn in powers]
+        for count, draws in zip(counts, powers, strict=True):
+            axis.plot(np.full(len(draws), count), draws, ".", ms=3.5, mew=0, alpha=0.5, color=colour)
+        middle = [np.nanmedian(draws) for draws in powers]
         axis.plot(counts, middle, marker, ms=5, color=colour, label=f"measured, depth {depth}")
     lines = {"alpha": ("blue", "-", r"$1 - \alpha$, the path"),
              "alpha_at_the_start": ("grey", "--", r"$1 - \alpha$, its start")}  # fmt: skip

@@ -36,16 +36,16 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     rate = settings["learning_rate"]
     outside, whole = (trajectory.series[name] for name in ("outside", "whole"))
-    grown = step_growth(outside, rate)
-    measured = {
-        "alpha": _ratio(grown.sum(axis=1)),
-        "alpha_at_the_start": _ratio(grown[:, 0]),
+    growth = step_growth(outside, rate)
+    quantities = {
+        "alpha": _ratio(growth.sum(axis=1)),
+        "alpha_at_the_start": _ratio(growth[:, 0]),
         "alpha_of_the_whole": _ratio(step_growth(whole, rate).sum(axis=1)),
         "alpha_of_the_flow": _ratio(outside.sum(axis=1)),
-        "growth": settings["every"] * grown[:, :, 0].sum(axis=1),
-        "step": grown[:, :, 1].max(axis=1),
+        "growth": settings["every"] * growth[:, :, 0].sum(axis=1),
+        "step": growth[:, :, 1].max(axis=1),
     }
-    table = rows(measured, {"draw": constants["draw"]}, depth=settings["depth"],
+    table = rows(quantities, {"draw": constants["draw"]}, depth=settings["depth"],
                  observed=constants["observed"][constants["count"]])  # fmt: skip
     return joined(gradient_along_path.columns, table)
 

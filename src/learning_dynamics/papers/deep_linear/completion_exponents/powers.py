@@ -1,4 +1,4 @@
-"""The power of the initialisation scale in what lies beyond the rank, measured and predicted, by draw."""
+"""The power of the initialisation scale in the first singular value beyond the rank, measured and predicted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from learning_dynamics.tidy import Quantity, Table, select
 
 
 def measured_powers(ends: Table, observed: int) -> np.ndarray:
-    """Return by draw the slope of log sigma_(r+1) against log s, at the end of descent from every scale.
+    """Return the slope of log sigma_(r+1) against log s by draw, at the end of descent from every scale.
 
-    A draw of which one run did not reach its training loss is nan.
+    nan for a draw with a run that did not reach its training loss.
     """
     rows = select(ends, "beyond_rank", observed=observed)
     values = rows.assign(value=np.where(rows["converged"], np.log(rows["value"]), np.nan))
@@ -21,5 +21,5 @@ def measured_powers(ends: Table, observed: int) -> np.ndarray:
 
 
 def predicted_powers(path: Table, observed: int, quantity: Quantity = "alpha") -> np.ndarray:
-    """Return 1 - alpha by draw, of the ratio of sums or of another quantity in its place."""
+    """Return 1 - alpha by draw; `quantity` says which of the measured ratios is alpha."""
     return 1 - select(path, quantity, observed=observed).sort_values("draw")["value"].to_numpy()

@@ -1,4 +1,4 @@
-"""Which of the gradient's singular values moves which singular value of W, and by how much in a step."""
+"""Which singular value of the gradient moves which singular value of W, and by how much in a step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def learned(values: np.ndarray, truth: np.ndarray, share: float) -> np.ndarray:
-    """Return how many of the leading singular values of W have passed that share of the true ones, shape (...).
+    """Return how many leading singular values of W have passed a share of the true ones, shape (...).
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def learned(values: np.ndarray, truth: np.ndarray, share: float) -> np.ndarray:
 
 
 def set_aside(gradient: np.ndarray, U: np.ndarray, Vt: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Return the gradient between the complements of the first so many left and right singular vectors.
+    """Return the gradient between the complements of the first `number` left and right singular vectors.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ def set_aside(gradient: np.ndarray, U: np.ndarray, Vt: np.ndarray, number: np.nd
     ndarray, shape (members, n, n)
         In the basis of those vectors.
     """
-    kept = np.arange(gradient.shape[-1]) >= number[:, None]
+    outside = np.arange(gradient.shape[-1]) >= number[:, None]
     rotated = np.swapaxes(U, -1, -2) @ gradient @ np.swapaxes(Vt, -1, -2)
-    return kept[:, :, None] * rotated * kept[:, None, :]
+    return outside[:, :, None] * rotated * outside[:, None, :]
 
 
 def step_growth(values: np.ndarray, learning_rate: float) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from learning_dynamics.claims import Checks, Finding, claim, equal
 from learning_dynamics.evidence import median
 from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, Row
-from learning_dynamics.papers.deep_linear.tables import completed, of_draws
+from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -31,7 +31,7 @@ def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Finding:
     The error is set by the slack of $10^{-3}$ that the convex program leaves each observed entry, and by how
     accurately it is solved. The median over {draws} draws is {error:.1e}.
     """
-    return _row("5k", 0, _of_minimiser(minimiser), fit)
+    return _row_finding("5k", 0, _minimiser_quantities(minimiser), fit)
 
 
 @claim("Table, 5K observations, depth 2", scope=SCOPE, empirical=True)
@@ -41,7 +41,7 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     The error is set by the training loss at which descent stops and by the initialisation scale, which the slides do
     not print. At scale {scale:g} the median over {draws} draws is {error:.1e}.
     """
-    return _row("5k", 2, _of_network(deep, scale), fit, scale=scale)
+    return _row_finding("5k", 2, _network_quantities(deep, scale), fit, scale=scale)
 
 
 @claim("Table, 5K observations, depth 3", scope=SCOPE, empirical=True)
@@ -51,7 +51,7 @@ def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     As at depth 2, the training loss at which descent stops sets the error; at scale {scale:g} the median over {draws}
     draws is {error:.1e}.
     """
-    return _row("5k", 3, _of_network(deep, scale), fit, scale=scale)
+    return _row_finding("5k", 3, _network_quantities(deep, scale), fit, scale=scale)
 
 
 AS_ROOT = (
@@ -68,7 +68,7 @@ def table_2k_nuclear_norm(minimiser: Table) -> Finding:
     lies {norm:.2g} from the matrix's own, the printed 217 four below the printed 221, and the effective rank is
     {rank:.2g}. No numerical accuracy enters here: the error is held against the printed digit.
     """
-    return _row("2k", 0, _of_minimiser(minimiser), 0.0, reason=AS_ROOT)
+    return _row_finding("2k", 0, _minimiser_quantities(minimiser), 0.0, reason=AS_ROOT)
 
 
 @claim("Table, 2K observations, depth 2", scope=SCOPE, empirical=True)
@@ -80,17 +80,17 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     {largest_scale:g}, the largest of the grid, it is {other_error:.2g}, with an effective rank of {other_rank:.2g}.
     """
     largest = max(settings_of(deep)["scales"])
-    other = {name: float(np.median(completed(deep, name, largest))) for name in QUANTITIES}
-    return _row(
+    medians = {name: float(np.median(network_values(deep, name, largest))) for name in QUANTITIES}
+    return _row_finding(
         "2k",
         2,
-        _of_network(deep, scale),
+        _network_quantities(deep, scale),
         0.0,
         scale=scale,
         reason=AS_ROOT,
         largest_scale=largest,
-        other_error=other["error"],
-        other_rank=other["effective_rank"],
+        other_error=medians["error"],
+        other_rank=medians["effective_rank"],
     )
 
 
@@ -114,62 +114,65 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Findin
     a smaller scale a mean square can fit that row, so that it decides nothing.
     """
     sweeps = {
-        0: [_of_minimiser(table) for table in minimisers],
-        2: [_of_network(deep, scale) for scale in sorted(settings_of(deep)["scales"])],
+        0: [_minimiser_quantities(table) for table in minimisers],
+        2: [_network_quantities(deep, scale) for scale in sorted(settings_of(deep)["scales"])],
     }
     truth = PRINTED["5k"][3].norm
     squares = {}
     for depth, sweep in sweeps.items():
         row = PRINTED["2k"][depth]
         log_error, rank, norm = (
-            np.array(each)
-            for each in (
-                [np.log10(found["error"]) for found in sweep],
-                [found["effective_rank"] for found in sweep],
-                [found["nuclear_norm"] - found["true_nuclear_norm"] for found in sweep],
+            np.array(column)
+            for column in (
+                [np.log10(point["error"]) for point in sweep],
+                [point["effective_rank"] for point in sweep],
+                [point["nuclear_norm"] - point["true_nuclear_norm"] for point in sweep],
             )
         )
-        squares[depth, "effective rank"] = _where(rank, row.rank, log_error)
+        squares[depth, "effective rank"] = _interpolate(rank, row.rank, log_error)
         if depth == 0:
-            squares[depth, "nuclear norm"] = _where(norm, row.norm - truth, log_error)
+            squares[depth, "nuclear norm"] = _interpolate(norm, row.norm - truth, log_error)
 
     # in decades: half a digit of the printed error is 0.11; one in the norm adds 0.04 at least, half of one in the rank
     # 0.06: no more than rounding leaves open
-    loose = 0.15
+    rounding = 0.15
 
     def judge(power: float) -> Checks:
-        for (depth, of), each in squares.items():
+        for (depth, quantity), log_squares in squares.items():
             if depth == 0:
                 yield equal(
-                    f"log10 of the error that goes with the printed {of}, {METHODS[0]}",
-                    median(power * each),
+                    f"log10 of the error that goes with the printed {quantity}, {METHODS[0]}",
+                    median(power * log_squares),
                     np.log10(PRINTED["2k"][0].error),
-                    tolerance=loose,
+                    tolerance=rounding,
                     resolution=RESOLUTION,
                     because="rounding of both as printed",
                 )
 
     facts: dict[str, float] = {}
-    for (depth, of), each in squares.items():
-        ending = ("_norm" if of == "nuclear norm" else "") + ("_2" if depth else "")
-        facts |= {f"square{ending}": float(10 ** np.median(each)), f"root{ending}": float(10 ** np.median(each / 2))}
+    for (depth, quantity), log_squares in squares.items():
+        ending = ("_norm" if quantity == "nuclear norm" else "") + ("_2" if depth else "")
+        facts |= {
+            f"square{ending}": float(10 ** np.median(log_squares)),
+            f"root{ending}": float(10 ** np.median(log_squares / 2)),
+        }
     rivals = {"it is a mean square": 1.0, "it is a fourth root": 0.25}
     return Finding(judge, 0.5, rivals, facts=facts)
 
 
-def _where(moving: np.ndarray, reached: float, wanted: np.ndarray) -> np.ndarray:
-    """Return by draw what is wanted where another quantity, along a sweep (settings, draws), is what was printed.
+def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) -> np.ndarray:
+    """Return the error's logarithm by draw where a quantity has its printed value along a sweep (settings, draws).
 
-    Between neighbouring settings both are lines; beyond the sweep's ends the last line goes on.
+    Linear between neighbouring settings; beyond the sweep's ends the last line is continued.
     """
-    found = []
-    for x, y in zip(moving.T, wanted.T, strict=True):
+    values = []
+    for x, y in zip(quantity.T, log_error.T, strict=True):
         order = np.argsort(x)
         x, y = x[order], y[order]
-        place = int(np.clip(np.searchsorted(x, reached), 1, len(x) - 1))
-        share = (reached - x[place - 1]) / (x[place] - x[place - 1])
-        found.append(y[place - 1] + share * (y[place] - y[place - 1]))
-    return np.array(found)
+        place = int(np.clip(np.searchsorted(x, printed), 1, len(x) - 1))
+        share = (printed - x[place - 1]) / (x[place] - x[place - 1])
+        values.append(y[place - 1] + share * (y[place] - y[place - 1]))
+    return np.array(values)
 
 
 @claim("Table, 2K observations, depth 3", scope=SCOPE, empirical=True)
@@ -182,13 +185,13 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     stop sets the error, exceeds {resolution:g} decades, an error several times as large would pass as well, and the row
     stays undecided.
     """
-    found = _of_network(deep, scale)
-    spread = median(np.log10(found["error"])).uncertainty
+    values = _network_quantities(deep, scale)
+    spread = median(np.log10(values["error"])).uncertainty
     wide = "errors of so few draws differ too much to tell the printed one from others"
-    return _row(
+    return _row_finding(
         "2k",
         3,
-        found,
+        values,
         fit,
         scale=scale,
         resolution=RESOLUTION,
@@ -197,26 +200,26 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     )
 
 
-def _of_minimiser(table: Table) -> dict[str, np.ndarray]:
-    return {name: of_draws(table, name) for name in (*QUANTITIES, *SETTING)}
+def _minimiser_quantities(table: Table) -> dict[str, np.ndarray]:
+    return {name: minimiser_values(table, name) for name in (*QUANTITIES, *SETTING)}
 
 
-def _of_network(table: Table, scale: float) -> dict[str, np.ndarray]:
-    found = {name: completed(table, name, scale) for name in QUANTITIES}
-    return found | {name: of_draws(table, name) for name in SETTING}
+def _network_quantities(table: Table, scale: float) -> dict[str, np.ndarray]:
+    values = {name: network_values(table, name, scale) for name in QUANTITIES}
+    return values | {name: minimiser_values(table, name) for name in SETTING}
 
 
-def _row(
-    observed: str, depth: int, found: dict[str, np.ndarray], fit: float, *, reason: str = "", **facts: float
+def _row_finding(
+    observed: str, depth: int, values: dict[str, np.ndarray], fit: float, *, reason: str = "", **facts: float
 ) -> Finding:
-    """Hold a row against medians over draws: log10 of the error, nuclear norm less the truth's, effective rank.
+    """Compare a row with medians over draws: log10 of the error, nuclear norm less the truth's, effective rank.
 
-    Truths differ from draw to draw; the slides' own has the nuclear norm that they print for recovered matrices.
-    `fit` is how well an error that numerical accuracy sets can be known, in decades.
+    True matrices differ from draw to draw; the slides' has the nuclear norm that they print for recovered matrices.
+    `fit` is the precision, in decades, of an error that numerical accuracy sets.
     """
     truth = PRINTED["5k"][3].norm
-    norm = found["nuclear_norm"] - found["true_nuclear_norm"]
-    errors, ranks = np.log10(found["error"]), found["effective_rank"]
+    norm = values["nuclear_norm"] - values["true_nuclear_norm"]
+    errors, ranks = np.log10(values["error"]), values["effective_rank"]
 
     def judge(row: Row) -> Checks:
         digit = max(float(f"{row.error:.0e}"[0]), 1.0)
@@ -246,30 +249,30 @@ def _row(
             because="rounding as printed",
         )
 
-    printed = PRINTED[observed][depth]
+    printed_row = PRINTED[observed][depth]
     rivals: dict[str, Row] = {
-        "an error ten times larger": Row(10 * printed.error, printed.norm, printed.rank),
-        "an error ten times smaller": Row(printed.error / 10, printed.norm, printed.rank),
-        "an effective rank of two more": Row(printed.error, printed.norm, printed.rank + 2),
-        "a nuclear norm of five more": Row(printed.error, printed.norm + 5, printed.rank),
+        "an error ten times larger": Row(10 * printed_row.error, printed_row.norm, printed_row.rank),
+        "an error ten times smaller": Row(printed_row.error / 10, printed_row.norm, printed_row.rank),
+        "an effective rank of two more": Row(printed_row.error, printed_row.norm, printed_row.rank + 2),
+        "a nuclear norm of five more": Row(printed_row.error, printed_row.norm + 5, printed_row.rank),
     }
-    setting = tuple(int(found[name][0]) for name in SETTING)
+    setting = tuple(int(values[name][0]) for name in SETTING)
     if setting != SLIDES[observed]:
         reason = f"not the slides' matrices: {setting[0]} × {setting[0]}, {setting[1]} entries observed"
     error = float(10 ** np.median(errors))
-    told = {
+    row_facts = {
         "error": error,
         "root": error**0.5,
         "norm": float(np.median(norm)),
         "rank": float(np.median(ranks)),
-        "largest": float(np.max(found["error"])),
+        "largest": float(np.max(values["error"])),
         **facts,
     }
     return Finding(
         judge,
-        printed,
+        printed_row,
         rivals,
         reason=reason,
-        facts=told,
+        facts=row_facts,
         scaled=lambda row, factor: Row(max(row.error * factor, 1e-300), row.norm, row.rank),
     )

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED
-from learning_dynamics.papers.deep_linear.tables import completed, of_draws
+from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
@@ -35,17 +35,17 @@ def completion_table(
     convex program's optimum is proved to lie. A dash: some draws did not reach the training loss.
     """
     tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
-    entries = {key: f"{of_draws(convex, 'observed')[0]:.0f}" for key, (convex, *_) in tables.items()}
+    entries = {key: f"{minimiser_values(convex, 'observed')[0]:.0f}" for key, (convex, *_) in tables.items()}
     lines = []
     for observed, (convex, *deep) in tables.items():
         for (depth, row), table in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
             values = {
-                name: completed(table, name, scale) if depth else of_draws(table, name)
+                name: network_values(table, name, scale) if depth else minimiser_values(table, name)
                 for name in ("error", "nuclear_norm", "effective_rank", "true_nuclear_norm")
             }
             norm = values["nuclear_norm"] - values["true_nuclear_norm"]
             root = np.median(values["error"], keepdims=True) ** 0.5
-            gap = "" if depth else f"{of_draws(table, 'gap').max():.0e}"
+            gap = "" if depth else f"{minimiser_values(table, 'gap').max():.0e}"
             lines.append(
                 [entries[observed], METHODS[depth], f"{row.error:.0e}", _range(values["error"], ".1e"),
                  _range(root, ".1e"), f"{row.norm - PRINTED['5k'][3].norm:+.0f}", _range(norm, "+.1f"),
@@ -53,19 +53,19 @@ def completion_table(
             )  # fmt: skip
     figure, axis = plt.subplots(figsize=(1.25 * WIDTH, 2.4))
     axis.axis("off")
-    drawn = axis.table(cellText=lines, colLabels=HEADER, loc="center", cellLoc="center", edges="horizontal",
+    grid = axis.table(cellText=lines, colLabels=HEADER, loc="center", cellLoc="center", edges="horizontal",
                        colWidths=WIDTHS)  # fmt: skip
-    drawn.auto_set_font_size(False)
-    drawn.set_fontsize(7.2)
-    drawn.scale(1, 1.5)
-    for (place, _), cell in drawn.get_celld().items():
+    grid.auto_set_font_size(False)
+    grid.set_fontsize(7.2)
+    grid.scale(1, 1.5)
+    for (place, _), cell in grid.get_celld().items():
         cell.set_linewidth(0.5)
         if place == 0:
             cell.set_text_props(fontweight="bold")
             cell.set_height(cell.get_height() * 1.5)
     alt = f"A table of six rows: three methods, with {entries['5k']} and with {entries['2k']} entries observed, the " \
           "slides' numbers beside ours."  # fmt: skip
-    draws, most = len(of_draws(minimiser, "error")), len(completed(depth_3, "error", scale))
+    draws, most = len(minimiser_values(minimiser, "error")), len(network_values(depth_3, "error", scale))
     facts = {"draws": draws, "most": most, "scale": scale}
     return Drawn(figure, facts=facts, alt=alt)
 
@@ -74,6 +74,6 @@ def _range(values: np.ndarray, form: str) -> str:
     """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
     if np.isnan(values).any():
         return "–"
-    low, middle, high = (format(float(each), form) for each in (np.min(values), np.median(values), np.max(values)))
+    low, middle, high = (format(float(value), form) for value in (np.min(values), np.median(values), np.max(values)))
     low, middle, high = (text.lstrip("+-") if float(text) == 0 else text for text in (low, middle, high))
     return middle if low == high else f"{middle} [{low}, {high}]"

@@ -12,9 +12,9 @@ from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
-# starts of the guarantee's descent
-KEPT = ("assumptions hold", "imbalance allowed")
-BROKEN = ("beyond a singular matrix", "unbalanced")
+# starts of the guarantee's descent, which meet its assumptions or break one
+MEETING = ("assumptions hold", "imbalance allowed")
+BREAKING = ("beyond a singular matrix", "unbalanced")
 SHORTER = "unbalanced, shorter step"
 
 
@@ -45,8 +45,8 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     # the fall is epsilon^N sigma_1 (1 - x), x growing like epsilon^N; its order is taken between two distances
     scale = settings_of(zero)
     ratio = (scale["largest"] / scale["smallest"]) ** (1 / (scale["points"] - 1))
-    left = np.maximum(1 - following * ratio**depth, np.finfo(float).tiny)
-    error = np.log(np.maximum(1 - following, left) / left) / np.log(ratio)
+    remainder = np.maximum(1 - following * ratio**depth, np.finfo(float).tiny)
+    error = np.log(np.maximum(1 - following, remainder) / remainder) / np.log(ratio)
 
     def judge(prediction: tuple[np.ndarray, np.ndarray]) -> Checks:
         order, bend = prediction
@@ -105,7 +105,7 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
     table = select(flows, "rate").sort_values(draw_columns(flows))
     rate, depth, margin = (table[name].to_numpy() for name in ("value", "depth", "margin"))
     settings = settings_of(descent)
-    of_descent = np.concatenate([by_draw(descent, "rate", case=case).ravel() for case in KEPT])
+    of_descent = np.concatenate([by_draw(descent, "rate", case=case).ravel() for case in MEETING])
 
     def judge(bound: Callable) -> Checks:
         guaranteed = bound(settings["margin"], settings["depth"])
@@ -158,29 +158,31 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     long: shortened by that square, it brings the same starts to {shorter:.1e} of their first loss at the most. So
     balance is necessary for the step of the guarantee, not for every step. {draws} starts of each kind.
     """
-    last = {case: by_draw(descent, "loss", case=case)[:, -1] for case in (*KEPT, *BROKEN, SHORTER)}
+    last = {case: by_draw(descent, "loss", case=case)[:, -1] for case in (*MEETING, *BREAKING, SHORTER)}
 
     def judge(fail: tuple[str, ...]) -> Checks:
         succeed = [case for case in last if case not in fail]
         failing = [last[case] for case in fail]
-        missed = every_draw(
+        failure = every_draw(
             "smallest last loss over the first, starts that break an assumption",
             np.min(failing, axis=0),
             at_least=reached,
             because="has not converged",
         )
-        yield missed
+        yield failure
         for case in succeed:
             yield every_draw(
                 f"largest last loss over the first: {case}", last[case], at_most=reached, because="converged"
             )
 
-    rivals = {f"starts converge although {case}": tuple(each for each in BROKEN if each != case) for case in BROKEN}
-    rivals |= {
-        "starts that meet both fail as well": (*KEPT, *BROKEN),
-        "unbalanced starts fail with the shorter step as well": (*BROKEN, SHORTER),
+    rivals = {
+        f"starts converge although {case}": tuple(start for start in BREAKING if start != case) for case in BREAKING
     }
-    return Finding(judge, BROKEN, rivals, facts={"shorter": float(np.max(last[SHORTER]))})
+    rivals |= {
+        "starts that meet both fail as well": (*MEETING, *BREAKING),
+        "unbalanced starts fail with the shorter step as well": (*BREAKING, SHORTER),
+    }
+    return Finding(judge, BREAKING, rivals, facts={"shorter": float(np.max(last[SHORTER]))})
 
 
 @claim(
@@ -201,10 +203,10 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
     names = sorted(losses["loss"].unique())
 
     def at_the_end(name: str, start: str) -> np.ndarray:
-        below, excess = (by_draw(losses, "excess", loss=name, start=each) for each in ("below", start))
+        below, excess = (by_draw(losses, "excess", loss=name, start=kind) for kind in ("below", start))
         arrived = below <= reached
-        when = np.where((start == "beyond") & arrived.any(axis=1), arrived.argmax(axis=1), -1)
-        return excess[np.arange(len(excess)), when]
+        record = np.where((start == "beyond") & arrived.any(axis=1), arrived.argmax(axis=1), -1)
+        return excess[np.arange(len(excess)), record]
 
     def judge(starts: dict[str, str]) -> Checks:
         excess = [at_the_end(name, start) for name, start in starts.items()]
@@ -267,7 +269,9 @@ def output_dimension_one(starts: Table) -> Finding:
             because="all of those that are followed",
             left_out={"the assumption is checked, the flow not run": int(missing.sum())},
         )
-        least = min((share(int(each.sum()), len(each)) for each in holds.values()), key=lambda found: found.value)
+        least = min(
+            (share(int(draws.sum()), len(draws)) for draws in holds.values()), key=lambda estimate: estimate.value
+        )
         constant = at_least(
             "smallest share over dimensions", least, 0.25, because="any constant below one half will do"
         )

@@ -39,14 +39,14 @@ def fewest_steps(
     rate : float
         nan if no rate gets there.
     """
-    best, chosen = -1, np.nan
+    best, best_rate = -1, np.nan
     for rate in sorted(rates, reverse=True):
         limit = cap if best < 0 else best - 1
         steps = _steps(numba.typed.List([np.ascontiguousarray(layer) for layer in layers]),
                        np.ascontiguousarray(target), rate, tolerance, limit)  # fmt: skip
         if steps >= 0:
-            best, chosen = steps, rate
-    return best, chosen
+            best, best_rate = steps, rate
+    return best, best_rate
 
 
 @numba.njit

@@ -1,4 +1,4 @@
-"""Convex losses of a matrix's distance from an optimum, with what every singular matrix has at least."""
+"""Convex losses of a matrix's distance from an optimum, with lower bounds on the loss of singular matrices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Loss:
     least_on_singular: Callable[[np.ndarray, np.ndarray], float]
 
 
-def _last(W: np.ndarray) -> float:
+def _sigma_min(W: np.ndarray) -> float:
     return float(np.linalg.svd(W, compute_uv=False)[-1])
 
 
@@ -35,18 +35,18 @@ LOSSES = {
     "squared, correlated inputs": Loss(
         lambda R, S: 0.5 * np.sum((R @ S) ** 2, axis=(-2, -1)),
         lambda R, S: R @ S @ S.T,
-        lambda W, S: 0.5 * _last(W @ S) ** 2,
+        lambda W, S: 0.5 * _sigma_min(W @ S) ** 2,
     ),
     # log cosh of a root is concave: at a given distance the sum is least with all of it in one entry
     "log cosh": Loss(
         lambda R, S: np.sum(np.log(np.cosh(R)), axis=(-2, -1)),
         lambda R, S: np.tanh(R),
-        lambda W, S: np.log(np.cosh(_last(W))),
+        lambda W, S: np.log(np.cosh(_sigma_min(W))),
     ),
     # and a sum of fourth powers is least with equal entries
     "squares and fourth powers": Loss(
         lambda R, S: np.sum(0.5 * R**2 + 0.25 * R**4, axis=(-2, -1)),
         lambda R, S: R + R**3,
-        lambda W, S: 0.5 * _last(W) ** 2 + 0.25 * _last(W) ** 4 / W.size,
+        lambda W, S: 0.5 * _sigma_min(W) ** 2 + 0.25 * _sigma_min(W) ** 4 / W.size,
     ),
 }

@@ -29,7 +29,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
     steps = select(initialisations, "steps")
     top = steps["value"].max()
-    lost_any = steps["value"].isna().any()
+    some_unconverged = steps["value"].isna().any()
     for axis in axes[1:-1]:
         axis.sharey(axes[0])
     for axis, depth in zip(axes, depths, strict=False):
@@ -38,10 +38,17 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
             middle = rows.fillna({"value": np.inf}).groupby("deviation")["value"].median()
             axis.plot(middle.index, middle.where(np.isfinite(middle)), color=colour, label=init.replace("_", "-"))
             axis.plot(rows["deviation"], rows["value"], ".", color=colour, ms=4, alpha=0.6)
-            lost = rows[rows["value"].isna()]
+            unconverged = rows[rows["value"].isna()]
             shift = 1.5 if init == "balanced" else 1.0
-            axis.plot(lost["deviation"], np.full(len(lost), 2.5 * top * shift), "^", color=colour, ms=4, mfc="none")
-        if lost_any:
+            axis.plot(
+                unconverged["deviation"],
+                np.full(len(unconverged), 2.5 * top * shift),
+                "^",
+                color=colour,
+                ms=4,
+                mfc="none",
+            )
+        if some_unconverged:
             axis.axhspan(1.8 * top, 5.5 * top, color=COLOURS["grey"], alpha=0.15, lw=0)
         axis.set(xscale="log", yscale="log", title=f"depth {depth}", xlabel="deviation of $W$")
     axes[0].set_ylabel("iterations")
@@ -51,7 +58,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     alt = "Iterations against deviation for two initialisations at two depths; losses with and without assumptions."
     cap = settings["max_steps"]
     reached = (f"open triangles in the shaded strip those that no rate of the grid brought there in {cap} iterations"
-               if lost_any else f"which all get there within {cap}")  # fmt: skip
+               if some_unconverged else f"which all get there within {cap}")  # fmt: skip
     facts = {"tolerance": settings["tolerance"], "reached": reached,
              "shortened": guarantee.attrs["settings"]["rescaling"] ** 2}  # fmt: skip
     return Drawn(figure, facts=facts, alt=alt)
@@ -60,13 +67,13 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
 def _guarantee_panel(axis: Axes, table: Table) -> None:
     loss = select(table, "loss")
     loss = loss[loss["value"] > 1e-20]
-    shown = {
+    case_styles = {
         "assumptions hold": ("both", "blue", (11, 1e-10), "left"),
         "beyond a singular matrix": ("beyond singular", "vermilion", (81, 0.4), "right"),
         "unbalanced": ("unbalanced", "orange", (81, 60.0), "right"),
         "unbalanced, shorter step": ("shorter step", "green", (40, 1e-8), "right"),
     }
-    for case, (label, colour, place, side) in shown.items():
+    for case, (label, colour, place, side) in case_styles.items():
         slower = table.attrs["settings"]["rescaling"] ** 2 if case == "unbalanced, shorter step" else 1.0
         for _, line in select(loss, case=case).groupby("seed"):
             axis.plot(slower * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0)
@@ -94,8 +101,8 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
         left.plot(bound.index, bound, color=colour, lw=1)
         left.plot(bound.index, 2 * depth * bound, color=colour, lw=1, ls=DASHED)
         for start, marker in (("smallest direction", "o"), ("random direction", "x")):
-            each = select(rows, start=start)
-            left.plot(each["margin"], each["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
+            dots = select(rows, start=start)
+            left.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
     left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="smallest rate of the loss's fall")
     left.legend(handles=[*depth_handles(depths), Line2D([], [], color=COLOURS["black"], ls=DASHED, label="2N times")],
                 fontsize=7.5)  # fmt: skip

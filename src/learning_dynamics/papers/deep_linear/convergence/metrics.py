@@ -1,4 +1,4 @@
-"""How long descent takes from several initialisations, whether the guarantee is kept, and what lies around zero."""
+"""Steps of descent by initialisation, rates and losses against the guarantee, and the saddle at zero weights."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     steps, rate = (trajectory.series[name][:, 0] for name in ("steps", "learning_rate"))
-    measured = {
+    quantities = {
         "steps": np.where(steps < 0, np.nan, steps),
         "learning_rate": np.where(steps < 0, np.nan, rate),
         "size": constants["size"],
     }
-    table = rows(measured, {"seed": constants["member"].astype(int)}, depth=constants["depth"].astype(int),
+    table = rows(quantities, {"seed": constants["member"].astype(int)}, depth=constants["depth"].astype(int),
                  init=np.where(constants["balanced"] == 1, "balanced", "layer_wise"),
                  deviation=constants["deviation"])  # fmt: skip
     return joined(initialisation_range.columns, table)
@@ -176,11 +176,11 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants, settings = trajectory.constants, trajectory.settings
     margin = settings["margin"] * settings["deviation"] / constants["dimension"]
-    measured = {
+    quantities = {
         "holds": (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
         "reached": np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
     }
-    table = rows(measured, {"seed": constants["member"]}, dimension=constants["dimension"],
+    table = rows(quantities, {"seed": constants["member"]}, dimension=constants["dimension"],
                  deviation=np.where(constants["wide"], "over the root", "over the dimension"))  # fmt: skip
     return joined(one_output.columns, table)
 
@@ -208,11 +208,11 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
                 for hessian, count in zip(constants["hessian"], constants["parameters"], strict=True)]  # fmt: skip
     first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
     leading = trajectory.time[0] ** constants["depth"] * first
-    measured = {
+    quantities = {
         "order": (order, constants["depth"]),
         "curvature": (np.array(smallest) / first, np.where(constants["depth"] == 2, -1.0, 0.0)),
         "fall": (fall[:, 0], leading),
         "next": (leading / (2 * first**2), np.nan),
     }
-    table = rows(measured, {"seed": constants["member"]}, depth=constants["depth"])
+    table = rows(quantities, {"seed": constants["member"]}, depth=constants["depth"])
     return joined(zero_weights.columns, table)

@@ -1,4 +1,4 @@
-"""What the guarantee promises, and how often a random start meets its first assumption."""
+"""The guaranteed rate, the imbalance that it allows, and how often a random start meets its first assumption."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from learning_dynamics.papers.deep_linear.end_to_end import theory
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
-# +1 where a factor is to grow from fewer layers to more, -1 where it is to fall: of singular values, their factors with
-# fewer layers, and both numbers of layers
+# from singular values, their factors with fewer layers, and both numbers of layers to the predicted sign of the
+# factors' change: +1 where they grow with more layers, -1 where they fall
 Direction = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
 
 
 def _largest(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
-    """Return the largest value along each flow; nan if one is."""
+    """Return the largest value along each flow; nan if any is nan."""
     values = by_draw(table, quantity, **where)
     return np.where(np.isnan(values).any(axis=1), np.nan, values.max(axis=1, initial=-np.inf))
 
@@ -94,7 +94,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
     singular value passes near zero the equation's fractional powers magnify integration errors; how much is measured
     by a second integration at ten times the tolerances, which moves the solution by up to {moved:.1e}.
     """
-    moved = float(np.nanmax(_largest(balanced, "coarser") / _largest(balanced, "size")))
+    coarser_change = float(np.nanmax(_largest(balanced, "coarser") / _largest(balanced, "size")))
 
     def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
@@ -102,7 +102,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
             "largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F",
             _largest(table, quantity),
             0.0,
-            tolerance=safety * moved,
+            tolerance=safety * coarser_change,
             relative_to=_largest(table, "size"),
             resolution=1e-3,
             because=f"{safety:g} times the most that ten times the tolerances change a flow by",
@@ -112,7 +112,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
         "the dynamics of one layer fewer": ("one_layer_fewer", balanced),
         "the same dynamics for layers that are not balanced": ("difference", gaussian),
     }
-    return Finding(judge, ("difference", balanced), rivals, facts={"moved": moved})
+    return Finding(judge, ("difference", balanced), rivals, facts={"moved": coarser_change})
 
 
 @claim(
@@ -130,7 +130,7 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
 
     def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
-        values, integrated = (by_draw(table, quantity, column=each) for each in ("value", "predicted"))
+        values, integrated = (by_draw(table, quantity, column=column) for column in ("value", "predicted"))
         yield equal_on_every_draw(
             "largest error of σ_r(t) over the largest σ",
             values,
@@ -166,7 +166,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
 
     def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
-        values, expected = (by_draw(table, quantity, column=each) for each in ("value", "predicted"))
+        values, expected = (by_draw(table, quantity, column=column) for column in ("value", "predicted"))
         yield equal_on_every_draw(
             "largest error of an eigenvalue over the largest eigenvalue",
             values,
@@ -204,18 +204,18 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
     {smallest:.1e}.
     """
     rtol = settings_of(balanced)["integration"]["rtol"]
-    keys = [depth for (depth, _), _ in select(balanced, "sigma").groupby(draw_columns(balanced))]
+    depths = [depth for (depth, _), _ in select(balanced, "sigma").groupby(draw_columns(balanced))]
     least, largest, last = (
-        np.array([_along(rows, reduced) for _, rows in select(balanced, quantity).groupby(draw_columns(balanced))])
-        for quantity, reduced in (("eigenvalue", "min"), ("eigenvalue", "max"), ("sigma", "min"))
+        np.array([_by_time(rows, reduction) for _, rows in select(balanced, quantity).groupby(draw_columns(balanced))])
+        for quantity, reduction in (("eigenvalue", "min"), ("eigenvalue", "max"), ("sigma", "min"))
     )
     at_singular = by_draw(balanced, "eigenvalue_at_singular")
     rounding = f"{amplification:g} rtol, to which the layers are balanced"
 
     def judge(prediction: tuple[Callable[[np.ndarray, int], np.ndarray], bool]) -> Checks:
         bound, vanishes = prediction
-        bounds = np.array([bound(sigma, depth) for sigma, depth in zip(last, keys, strict=True)])
-        there = np.abs(at_singular) / largest
+        bounds = np.array([bound(sigma, depth) for sigma, depth in zip(last, depths, strict=True)])
+        relative_eigenvalue = np.abs(at_singular) / largest
         yield every_draw(
             "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
             ((least - bounds) / largest).min(axis=1),
@@ -225,14 +225,14 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
         yield (
             every_draw(
                 "least eigenvalue at the nearest singular matrix over the largest one",
-                there.max(axis=1),
+                relative_eigenvalue.max(axis=1),
                 at_most=amplification * rtol,
                 because=rounding,
             )
             if vanishes
             else every_draw(
                 "least eigenvalue at the nearest singular matrix over the largest one",
-                there.min(axis=1),
+                relative_eigenvalue.min(axis=1),
                 at_least=amplification * rtol,
                 because=rounding,
             )
@@ -246,15 +246,15 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
         rivals["N times that bound"] = (lambda sigma, depth: depth * lowest(sigma, depth), True)
     facts = {"singular": float(np.nanmax(np.abs(at_singular) / largest)), "smallest": float(np.nanmin(last))}
 
-    def scaled(given: tuple[Callable[[np.ndarray, int], np.ndarray], bool], factor: float) -> Any:
-        return lambda sigma, depth: factor * given[0](sigma, depth), given[1]
+    def scaled(prediction: tuple[Callable[[np.ndarray, int], np.ndarray], bool], factor: float) -> Any:
+        return lambda sigma, depth: factor * prediction[0](sigma, depth), prediction[1]
 
     return Finding(judge, (lowest, True), rivals, facts=facts, scaled=scaled)
 
 
-def _along(rows: Table, reduced: str) -> np.ndarray:
-    """Return the least or the largest of a flow's values at each time."""
-    return rows.groupby("time")["value"].agg(reduced, skipna=False).to_numpy()
+def _by_time(rows: Table, reduction: str) -> np.ndarray:
+    """Return the least or the largest value at each time of a flow."""
+    return rows.groupby("time")["value"].agg(reduction, skipna=False).to_numpy()
 
 
 @claim(
@@ -282,19 +282,21 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Findin
 
     def judge(direction: Direction) -> Checks:
         signs = np.stack([direction(sigma[fewer], factor[fewer], fewer, more) for fewer, more in pairs], axis=1)
-        along, apart = (each.reshape(len(each), -1).min(axis=1) for each in (signs * growth, ratios))
+        factor_changes, ratio_changes = (
+            changes.reshape(len(changes), -1).min(axis=1) for changes in (signs * growth, ratios)
+        )
         yield every_draw(
             "least change of a factor's logarithm with further layers, in the direction predicted",
-            along,
+            factor_changes,
             at_least=0.0,
-            undecided=np.abs(along) < rounding,
+            undecided=np.abs(factor_changes) < rounding,
             because="grows, or falls, as predicted",
         )
         yield every_draw(
             "least change of the logarithm of neighbouring factors' ratio with further layers",
-            apart,
+            ratio_changes,
             at_least=0.0,
-            undecided=np.abs(apart) < rounding,
+            undecided=np.abs(ratio_changes) < rounding,
             because="larger with each",
         )
 

@@ -25,7 +25,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     (grey), with a line of slope one; and the imbalance of layers that start with entries of deviation $s$, over
     their size at the end of the flow (blue), with a line of slope two.
     """
-    figure, ((paths, apart), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
+    figure, ((paths, distances), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)
     count = int(select(rows, "sigma")["index"].max())
     for index, colour in enumerate(sequence(count), start=1):
@@ -34,7 +34,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
         paths.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
     paths.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
     paths.legend(fontsize=7.5, loc="center right", bbox_to_anchor=(1.0, 0.74))
-    _distances(apart, balanced, gaussian)
+    _distances(distances, balanced, gaussian)
     _factors(factors, balanced)
     _drifts(drift, descent, starts)
     alt = "Four panels: paths that coincide, distances at rounding for balanced layers, rate factors, orders of drift."
@@ -80,9 +80,9 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
             axis.plot(worst.index, worst, color=DEPTH_COLOURS[int(depth)], ls=style, lw=1.1)
     axis.set(yscale="log", xlabel="gradient-flow time $t$", ylabel=r"$\|W_N \cdots W_1 - W\|_F$",
              title="layers and equation", ylim=(1e-14, 30))  # fmt: skip
-    others = [Line2D([], [], color=COLOURS["black"], ls=DASHED, label="unbalanced"),
+    style_handles = [Line2D([], [], color=COLOURS["black"], ls=DASHED, label="unbalanced"),
               Line2D([], [], color=COLOURS["black"], ls=":", label="tolerance × 10")]  # fmt: skip
-    handles = [*depth_handles(sorted(balanced["depth"].unique())), *others]
+    handles = [*depth_handles(sorted(balanced["depth"].unique())), *style_handles]
     axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.66), ncols=2)
 
 

@@ -65,18 +65,22 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
         widths = [settings["inputs"], *[settings["width"]] * (depth - 1), settings["outputs"]]
         size = sum(a * b for a, b in pairwise(widths))
         series = {name: values[member] for name, values in trajectory.series.items()}
-        lost = not np.isfinite(series["direct"] + series["coarser"]).all()
-        if lost:
+        failed = not np.isfinite(series["direct"] + series["coarser"]).all()
+        if failed:
             series = {name: np.ones_like(values) for name, values in series.items()}
         layers = networks.unpack(series["layers"][:, :size], widths)
-        measured = _of_flow(layers, series, constants["target"][member], widths)
-        table = rows({name: value if isinstance(value, tuple) else (value, np.nan) for name, value in measured.items()},
-                     {"time": trajectory.time}, depth=depth, seed=int(label))  # fmt: skip
-        tables.append(table.assign(value=np.nan) if lost else table)
+        quantities = _flow_quantities(layers, series, constants["target"][member], widths)
+        table = rows(
+            {name: value if isinstance(value, tuple) else (value, np.nan) for name, value in quantities.items()},
+            {"time": trajectory.time},
+            depth=depth,
+            seed=int(label),
+        )
+        tables.append(table.assign(value=np.nan) if failed else table)
     return joined(end_to_end_flow.columns, *tables)
 
 
-def _of_flow(
+def _flow_quantities(
     layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray, widths: list[int]
 ) -> dict[str, object]:
     depth = len(layers)
@@ -93,16 +97,16 @@ def _of_flow(
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
-        along = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
-        reinforced.append(1 - along**2)
+        overlap = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
+        reinforced.append(1 - overlap**2)
         left, right = (np.pad(values[time], (0, count - values.shape[1])) for count in W.shape[-2:])
-        for found, N in ((expected, depth), (fewer, depth - 1)):
-            found.append(np.sort(networks.preconditioner_factors(left, right, N), axis=None)[::-1])
-    law, without, other = np.moveaxis(series["integrated"], 1, 0)
+        for predictions, N in ((expected, depth), (fewer, depth - 1)):
+            predictions.append(np.sort(networks.preconditioner_factors(left, right, N), axis=None)[::-1])
+    law, without_factor, other_exponent = np.moveaxis(series["integrated"], 1, 0)
     return {
         "sigma": (values, law),
-        "without_factor": (values, without),
-        "other_exponent": (values, other),
+        "without_factor": (values, without_factor),
+        "other_exponent": (values, other_exponent),
         "direct": np.linalg.svd(direct, compute_uv=False),
         "size": _norm(W),
         "difference": _norm(W - direct),
@@ -111,17 +115,17 @@ def _of_flow(
         "drift": _movement(differences),
         "sum_drift": _movement(sums),
         "gram_drift": _movement(below),
-        "imbalance": np.sqrt(sum(_norm(each) ** 2 for each in differences)),
+        "imbalance": np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
         "eigenvalue": (np.array(eigenvalues), np.array(expected)),
         "eigenvalue_fewer": (np.array(eigenvalues), np.array(fewer)),
-        "eigenvalue_at_singular": np.array([_least_eigenvalue(_nearest_singular(each), widths) for each in W]),
+        "eigenvalue_at_singular": np.array([_least_eigenvalue(_nearest_singular(matrix), widths) for matrix in W]),
         "reinforced": np.array(reinforced),
         "rate_factor": _rate_factors(layers, W - target, U, values, Vt, depth),
     }
 
 
 def _nearest_singular(W: np.ndarray) -> np.ndarray:
-    """Return the matrix whose last singular value is zero, and which is nearest in norm."""
+    """Return the nearest singular matrix: W with its last singular value set to zero."""
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     return (U[:, :-1] * values[:-1]) @ Vt[:-1]
 
@@ -138,10 +142,10 @@ def _rate_factors(
     velocity = np.zeros(())
     for j, change in enumerate(networks.layer_gradients(layers, gradient)):
         velocity = velocity - networks.product([*layers[:j], change, *layers[j + 1 :]])
-    moved, alone = (np.einsum("tir,tij,trj->tr", U, each, Vt) for each in (velocity, -gradient))
+    rates, rates_at_depth_1 = (np.einsum("tir,tij,trj->tr", U, change, Vt) for change in (velocity, -gradient))
     # near the end both vanish, and their ratio is rounding
-    clear = np.abs(alone) > 1e-6 * np.abs(alone).max()
-    return np.where(clear, moved / np.where(clear, alone, 1.0), np.nan), depth * values ** (2 - 2 / depth)
+    clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
+    return np.where(clear, rates / np.where(clear, rates_at_depth_1, 1.0), np.nan), depth * values ** (2 - 2 / depth)
 
 
 def _grams(layers: networks.Layers) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -151,7 +155,7 @@ def _grams(layers: networks.Layers) -> tuple[list[np.ndarray], list[np.ndarray]]
 
 
 def _movement(matrices: list[np.ndarray]) -> np.ndarray:
-    return np.sqrt(sum(_norm(each - each[:1]) ** 2 for each in matrices))
+    return np.sqrt(sum(_norm(matrix - matrix[:1]) ** 2 for matrix in matrices))
 
 
 def _norm(matrices: np.ndarray) -> np.ndarray:
@@ -172,11 +176,16 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     depth = constants["depth"]
     U, values, Vt = np.linalg.svd(trajectory.series["end_to_end"][:, 0])
-    moved, alone = (np.einsum("mir,mij,mrj->mr", U, each, Vt)
-                    for each in (trajectory.series["velocity"][:, 0], -constants["gradient"]))  # fmt: skip
+    rates, rates_at_depth_1 = (
+        np.einsum("mir,mij,mrj->mr", U, change, Vt)
+        for change in (trajectory.series["velocity"][:, 0], -constants["gradient"])
+    )
     predicted = depth[:, None] * values ** (2 - 2 / depth[:, None])
-    table = rows({"sigma": (values, np.nan), "factor": (moved / alone, predicted)}, {"seed": constants["member"]},
-                 depth=depth)  # fmt: skip
+    table = rows(
+        {"sigma": (values, np.nan), "factor": (rates / rates_at_depth_1, predicted)},
+        {"seed": constants["member"]},
+        depth=depth,
+    )
     return joined(balanced_velocity.columns, table)
 
 
@@ -203,13 +212,13 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     layers = networks.unpack(trajectory.series["layers"], widths)
     sizes = np.max([np.linalg.norm(layer, 2, axis=(-2, -1)) for layer in layers], axis=0)
     imbalance = networks.imbalance(layers)
-    measured = {
+    quantities = {
         "imbalance_at_start": imbalance[:, 0] / sizes[:, 1] ** 2,
         "imbalance_at_end": imbalance[:, 1] / sizes[:, 1] ** 2,
         "relative_imbalance": imbalance[:, 0] / sizes[:, 0] ** 2,
         "escaped": sizes[:, 1] / sizes[:, 0],
     }
-    table = rows(measured, {"seed": constants["member"]}, scale=constants["scale"])
+    table = rows(quantities, {"seed": constants["member"]}, scale=constants["scale"])
     return joined(approximate_balance.columns, table)
 
 

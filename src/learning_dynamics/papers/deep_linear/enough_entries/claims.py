@@ -29,7 +29,7 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     depth 3, the geometric mean over {draws} draws; median thresholds are {of_convex:.0f} for the convex program,
     {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from initialisation scale {scale:g}.
     """
-    needed = {
+    threshold_bounds = {
         "convex": thresholds(convex, recovered),
         "depth 2": thresholds(select(depth_2, scale=scale), recovered),
         "depth 3": thresholds(select(depth_3, scale=scale), recovered),
@@ -38,7 +38,7 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     grid = np.sort(convex["observed"].unique()).astype(float)
 
     def judge(methods: tuple[str, str, str]) -> Checks:
-        (most, _), (middle, _), (_, least) = (needed[name] for name in methods)
+        (most, _), (middle, _), (_, least) = (threshold_bounds[name] for name in methods)
         yield at_least(
             "log2 of the number before the convex program's threshold over depth 3's threshold",
             mean(_octaves(number_before(grid, most), least)),
@@ -58,20 +58,20 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         "the convex program needs what depth 3 needs": ("depth 3", "depth 2", "depth 3"),
         "depth 2 needs fewer than depth 3": ("convex", "depth 3", "depth 2"),
     }
-    least_needed, most_needed = ({name: bounds[end] for name, bounds in needed.items()} for end in (0, 1))
+    lower_bounds, upper_bounds = ({name: bounds[end] for name, bounds in threshold_bounds.items()} for end in (0, 1))
     facts = {
-        "of_convex": float(np.median(most_needed["convex"])),
-        "of_2": float(np.median(most_needed["depth 2"])),
-        "of_3": float(np.median(most_needed["depth 3"])),
+        "of_convex": float(np.median(upper_bounds["convex"])),
+        "of_2": float(np.median(upper_bounds["depth 2"])),
+        "of_3": float(np.median(upper_bounds["depth 3"])),
         "scale": scale,
         "recovered": recovered,
-        "open": int(sum(np.sum(least_needed[name] < most_needed[name]) for name in needed)),
-        "factor": float(2 ** np.mean(_octaves(least_needed["convex"], most_needed["depth 3"]))),
+        "open": int(sum(np.sum(lower_bounds[name] < upper_bounds[name]) for name in threshold_bounds)),
+        "factor": float(2 ** np.mean(_octaves(lower_bounds["convex"], upper_bounds["depth 3"]))),
     }
     return Finding(judge, ("convex", "depth 2", "depth 3"), rivals, facts=facts)
 
 
-def _octaves(more: np.ndarray, fewer: np.ndarray) -> np.ndarray:
-    """Return log2 of ratios of numbers of entries, of which infinite ones are beyond the grid: nan where both are."""
+def _octaves(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Return log2 of ratios of numbers of entries; nan where both are infinite, that is, beyond the grid."""
     with np.errstate(invalid="ignore"):
-        return np.log2(more) - np.log2(fewer)
+        return np.log2(numerator) - np.log2(denominator)

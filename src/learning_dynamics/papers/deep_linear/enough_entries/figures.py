@@ -36,20 +36,20 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     for row, scale in zip(axes, scales, strict=True):
         for table, depth in [*zip(deep, depths, strict=True), (convex, 0)]:
             colour = DEPTH_COLOURS[depth] if depth else COLOURS["grey"]
-            chosen = select(table, scale=scale) if depth else table
-            settled = chosen[chosen["converged"]] if depth else chosen
-            _band(row[0], settled, "error", colour)
-            _band(row[1], _beyond_truth(settled), "nuclear_norm", colour)
-            lower, needed = thresholds(chosen, recovered)
-            known = lower == needed
-            unknown += int((~known).sum())
-            beyond += int(np.isinf(needed).sum())
+            rows = select(table, scale=scale) if depth else table
+            converged = rows[rows["converged"]] if depth else rows
+            _band(row[0], converged, "error", colour)
+            _band(row[1], _beyond_truth(converged), "nuclear_norm", colour)
+            lower, upper = thresholds(rows, recovered)
+            exact = lower == upper
+            unknown += int((~exact).sum())
+            beyond += int(np.isinf(upper).sum())
             place = depths.index(depth) if depth else len(depths)
-            for drawn, style in ((known, {"ms": 4, "alpha": 0.5, "mew": 0}), (~known, {"ms": 5.5, "mfc": "none"})):
-                shown = needed[drawn & np.isfinite(needed)]
-                row[2].plot(np.full(len(shown), place), shown, "o", color=colour, **style)
+            for draws, style in ((exact, {"ms": 4, "alpha": 0.5, "mew": 0}), (~exact, {"ms": 5.5, "mfc": "none"})):
+                entries = upper[draws & np.isfinite(upper)]
+                row[2].plot(np.full(len(entries), place), entries, "o", color=colour, **style)
             # beyond the grid there is nothing to draw
-            middle = np.median(needed) if np.isfinite(np.median(needed)) else np.nan
+            middle = np.median(upper) if np.isfinite(np.median(upper)) else np.nan
             row[2].plot([place - 0.25, place + 0.25], [middle] * 2, color=colour, lw=2)
         row[0].axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
         row[1].axhline(0, color=COLOURS["black"], lw=0.8)
@@ -66,8 +66,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     handles = [*depth_handles(depths), Line2D([], [], color=COLOURS["grey"], label="nuclear norm minimisation")]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     runs = [select(table, "error") for table in deep]
-    facts = {"draws": int(convex["draw"].nunique()), "recovered": recovered, "runs": sum(len(each) for each in runs),
-             "lost": sum(int((~each["converged"]).sum()) for each in runs), "unknown": unknown,
+    facts = {"draws": int(convex["draw"].nunique()), "recovered": recovered, "runs": sum(len(run) for run in runs),
+             "lost": sum(int((~run["converged"]).sum()) for run in runs), "unknown": unknown,
              "beyond": beyond}  # fmt: skip
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
     return Drawn(figure, facts=facts, alt=alt)

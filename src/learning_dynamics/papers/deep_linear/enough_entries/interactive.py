@@ -26,12 +26,12 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     the mean square entry; at the vertical line the nuclear norm is the true one. Faint lines: where the medians go as
     entries are added. Networks that did not reach their training loss are left out.
     """
-    table = _completed(deep, convex)
+    table = _completed_matrices(deep, convex)
     scales = sorted(table["scale"].unique(), reverse=True)
     counts = sorted(int(count) for count in table["observed"].unique())
     table["place"] = [counts.index(count) for count in table["observed"]]
     middle = table.groupby(["method", "scale", "observed"])[["beyond", "error"]].median().reset_index()
-    tints = {f"depth {int(one['depth'].iloc[0])}": DEPTH_COLOURS[int(one["depth"].iloc[0])] for one in deep}
+    tints = {f"depth {int(network['depth'].iloc[0])}": DEPTH_COLOURS[int(network["depth"].iloc[0])] for network in deep}
     tints[CONVEX] = COLOURS["grey"]
     low, high = np.log10(table["error"].min()), np.log10(table["error"].max())
     furthest = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
@@ -42,38 +42,38 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     colour = alt.Color("method:N", scale=colours(tints), legend=alt.Legend(columns=2))
     places = range(len(counts))
     entries = slider("entries", "observed entries", places, len(counts) // 2)
-    said = [f"{count} entries observed" for count in counts]
+    captions = [f"{count} entries observed" for count in counts]
     names = [name for name in tints if name != CONVEX]
     networks = choice("networks", "networks", ["all", *names], ["all", *names], "all")
     scale = choice("scale", "initial scale", scales, [f"{scale:g}" for scale in scales], scales[-1])
-    drawn = f"datum.scale == scale && (networks == 'all' || datum.method == networks || datum.method == '{CONVEX}')"
+    selection = f"datum.scale == scale && (networks == 'all' || datum.method == networks || datum.method == '{CONVEX}')"
     chart = alt.layer(
         alt.Chart(pd.DataFrame({"error": [recovered]}))
         .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1).encode(y),
         alt.Chart(pd.DataFrame({"beyond": [0.0]})).mark_rule(color=INK, strokeWidth=0.6).encode(x),
-        alt.Chart(middle.round(6)).transform_filter(drawn)
+        alt.Chart(middle.round(6)).transform_filter(selection)
         .mark_line(strokeWidth=1.2, opacity=0.55).encode(x, y, colour, order="observed:Q"),
-        alt.Chart(table).transform_filter(f"{drawn} && datum.place == entries")
+        alt.Chart(table).transform_filter(f"{selection} && datum.place == entries")
         .mark_point(filled=True, size=50, opacity=0.8).encode(x, y, colour),
     )  # fmt: skip
     return Interactive(
-        chart.add_params(entries, networks, scale).properties(title=reading("entries", places, said)),
+        chart.add_params(entries, networks, scale).properties(title=reading("entries", places, captions)),
         facts={"draws": int(convex["draw"].nunique()), "recovered": recovered},
         alt="Dots in a plane of error and nuclear norm. As entries are added they fall from large errors to small, "
         "those of deeper networks first, from nuclear norms above the true one.",
     )
 
 
-def _completed(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
-    """Return every completed matrix by method; those of the convex program, which knows no scale, at each."""
+def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
+    """Return every completed matrix by method; the convex program has no scale, its matrices come at each."""
     tables = [
         _pairs(table[table["converged"]], ["scale", "observed", "draw"]).assign(
             method=f"depth {table['depth'].iloc[0]}"
         )
         for table in deep
     ]
-    found = _pairs(convex, ["observed", "draw"]).assign(method=CONVEX)
-    return pd.concat([*tables, *(found.assign(scale=scale) for scale in tables[0]["scale"].unique())])
+    minimisers = _pairs(convex, ["observed", "draw"]).assign(method=CONVEX)
+    return pd.concat([*tables, *(minimisers.assign(scale=scale) for scale in tables[0]["scale"].unique())])
 
 
 def _pairs(rows: Table, keys: list[str]) -> pd.DataFrame:

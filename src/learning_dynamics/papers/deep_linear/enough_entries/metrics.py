@@ -24,8 +24,8 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
         The first singular value beyond the rank of the matrix to complete.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    measured = {**_measured(trajectory), "beyond_rank": _beyond_rank(trajectory)}
-    table = rows(measured, {"draw": constants["draw"]}, depth=settings["depth"], scale=constants["scale"],
+    quantities = {**_matrix_quantities(trajectory), "beyond_rank": _beyond_rank(trajectory)}
+    table = rows(quantities, {"draw": constants["draw"]}, depth=settings["depth"], scale=constants["scale"],
                  observed=constants["observed"][constants["count"]],
                  converged=constants["loss"] <= settings["stop"])  # fmt: skip
     return joined(networks.columns, table)
@@ -43,12 +43,12 @@ def minimisers(trajectory: Trajectory) -> pd.DataFrame:
         Proved gap of the convex solver: relative distance of the nuclear norm from the least one.
     """
     constants = trajectory.constants
-    table = rows({**_measured(trajectory), "gap": constants["gap"]}, {"draw": constants["draw"]},
+    table = rows({**_matrix_quantities(trajectory), "gap": constants["gap"]}, {"draw": constants["draw"]},
                  observed=constants["observed"][constants["count"]])  # fmt: skip
     return joined(minimisers.columns, table)
 
 
-def _measured(trajectory: Trajectory) -> dict[str, np.ndarray]:
+def _matrix_quantities(trajectory: Trajectory) -> dict[str, np.ndarray]:
     constants = trajectory.constants
     draw, count = constants["draw"], constants["count"]
     return measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw, count])

@@ -35,16 +35,16 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
     absolute value.
     """
     table = select(curve, "integral")
-    found = table["value"].abs().to_numpy()
+    integrals = table["value"].abs().to_numpy()
     depth, whitened = table["depth"].to_numpy(), (table["case"] == WHITENED).to_numpy()
-    known = table[table["predicted"].notna()]
+    closed_form = table[table["predicted"].notna()]
 
     def judge(vanishes: np.ndarray) -> Checks:
         parts = (
             [
                 every_draw(
                     "largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is to vanish",
-                    found[vanishes],
+                    integrals[vanishes],
                     at_most=rounding,
                     because="rounding of the quadrature",
                 )
@@ -54,15 +54,15 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
         )
         yield every_draw(
             "smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is not to vanish",
-            found[~vanishes],
+            integrals[~vanishes],
             at_least=1e6 * rounding,
             because="a million times the rounding of the quadrature",
         )
         yield from parts
         yield equal_on_every_draw(
             "difference from the closed form, one output and whitened inputs",
-            known["value"],
-            known["predicted"],
+            closed_form["value"],
+            closed_form["predicted"],
             tolerance=rounding,
             relative_to=1.0,
             because="Gauss-Legendre quadrature of smooth sides",

@@ -28,10 +28,17 @@ def line_integral(curve: Table) -> Drawn:
         rows = select(table, case=case)
         place = np.searchsorted(depths, rows["depth"]) + shift
         axis.plot(place, rows["value"], "o", color=colour, ms=4.5, mew=0, alpha=0.7, label=case)
-        known = rows.dropna(subset=["predicted"])
-        if len(known):
-            axis.plot(np.searchsorted(depths, known["depth"]) + shift, known["predicted"], "x", color=COLOURS["black"],
-                      ms=4, mew=0.8, label="closed form")  # fmt: skip
+        closed_form = rows.dropna(subset=["predicted"])
+        if len(closed_form):
+            axis.plot(
+                np.searchsorted(depths, closed_form["depth"]) + shift,
+                closed_form["predicted"],
+                "x",
+                color=COLOURS["black"],
+                ms=4,
+                mew=0.8,
+                label="closed form",
+            )
     axis.axhline(0, color=COLOURS["black"], lw=0.8)
     axis.set(xlabel="depth $N$", ylabel="integral round the curve,\nover that of absolute values")
     axis.set_xticks(range(len(depths)), [str(depth) for depth in depths])

@@ -17,5 +17,5 @@ def sector_integral(depth: int, target: float, inner: float, outer: float, start
     depths 1 and 2.
     """
     power = 3 - 2 / depth
-    turned = np.cos(start) - np.cos(end)
-    return float(target * turned * (outer**power - inner**power) * (1 - depth / power))
+    cosines = np.cos(start) - np.cos(end)
+    return float(target * cosines * (outer**power - inner**power) * (1 - depth / power))

@@ -40,26 +40,26 @@ def one_measurement(
     ratio = second / first
     depths = sorted(generic["depth"].unique())
     settings = settings_of(aligned)
-    found = {depth: _last_exponents(generic, depth) for depth in depths}
-    level = {depth: _last_exponents(entry, depth) for depth in depths}
+    generic_ends = {depth: _last_exponents(generic, depth) for depth in depths}
+    entry_ends = {depth: _last_exponents(entry, depth) for depth in depths}
     larger, smaller = (by_draw(aligned, "sigma", index=index) for index in (1, 2))
     because = f"{share:g} of the power at depth 2"
 
     def judge(predicted: tuple[dict[int, float], float, dict[int, int]]) -> Checks:
         exponents, slope, families = predicted
         curves = [
-            theory.smaller_singular_value(each, settings["start"], settings["ratio"], families[depth])
-            for depth, each in zip(sorted(aligned["depth"].unique()), larger, strict=True)
+            theory.smaller_singular_value(path, settings["start"], settings["ratio"], families[depth])
+            for depth, path in zip(sorted(aligned["depth"].unique()), larger, strict=True)
         ]
         tolerance = {"tolerance": share * ratio, "resolution": ratio / 2, "because": because}
         for depth in depths:
             yield equal(
                 f"d log σ_2 / d log σ_1 at the end, depth {depth}",
-                median(found[depth][0]),
+                median(generic_ends[depth][0]),
                 exponents[depth],
                 **tolerance,
             )
-        yield equal("dσ_2 / dσ_1 at the end, depth 1", median(found[1][1]), slope, **tolerance)
+        yield equal("dσ_2 / dσ_1 at the end, depth 1", median(generic_ends[1][1]), slope, **tolerance)
         yield equal_on_every_draw(
             "error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's largest",
             smaller,
@@ -69,7 +69,10 @@ def one_measurement(
         )
         for depth in depths:
             yield equal(
-                f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}", median(level[depth][0]), 0.0, **tolerance
+                f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
+                median(entry_ends[depth][0]),
+                0.0,
+                **tolerance,
             )
 
     exponents = {depth: {1: 1.0, 2: ratio}.get(depth, 0.0) for depth in depths}
@@ -81,14 +84,16 @@ def one_measurement(
         "slope and power are the square of the ratio": (exponents | {2: ratio**2}, ratio**2, families),
         "aligned, the asymptote of one layer more": (exponents, ratio, families | {3: 4}),
     }
-    off = {depth: np.abs(found[depth][0] - exponents[depth]) for depth in depths}
+    errors_by_depth = {depth: np.abs(generic_ends[depth][0] - exponents[depth]) for depth in depths}
     facts = {
-        "off": max(float(np.median(each)) for each in off.values()),
-        "slow": int(sum(np.sum(each > share * ratio) for each in off.values())),
-        "paths": sum(len(each) for each in off.values()),
-        "level": max(float(np.median(np.abs(level[depth][0]))) for depth in depths),
+        "off": max(float(np.median(errors)) for errors in errors_by_depth.values()),
+        "slow": int(sum(np.sum(errors > share * ratio) for errors in errors_by_depth.values())),
+        "paths": sum(len(errors) for errors in errors_by_depth.values()),
+        "level": max(float(np.median(np.abs(entry_ends[depth][0]))) for depth in depths),
     }
-    return Finding(judge, (exponents, ratio, families), rivals, facts=facts, scaled=lambda given, _factor: given)
+    return Finding(
+        judge, (exponents, ratio, families), rivals, facts=facts, scaled=lambda prediction, _factor: prediction
+    )
 
 
 def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,13 +122,13 @@ def one_entry_determinant_sign(entry: Table) -> Finding:
     """
     depths = sorted(entry["depth"].unique())
     signs = {depth: np.sign(by_draw(entry, "determinant", depth=depth)) for depth in depths}
-    alone = by_draw(entry, "predicted_sign", depth=1).ravel()
-    lost = {depth: ~np.isfinite(each).all(axis=1) for depth, each in signs.items()}
+    shallow_sign = by_draw(entry, "predicted_sign", depth=1).ravel()
+    failed = {depth: ~np.isfinite(sign).all(axis=1) for depth, sign in signs.items()}
 
     def judge(predicted: tuple[np.ndarray, np.ndarray]) -> Checks:
         shallow, deep = predicted
         wrong = np.concatenate([np.abs(signs[depth][:, -1] - deep) for depth in depths if depth > 1])
-        undecided = np.concatenate([lost[depth] for depth in depths if depth > 1])
+        undecided = np.concatenate([failed[depth] for depth in depths if depth > 1])
         yield every_draw(
             "error of the determinant's last sign, depths of two and more",
             wrong,
@@ -136,10 +141,18 @@ def one_entry_determinant_sign(entry: Table) -> Finding:
             "error of the determinant's last sign, depth 1",
             np.abs(signs[1][:, -1] - shallow),
             at_most=0.0,
-            undecided=lost[1],
+            undecided=failed[1],
             because="signs are exact",
         )
 
-    kept = np.ones(len(alone))
-    rivals = {"deeper layers turn it where depth 1 does": (alone, alone), "depth 1 keeps it as well": (kept, kept)}
-    return Finding(judge, (alone, kept), rivals, facts={"turned": int((alone < 0).sum()), "starts": len(alone)})
+    positive = np.ones(len(shallow_sign))
+    rivals = {
+        "deeper layers turn it where depth 1 does": (shallow_sign, shallow_sign),
+        "depth 1 keeps it as well": (positive, positive),
+    }
+    return Finding(
+        judge,
+        (shallow_sign, positive),
+        rivals,
+        facts={"turned": int((shallow_sign < 0).sum()), "starts": len(shallow_sign)},
+    )

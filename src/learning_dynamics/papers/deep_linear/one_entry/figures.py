@@ -49,9 +49,9 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
         bottom.set(xscale="log", yscale="log")
     first, second = settings_of(generic)["measurement"][:2]
     for place, (depth, exponent) in enumerate(((1, 1.0), (2, second / first), (3, 0.0))):
-        one, two = (by_draw(generic, "sigma", depth=depth, index=index) for index in (1, 2))
-        line = np.geomspace(np.sqrt(one[0, 0] * one[0, -1]), one[0, -1], 2)
-        axes[1, place].plot(line, 3 * two[:, -1].max() * (line / line[-1]) ** exponent, color=COLOURS["orange"],
+        sigma_1, sigma_2 = (by_draw(generic, "sigma", depth=depth, index=index) for index in (1, 2))
+        line = np.geomspace(np.sqrt(sigma_1[0, 0] * sigma_1[0, -1]), sigma_1[0, -1], 2)
+        axes[1, place].plot(line, 3 * sigma_2[:, -1].max() * (line / line[-1]) ** exponent, color=COLOURS["orange"],
                             ls=":", lw=1.8, label="the exponent that is predicted")  # fmt: skip
     for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depths 3, 4: asymptotes")):
         axes[0, place].set(title=title, ylim=(0, None))

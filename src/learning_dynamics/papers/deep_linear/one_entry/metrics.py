@@ -48,11 +48,13 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     W = trajectory.series["end_to_end"]
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
-    alone = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
+    last_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
     labels = {"depth": constants["depth"]}
     axes = {"seed": constants["member"], "time": trajectory.time}
     table = rows({"sigma": _spectrum(trajectory), "determinant": determinant}, axes, **labels)
-    ends = rows({"predicted_sign": np.sign(alone)}, {"seed": constants["member"]}, time=trajectory.time[-1], **labels)
+    ends = rows(
+        {"predicted_sign": np.sign(last_determinant)}, {"seed": constants["member"]}, time=trajectory.time[-1], **labels
+    )
     return joined(one_entry.columns, table, ends)
 
 
@@ -72,7 +74,7 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _spectrum(trajectory: Trajectory) -> np.ndarray:
-    """Return singular values; nan where the flow was lost."""
+    """Return singular values; nan where the flow could not be integrated."""
     W = trajectory.series["end_to_end"]
     finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
     values = np.linalg.svd(np.where(finite[..., None, None], W, 1.0), compute_uv=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from learning_dynamics.claims import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.tables import completed, of_draws
+from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
@@ -54,17 +54,21 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
             because="the flow has fitted them",
         )
 
-    measured, other = _norms(ends, smallest, "least_squares_norm")
+    nuclear, least_squares = _norms(ends, smallest, "least_squares_norm")
     rivals = {
         "the least Frobenius norm": ("least_squares_norm", smallest, excess),
         "the end is the same from any start": ("nuclear_norm", scales[-1], excess),
         "smaller starts end further away": ("nuclear_norm", smallest, excess[::-1]),
     }
-    return Finding(judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": float(np.max(other / measured))})
+    return Finding(
+        judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": float(np.max(least_squares / nuclear))}
+    )
 
 
 def _norms(table: Table, scale: float, quantity: Quantity = "nuclear_norm") -> tuple[np.ndarray, np.ndarray]:
-    measured, predicted = (by_draw(table, quantity, column=each, scale=scale)[:, 0] for each in ("value", "predicted"))
+    measured, predicted = (
+        by_draw(table, quantity, column=column, scale=scale)[:, 0] for column in ("value", "predicted")
+    )
     return measured, predicted
 
 
@@ -81,7 +85,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     smallest = ends["scale"].min()
     powers = np.array(settings_of(ends)["powers"])
     change = by_draw(ends, "schatten_change", scale=smallest)
-    seen = by_draw(ends, "seen", scale=smallest)[:, 0]
+    measurement_change = by_draw(ends, "seen", scale=smallest)[:, 0]
     norms = change[:, powers == 1.0][:, 0]
 
     def judge(chosen: np.ndarray) -> Checks:
@@ -94,7 +98,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         yield every_draw("relative change of the nuclear norm", np.abs(norms), at_most=1e-9, because="rounding")
         yield every_draw(
             "largest relative change of a measurement",
-            seen,
+            measurement_change,
             at_most=1e-9,
             because="to which the end's eigenvectors are the measurements'",
         )
@@ -105,7 +109,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         judge,
         powers < 1.0,
         rivals,
-        facts={"seen": float(np.nanmax(seen)), "falls": falls},
+        facts={"seen": float(np.nanmax(measurement_change)), "falls": falls},
         scaled=lambda chosen, _factor: chosen,
     )
 
@@ -140,19 +144,19 @@ def single_norm(
     """
     powers = settings_of(ends)["powers"]
     smallest = ends["scale"].min()
-    turned = by_draw(ends, "schatten_change", scale=smallest)
-    left = by_draw(ends, "schatten_left", scale=smallest)
-    gains = {p: (-turned if p < 1 else left)[:, place] for place, p in enumerate(powers) if p != 1}
+    change = by_draw(ends, "schatten_change", scale=smallest)
+    excess = by_draw(ends, "schatten_left", scale=smallest)
+    gains = {p: (-change if p < 1 else excess)[:, place] for place, p in enumerate(powers) if p != 1}
     nuclear = np.concatenate(
         [
             _excess(deep, minimiser, scale) - _excess(many, minimiser_many, scale)
             for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
         ]
     )
-    gap = np.tile(of_draws(minimiser, "gap") + of_draws(minimiser_many, "gap"), 2)
+    gap = np.tile(minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap"), 2)
 
     def judge(captures: float | None) -> Checks:
-        yield _less(
+        yield _check_less(
             "excess of the nuclear norm over the least one in completion, relative",
             nuclear,
             gap,
@@ -160,7 +164,7 @@ def single_norm(
             captures == 1,
         )
         for p, gain in gains.items():
-            yield _less(
+            yield _check_less(
                 f"by how much another matrix has less Σσ^p on commuting measurements, relative, p = {p:g}",
                 gain,
                 resolution,
@@ -175,12 +179,12 @@ def single_norm(
     return Finding(judge, None, rivals, facts=facts, scaled=lambda captures, _factor: captures)
 
 
-def _less(name: str, gain: np.ndarray, beyond: float | np.ndarray, because: str, none: bool) -> Check:
-    """Check on every draw that another matrix has less, or, of a norm that is to capture descent, that none has."""
+def _check_less(name: str, gain: np.ndarray, beyond: float | np.ndarray, because: str, none: bool) -> Check:
+    """Check on every draw that another matrix has a smaller norm; with `none`, that no other matrix has."""
     if none:
         return every_draw(name, gain, at_most=beyond, because=because)
     return every_draw(name, gain, at_least=beyond, because=because)
 
 
 def _excess(deep: Table, convex: Table, scale: float) -> np.ndarray:
-    return completed(deep, "nuclear_norm", scale) / of_draws(convex, "nuclear_norm") - 1
+    return network_values(deep, "nuclear_norm", scale) / minimiser_values(convex, "nuclear_norm") - 1

@@ -1,4 +1,4 @@
-"""What deep networks end at on measurements that commute: nuclear norms, and Schatten quasi-norms around the end."""
+"""Where deep networks end on commuting measurements: nuclear norms, and Schatten quasi-norms around the end."""
 
 from __future__ import annotations
 
@@ -38,28 +38,37 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         end, relatively, by index of `powers` p; nan for p up to one, where the problem is not convex.
     """
     constants = trajectory.constants
-    found: dict[str, list] = {name: [] for name in ("norm", "misfit", "change", "seen", "least", "frobenius", "left")}
+    values_by_name: dict[str, list] = {
+        name: [] for name in ("norm", "misfit", "change", "seen", "least", "frobenius", "left")
+    }
     for member, W in enumerate(trajectory.series["end_to_end"][:, -1]):
         Q, A, y = (constants[name][member] for name in ("basis", "eigenvalues", "values"))
-        lost = not np.isfinite(W).all()
-        W = (W + W.T) / 2 if not lost else np.eye(len(W))
-        along = np.einsum("ij,ik,kj->j", Q, W, Q)
-        second, first = np.argsort(along)[-2:]
-        step = turn * np.sqrt(abs(along[first] * along[second])) * np.outer(Q[:, first], Q[:, second])
+        failed = not np.isfinite(W).all()
+        W = (W + W.T) / 2 if not failed else np.eye(len(W))
+        diagonal = np.einsum("ij,ik,kj->j", Q, W, Q)
+        second, first = np.argsort(diagonal)[-2:]
+        step = turn * np.sqrt(abs(diagonal[first] * diagonal[second])) * np.outer(Q[:, first], Q[:, second])
         values = np.linalg.eigvalsh(W)
-        turned = np.abs(np.linalg.eigvalsh(W + step + step.T))
+        moved_values = np.abs(np.linalg.eigvalsh(W + step + step.T))
         sums = np.array([np.sum(np.abs(values) ** p) for p in powers])
-        change = [np.sum(turned**p) for p in powers] / sums - 1
-        left = 1 - np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers]) / sums
-        measured = A @ along
-        again = A @ np.einsum("ij,ik,kj->j", Q, W + step + step.T, Q)
+        change = [np.sum(moved_values**p) for p in powers] / sums - 1
+        gap = 1 - np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers]) / sums
+        measurements = A @ diagonal
+        moved_measurements = A @ np.einsum("ij,ik,kj->j", Q, W + step + step.T, Q)
         least_squares = np.linalg.pinv(A) @ y
-        entries = (np.abs(values).sum(), np.max(np.abs(measured - y) / y), change, np.max(np.abs(again - measured) / y),
-                   constants["least"][member].sum(), np.abs(least_squares).sum(), left)  # fmt: skip
-        for name, value in zip(found, entries, strict=True):
-            found[name].append(np.full(np.shape(value), np.nan) if lost else value)
-    arrays = {name: np.array(value) for name, value in found.items()}
-    measured = {
+        entries = (
+            np.abs(values).sum(),
+            np.max(np.abs(measurements - y) / y),
+            change,
+            np.max(np.abs(moved_measurements - measurements) / y),
+            constants["least"][member].sum(),
+            np.abs(least_squares).sum(),
+            gap,
+        )
+        for name, value in zip(values_by_name, entries, strict=True):
+            values_by_name[name].append(np.full(np.shape(value), np.nan) if failed else value)
+    arrays = {name: np.array(value) for name, value in values_by_name.items()}
+    quantities = {
         "nuclear_norm": (arrays["norm"], arrays["least"]),
         "least_squares_norm": (arrays["norm"], arrays["frobenius"]),
         "misfit": arrays["misfit"],
@@ -67,7 +76,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         "schatten_change": arrays["change"],
         "schatten_left": arrays["left"],
     }
-    table = rows(measured, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
+    table = rows(quantities, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
     return joined(commuting_measurements.columns, table)
 
 

@@ -29,18 +29,18 @@ def depth_separates_singular_values(
     the leading singular values over the next one ends at {gap_one:.3g}, {gap_two:.3g} and {gap_three:.3g}.
     """
     tables = {1: depth_1, 2: depth_2, 3: depth_3}
-    found = {number: _separations(table, risen, begun) for number, table in tables.items()}
+    separations = {number: _separations(table, risen, begun) for number, table in tables.items()}
     gaps = {number: _last_gap(table) for number, table in tables.items()}
 
     def judge(orders: tuple[tuple[int, int, int], tuple[int, int, int]]) -> Checks:
-        order, of_gaps = orders
-        first, second, third = (found[number] for number in order)
-        yield _more("separation of rises at the deepest less that at the shallowest", third, first)
-        yield _more("gain of the first further layer", second, first)
-        yield _more("gain of the second further layer", third, second)
+        order, gap_order = orders
+        first, second, third = (separations[number] for number in order)
+        yield _check_larger("separation of rises at the deepest less that at the shallowest", third, first)
+        yield _check_larger("gain of the first further layer", second, first)
+        yield _check_larger("gain of the second further layer", third, second)
         yield every_draw(
             "gap at the end over that of one layer fewer, the smaller of both",
-            np.minimum(*(gaps[more] / gaps[fewer] for fewer, more in pairwise(of_gaps))),
+            np.minimum(*(gaps[more] / gaps[fewer] for fewer, more in pairwise(gap_order))),
             at_least=1.0,
             because="larger with each further layer",
         )
@@ -52,31 +52,35 @@ def depth_separates_singular_values(
         "gaps at the end shrink with depth": (by_depth, reversed_),
     }
     names = {1: "one", 2: "two", 3: "three"}
-    facts = {name: float(np.median(found[number][0])) for number, name in names.items()}
+    facts = {name: float(np.median(separations[number][0])) for number, name in names.items()}
     facts |= {f"gap_{name}": float(np.median(gaps[number])) for number, name in names.items()}
     depths = "{}, {} and {}".format(*(settings_of(table)["depth"] for table in tables.values()))
-    told = {**facts, "depths": depths, "risen": risen, "begun": begun}
-    return Finding(judge, (by_depth, by_depth), rivals, facts=told)
+    all_facts = {**facts, "depths": depths, "risen": risen, "begun": begun}
+    return Finding(judge, (by_depth, by_depth), rivals, facts=all_facts)
 
 
-def _more(name: str, deeper: np.ndarray, shallower: np.ndarray) -> Check:
-    """Check that separations, with what the times between records leave open of them, are larger on every draw."""
-    gain, open_ = deeper[0] - shallower[0], deeper[1] + shallower[1]
+def _check_larger(name: str, deeper: np.ndarray, shallower: np.ndarray) -> Check:
+    """Check that separations are larger on every draw; a gain below the times between records is undecided."""
+    gain, uncertainty = deeper[0] - shallower[0], deeper[1] + shallower[1]
     return every_draw(
-        name, gain, at_least=0.0, undecided=np.abs(gain) < open_, because="decided beyond the times between records"
+        name,
+        gain,
+        at_least=0.0,
+        undecided=np.abs(gain) < uncertainty,
+        because="decided beyond the times between records",
     )
 
 
 def _separations(table: Table, risen: float, begun: float) -> np.ndarray:
-    """Return by draw the time between the first rise and the last, and between records, over the time of one rise."""
+    """Return the times between first and last rise, and between records, over the time of one rise, by draw."""
     rank = int(select(table, "rank")["value"].iloc[0])
     sigma = select(table, "sigma")
-    found = [_separation(each[each["index"] <= rank], risen, begun) for _, each in sigma.groupby("draw")]
-    return np.array(found).T
+    separations = [_separation(paths[paths["index"] <= rank], risen, begun) for _, paths in sigma.groupby("draw")]
+    return np.array(separations).T
 
 
 def _last_gap(table: Table) -> np.ndarray:
-    """Return by draw the last singular value within the matrix's rank over the one after it, at the end."""
+    """Return the last singular value within the matrix's rank over the next one, at the end, by draw."""
     rank = int(select(table, "rank")["value"].iloc[0])
     inside, beyond = (by_draw(table, "sigma", index=index)[:, -1] for index in (rank, rank + 1))
     return inside / beyond
@@ -86,14 +90,14 @@ def _separation(rows: Table, risen: float, begun: float) -> tuple[float, float]:
     wide = rows.pivot_table(index="time", columns="index", values="value")
     times = wide.index.to_numpy()
 
-    def passed(level: float) -> np.ndarray:
-        when = []
+    def crossing_times(level: float) -> np.ndarray:
+        crossings = []
         for index in wide.columns:
             share = wide[index].to_numpy() / wide[index].iloc[-1]
             after = max(int(np.argmax(share >= level)), 1)
-            when.append(np.interp(level, share[after - 1 : after + 1], times[after - 1 : after + 1]))
-        return np.array(when)
+            crossings.append(np.interp(level, share[after - 1 : after + 1], times[after - 1 : after + 1]))
+        return np.array(crossings)
 
-    duration = float(np.median(passed(1 - begun) - passed(begun)))
-    middle = passed(risen)
+    duration = float(np.median(crossing_times(1 - begun) - crossing_times(begun)))
+    middle = crossing_times(risen)
     return float(middle.max() - middle.min()) / duration, float(np.diff(times).max()) / duration

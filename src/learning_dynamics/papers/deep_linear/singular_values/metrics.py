@@ -33,18 +33,18 @@ def singular_value_paths(trajectory: Trajectory) -> pd.DataFrame:
         Rank of the matrix to complete, in rows of time 0.
     """
     series = trajectory.series
-    spectrum, seen = series["singular_values"], np.abs(series["rotated_gradient"])
-    top = seen.shape[-1]
-    diagonal = np.einsum("...ii->...", seen) / top
-    measured = {
+    spectrum, entries = series["singular_values"], np.abs(series["rotated_gradient"])
+    top = entries.shape[-1]
+    diagonal = np.einsum("...ii->...", entries) / top
+    quantities = {
         "sigma": spectrum[..., :top],
         "train_loss": series["train_loss"],
         "error": series["error"],
         "effective_rank": effective_rank(spectrum),
         "diagonal": diagonal,
-        "off_diagonal": (seen.sum(axis=(-2, -1)) - top * diagonal) / (top * (top - 1)),
+        "off_diagonal": (entries.sum(axis=(-2, -1)) - top * diagonal) / (top * (top - 1)),
     }
     draws, depth = np.arange(trajectory.members), trajectory.settings["depth"]
-    table = rows(measured, {"draw": draws, "time": trajectory.time}, depth=depth)
+    table = rows(quantities, {"draw": draws, "time": trajectory.time}, depth=depth)
     rank = rows({"rank": trajectory.constants["rank"]}, {"draw": draws}, depth=depth, time=0.0)
     return joined(singular_value_paths.columns, table, rank)
