@@ -1,4 +1,4 @@
-"""Columns that say which cell of a grid a row belongs to, which member of the cell, and what of it is meant."""
+"""Columns for the cell of a grid that a row belongs to, the member of the cell, its population and threshold."""
 
 from learning_dynamics.tidy import Column
 

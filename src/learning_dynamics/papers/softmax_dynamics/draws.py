@@ -1,4 +1,4 @@
-"""What claims and figures read of a grid: values by member, shapes of the rank's course, differences of shares."""
+"""Readings of a grid for claims and figures: values by member, shapes of the rank's course, differences of shares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learning_dynamics.evidence import LEVEL, Estimate
 from learning_dynamics.tidy import Quantity, Table, remembered, select
 
 START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.metrics.MOMENTS
-# what claims say alike of scope, of criteria, and of draws that they leave out
+# texts that several claims share: a scope, a criterion, a reason to leave draws out
 TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
 MORE = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
@@ -29,11 +29,11 @@ def values(
     -------
     ndarray, shape (members,) or (members, entries)
     """
-    chosen = select(table, quantity, measure=measure, **where)
-    chosen = chosen[np.isclose(chosen["threshold"], threshold)]
+    rows = select(table, quantity, measure=measure, **where)
+    rows = rows[np.isclose(rows["threshold"], threshold)]
     if index is not None:
-        return select(chosen, index=index)["value"].to_numpy()
-    return chosen["value"].to_numpy().reshape(-1, chosen["index"].nunique())
+        return select(rows, index=index)["value"].to_numpy()
+    return rows["value"].to_numpy().reshape(-1, rows["index"].nunique())
 
 
 def learning_times(table: Table, **where: Any) -> np.ndarray:
@@ -50,14 +50,16 @@ def members(table: Table, **where: Any) -> pd.DataFrame:
 def shapes(table: Table, measure: str, threshold: float, **where: Any) -> np.ndarray:
     """Return each member's course of the rank: F a fall, R a rise, in their order, at most four; None if it failed."""
     swings = values(table, "swing", None, measure, threshold, **where)
-    words = ["".join("F" if swing < 0 else "R" for swing in row if swing) for row in swings]
-    return np.array([None if np.isnan(row).any() else word for word, row in zip(words, swings, strict=True)], object)
+    courses = ["".join("F" if swing < 0 else "R" for swing in row if swing) for row in swings]
+    return np.array(
+        [None if np.isnan(row).any() else course for course, row in zip(courses, swings, strict=True)], object
+    )
 
 
 def monotone(table: Table, measure: str, threshold: float, **where: Any) -> np.ndarray:
-    """Return of which members nothing falls after a rise once the warm-up has reached its trough; nan fails.
+    """Return which members' rank never falls after a rise, counted from the warm-up's trough; False for nan.
 
-    What the rank does before that is the warm-up itself: a rise from a random start and a fall belong to it.
+    A rise from a random start and a fall before the trough belong to the warm-up.
     """
     return values(table, "fall", 0, measure, threshold, **where) < threshold
 
@@ -70,17 +72,19 @@ def first_two(course: Table, quantity: Quantity) -> pd.DataFrame:
 
 def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the difference of two independent shares, with Newcombe's interval from Wilson's."""
-    found = [(np.mean(part), stats.binomtest(int(np.sum(part)), len(part))) for part in (first, second)]
-    (p, one), (q, two) = ((share, test.proportion_ci(LEVEL, method="wilson")) for share, test in found)
-    lower = p - q - np.hypot(p - one.low, two.high - q)
-    upper = p - q + np.hypot(one.high - p, q - two.low)
+    tests = [(np.mean(part), stats.binomtest(int(np.sum(part)), len(part))) for part in (first, second)]
+    (p, first_interval), (q, second_interval) = (
+        (share, test.proportion_ci(LEVEL, method="wilson")) for share, test in tests
+    )
+    lower = p - q - np.hypot(p - first_interval.low, second_interval.high - q)
+    upper = p - q + np.hypot(first_interval.high - p, q - second_interval.low)
     return Estimate(
         float(p - q), float(lower), float(upper), len(first) + len(second), "difference of shares (Newcombe)"
     )
 
 
-def fallen(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:
-    """Return the rows of a quantity and a threshold, with whether as much as the threshold falls in `fallen`."""
+def fall_rows(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:
+    """Return the rows of a quantity at a threshold; column `fallen` says whether the fall reaches the threshold."""
     rows = select(region, quantity, population=population)
     rows = rows[np.isclose(rows["threshold"], threshold)]
     return rows.assign(fallen=rows["value"] >= threshold)
@@ -93,7 +97,7 @@ def times_by_scale(flows: Sequence[Table]) -> pd.DataFrame:
 
 
 def slopes_by_scale(times: pd.DataFrame) -> pd.DataFrame:
-    """Return slopes of such times on log(1 / scale) between the two smallest scales, a column for each class."""
+    """Return slopes of learning times on log(1 / scale) between the two smallest scales, a column for each class."""
     smallest, larger = times.columns[:2]
     return ((times[smallest] - times[larger]) / np.log(larger / smallest)).unstack("index")  # noqa: PD010 - a series
 

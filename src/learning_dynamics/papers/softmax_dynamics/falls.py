@@ -37,12 +37,12 @@ def swings(series: np.ndarray, threshold: float, count: int) -> np.ndarray:
 
     Negative for a fall, positive for a rise; nan for a series that is not finite.
     """
-    found = np.zeros((len(series), count))
+    changes = np.zeros((len(series), count))
     for member, values in enumerate(series):
         turning = turning_points(values, threshold)[: count + 1] if np.isfinite(values).all() else []
-        found[member, : max(len(turning) - 1, 0)] = np.diff(values[turning])
-    found[~np.isfinite(series).all(axis=1)] = np.nan
-    return found
+        changes[member, : max(len(turning) - 1, 0)] = np.diff(values[turning])
+    changes[~np.isfinite(series).all(axis=1)] = np.nan
+    return changes
 
 
 def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
@@ -74,7 +74,7 @@ def learned_at(times: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Windows:
-    """While which classes are learned: first and last recorded place of each member, shape (members,).
+    """Two stretches of learning: their first and last recorded place in each member, shape (members,).
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
 
 
 def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
-    """Return where each series is lowest up to a place, shape (members,): the end of the warm-up, which is no fall.
+    """Return where each series is lowest up to a place, shape (members,): the end of the warm-up.
 
     Parameters
     ----------
@@ -113,8 +113,8 @@ def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
     until : ndarray of int, shape (members,)
         Where the first class is learned.
     """
-    known = np.where(np.isfinite(series), series, np.inf)
-    return np.argmin(np.where(np.arange(series.shape[1]) <= until[:, None], known, np.inf), axis=1)
+    finite = np.where(np.isfinite(series), series, np.inf)
+    return np.argmin(np.where(np.arange(series.shape[1]) <= until[:, None], finite, np.inf), axis=1)
 
 
 def falls_within(
@@ -123,8 +123,8 @@ def falls_within(
     """Return the deepest fall of each series inside its window, shape (members,); nan where it is not finite.
 
     Only falls of at least `threshold` count that follow a rise of at least `threshold`, and only from the place `since`
-    on, the warm-up's trough: what rises and falls before is the warm-up. Of a fall that begins before the window or
-    ends after it, the part inside counts.
+    on, the warm-up's trough: what rises and falls before is the warm-up. A fall that begins before the window or ends
+    after it counts with its part inside.
     """
     deepest = np.zeros(len(series))
     for member, values in enumerate(series):
@@ -140,7 +140,7 @@ def falls_within(
     return deepest
 
 
-def falls_by_window(series: np.ndarray, threshold: float, found: Windows) -> dict[str, np.ndarray]:
+def falls_by_window(series: np.ndarray, threshold: float, learning_windows: Windows) -> dict[str, np.ndarray]:
     """Return the deepest falls of a rank in each series, shape (members,), at any time and in the two windows.
 
     Quantities
@@ -155,13 +155,13 @@ def falls_by_window(series: np.ndarray, threshold: float, found: Windows) -> dic
         Deepest part of such a fall (see ``fall``) while all classes after the first are learned: from where the first
         is, to where the probabilities of all have passed `upper`.
     """
-    since = troughs(series, found.learning[0])
-    whole = (since, np.full(len(series), series.shape[1] - 1))
-    places = {"fall": whole, "fall_rare": found.rare, "fall_learning": found.learning}
+    since = troughs(series, learning_windows.learning[0])
+    full = (since, np.full(len(series), series.shape[1] - 1))
+    places = {"fall": full, "fall_rare": learning_windows.rare, "fall_learning": learning_windows.learning}
     return {name: falls_within(series, threshold, window, since) for name, window in places.items()}
 
 
-def three_phases(series: np.ndarray, threshold: float, found: Windows) -> np.ndarray:
+def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows) -> np.ndarray:
     """Return which series show a warm-up, a growth and a compression, in this order, shape (members,).
 
     Quantities
@@ -172,11 +172,11 @@ def three_phases(series: np.ndarray, threshold: float, found: Windows) -> np.nda
         a rise from it, the compression a fall after that, as far as it comes while the rarest classes are learned
         (see ``fall_rare``); all three by at least the threshold.
     """
-    since = troughs(series, found.learning[0])
+    since = troughs(series, learning_windows.learning[0])
     before = np.where(np.arange(series.shape[1]) <= since[:, None], series, -np.inf).max(axis=1)
     warm = before - series[np.arange(len(series)), since] >= threshold
-    fallen = falls_within(series, threshold, found.rare, since)
-    return np.where(np.isnan(fallen), np.nan, warm & (fallen >= threshold))
+    fall = falls_within(series, threshold, learning_windows.rare, since)
+    return np.where(np.isnan(fall), np.nan, warm & (fall >= threshold))
 
 
 def _first(holds: np.ndarray, *, any_class: bool) -> np.ndarray:

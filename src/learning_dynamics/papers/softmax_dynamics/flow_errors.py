@@ -34,7 +34,7 @@ def difference_error(simple: Any) -> Any:
 def truncation_error(simple: float) -> float:
     """Return what fourth-order differences in time leave, with steps of at most a share `simple` of the gap.
 
-    It is the fourth power of that share, with ten for its constant.
+    It is the fourth power of that share times ten, for the constant.
     """
     return 10 * simple**4
 
@@ -42,7 +42,7 @@ def truncation_error(simple: float) -> float:
 def rate_errors(table: Table, quantity: Quantity, speed: Quantity, smooth: pd.Series) -> np.ndarray:
     """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time).
 
-    nan for a member whose flow failed, so that it stays undecided and is not dropped.
+    nan for a member whose flow failed, so that it counts as undecided.
     """
     chosen = select(table, quantity)
     gap = (chosen["value"] - chosen["predicted"]).abs()

@@ -53,12 +53,12 @@ def derivatives(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return df/dt and dW/dt of gradient flow with learning rate one (eq. 12).
 
-    With `copies`, shape (..., rows), each row of f stands for so many examples that coincide. They have the same
-    gradient and stay together, so that the classifier sees their row so many times.
+    With `copies`, shape (..., rows), a row of f counts as that many examples that coincide. They have equal gradients
+    and stay together; the classifier's gradient sums over all of them.
     """
     A = residual(features, classifier, labels, loss)
-    seen = A if copies is None else copies[..., None] * A
-    return -A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(features, -1, -2) @ seen
+    weighted = A if copies is None else copies[..., None] * A
+    return -A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(features, -1, -2) @ weighted
 
 
 def pack(features: np.ndarray, classifier: np.ndarray) -> np.ndarray:

@@ -58,8 +58,8 @@ class Course:
 def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndarray:
     """Return unit inputs, shape (examples, examples), correlated between all examples and, besides, within classes."""
     labels = np.repeat(np.arange(len(counts)), counts)
-    same = labels[:, None] == labels[None, :]
-    gram = (1 - shared - within_class) * np.eye(len(labels)) + shared + within_class * same
+    same_class = labels[:, None] == labels[None, :]
+    gram = (1 - shared - within_class) * np.eye(len(labels)) + shared + within_class * same_class
     values, vectors = np.linalg.eigh(gram)
     return (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
 
@@ -79,7 +79,7 @@ def train(
     Parameters
     ----------
     inputs : ndarray, shape (examples, examples), or None
-        None for orthonormal ones.
+        None for orthonormal inputs.
     counts : ndarray of int, shape (classes,)
     theta, W : ndarray, shapes (examples, d) and (d, classes)
         Initial parameters.
@@ -88,8 +88,8 @@ def train(
     draws : int
         Seed of the minibatches.
     copies : ndarray, shape (rows,), optional
-        How many examples each row of features stands for that start together and so stay together, in full batches.
-        Each has the gradient of one example; the classifier sees the row so many times. `counts` then counts rows.
+        Number of examples that each row of features represents, in full batches: they start together and stay so. Each
+        row has the gradient of one example, the classifier that of all. `counts` then counts rows.
 
     Raises
     ------
@@ -146,13 +146,13 @@ def _kernel(
     order, sizes = np.arange(examples), np.zeros(classes)
     for i in range(examples):
         sizes[labels[i]] += 1
-    taken = examples if batch == 0 or batch >= examples else batch
+    batch_size = examples if batch == 0 or batch >= examples else batch
     recorded = steps = 0
     while True:
         _product(inputs, orthonormal, theta, f)
         recording = records[recorded] == steps
-        if taken < examples:
-            for i in range(taken):
+        if batch_size < examples:
+            for i in range(batch_size):
                 j = i + np.random.randint(examples - i)  # noqa: NPY002
                 order[i], order[j] = order[j], order[i]
         if recording:
@@ -185,15 +185,15 @@ def _kernel(
                 gradient_W[k, c] = 0.0
             for i in range(examples):
                 gradient_f[i, k] = 0.0
-        for q in range(taken):
+        for q in range(batch_size):
             i = order[q]
             _residual(f, W, labels, i, A)
             for k in range(dimension):
                 s = 0.0
                 for c in range(classes):
                     s += A[i, c] * W[k, c]
-                    gradient_W[k, c] += examples / taken * copies[i] * f[i, k] * A[i, c]
-                gradient_f[i, k] = examples / taken * s
+                    gradient_W[k, c] += examples / batch_size * copies[i] * f[i, k] * A[i, c]
+                gradient_f[i, k] = examples / batch_size * s
         _product(inputs, orthonormal, gradient_f, gradient_theta)  # inputs are symmetric
         steps += 1
         _move(theta, gradient_theta, first_theta, second_theta, rate, momentum, decay, adam, decoupled, steps)

@@ -16,7 +16,7 @@ RANKS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "rankme": lambda f: rankme(f, centred=False),
     "effective_rank": lambda f: effective_rank(singular_values(f)),
 }
-# of what a rank is taken, and how the names of its measures begin
+# the features that a rank is taken over, and the prefix of its measures' names
 POPULATIONS: Mapping[str, str] = {"examples": "", "classes": "class_"}
 
 

@@ -15,7 +15,7 @@ def cell_states(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return labels, shape (seeds, examples, classes), and packed initial states.
 
-    A cell's draws depend on its own settings alone, not on the grid that it lies in.
+    A cell's draws depend on its own settings alone, not on the other cells of the grid.
     """
     draw = {"balanced": model.balanced, "gaussian": model.gaussian}[init]
     label = f"softmax_dynamics.{init}.{'-'.join(map(str, counts))}.{dimension}.{scale}"
@@ -26,7 +26,7 @@ def cell_states(
 
 
 def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[str, np.ndarray]:
-    """Return the series f and W that packed states hold."""
+    """Return the series f and W of packed states."""
     _, examples, classes = labels.shape
     f, W = model.unpack(states, examples, dimension, classes)
     return {"f": f, "W": W}

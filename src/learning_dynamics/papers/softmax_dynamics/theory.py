@@ -84,8 +84,8 @@ def pair_times(counts: Sequence[int]) -> np.ndarray:
 def times_one_by_one(counts: Sequence[int]) -> np.ndarray:
     """Return one over the singular values of A at uniform predictions, in their order, shape (classes,).
 
-    It is what `pair_times` would be if each class had one for itself, and stages did not change them. The last singular
-    value is zero; the last class shares that of the one before.
+    `pair_times` would give these if each class had a singular value to itself and stages did not change the rates. The
+    last singular value is zero; the last class shares that of the class before.
     """
     rates = np.linalg.svd(uniform_gain(counts), compute_uv=False)[:-1]
     return 1 / np.append(rates, rates[-1])

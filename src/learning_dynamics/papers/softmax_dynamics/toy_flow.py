@@ -36,23 +36,23 @@ def flow(
     initial : ndarray, shape (members, size)
         Features and classifier at ``times[0]``, packed as by `models.pack`.
     copies : ndarray, shape (members, examples), optional
-        How many examples each row of f stands for; see `models.derivatives`.
+        Number of examples that each row of f represents; see `models.derivatives`.
     shared : bool
-        Whether the examples that a row stands for are one context, whose gradient is the sum of theirs.
+        Whether the examples of a row are one context, whose gradient is the sum of theirs.
     inputs : ndarray, shape (members, examples, inputs), optional
-        Features are linear in these, f = X Theta, and Theta, shape (inputs, d), stands in f's place in all states.
+        Features are linear in these, f = X Theta; states then have Theta, shape (inputs, d), in place of f.
 
     Returns
     -------
     ndarray, shape (members, times, size)
     """
     members, examples, classes = labels.shape
-    seen = np.ones((members, examples)) if copies is None else copies
-    own = seen if shared else np.ones((members, examples))
+    classifier_weights = np.ones((members, examples)) if copies is None else copies
+    feature_weights = classifier_weights if shared else np.ones((members, examples))
     features = 0 if inputs is None else inputs.shape[-1]
     shape = (examples, dimension, classes, int(loss == "cross_entropy"), features)
-    parts = [labels, own, seen] + ([] if inputs is None else [inputs])
-    found = compiled_flow.flows(
+    parts = [labels, feature_weights, classifier_weights] + ([] if inputs is None else [inputs])
+    solution = compiled_flow.flows(
         field if inputs is None else linear_field,
         np.concatenate([part.reshape(members, -1) for part in parts], axis=1),
         shape,
@@ -62,9 +62,9 @@ def flow(
         atol=tolerances.atol,
         max_steps=20_000,
     )
-    failed = list(found.failures)
-    found.states[failed, 0] = initial[failed]
-    return found.states
+    failed = list(solution.failures)
+    solution.states[failed, 0] = initial[failed]
+    return solution.states
 
 
 def cell_flows(
@@ -86,10 +86,10 @@ def cell_flows(
 
 @compiled(FIELD)
 def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
-    """Features and classifier; data are labels, and the weights of an example in its own and the classifier's slope."""
+    """Slopes of features and classifier; data: labels, examples' weights in the features' and in the classifier's."""
     examples, dimension, classes, entropy = shape[0], shape[1], shape[2], shape[3]
     size, split = examples * classes, examples * dimension
-    own, seen = data[size : size + examples], data[size + examples : size + 2 * examples]
+    feature_weights, classifier_weights = data[size : size + examples], data[size + examples : size + 2 * examples]
     f, W = state[:split].reshape(examples, dimension), state[split:].reshape(dimension, classes)
     A = np.dot(f, W)
     weighted = np.empty_like(A)
@@ -103,21 +103,21 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
             for column in range(classes):
                 A[row, column] /= total
         for column in range(classes):
-            rest = data[row * classes + column] - A[row, column]
-            A[row, column], weighted[row, column] = own[row] * rest, seen[row] * rest
+            error = data[row * classes + column] - A[row, column]
+            A[row, column], weighted[row, column] = feature_weights[row] * error, classifier_weights[row] * error
     np.dot(A, W.T, slope[:split].reshape(examples, dimension))
     np.dot(f.T, weighted, slope[split:].reshape(dimension, classes))
 
 
 @compiled(FIELD)
 def linear_field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
-    """Parameters of linear features, and the classifier; data as of `field`, then the inputs."""
+    """Slopes of linear features' parameters and of the classifier; data: those of `field`, then the inputs."""
     examples, dimension, classes, inputs = shape[0], shape[1], shape[2], shape[4]
     free, split = examples * dimension, inputs * dimension
     X = data[examples * (classes + 2) :].reshape(examples, inputs)
-    moved, found = np.empty(free + dimension * classes), np.empty(free + dimension * classes)
-    moved[:free] = np.dot(X, state[:split].reshape(inputs, dimension)).ravel()
-    moved[free:] = state[split:]
-    field(moved, data, shape, found)
-    np.dot(X.T, found[:free].reshape(examples, dimension), slope[:split].reshape(inputs, dimension))
-    slope[split:] = found[free:]
+    feature_state, feature_slope = np.empty(free + dimension * classes), np.empty(free + dimension * classes)
+    feature_state[:free] = np.dot(X, state[:split].reshape(inputs, dimension)).ravel()
+    feature_state[free:] = state[split:]
+    field(feature_state, data, shape, feature_slope)
+    np.dot(X.T, feature_slope[:free].reshape(examples, dimension), slope[:split].reshape(inputs, dimension))
+    slope[split:] = feature_slope[free:]

@@ -58,6 +58,6 @@ def test_treated_and_controls_share_no_draw():
 
 
 def test_windows_beside_another_are_as_long_as_the_series_lets_them():
-    found = metrics._beside((np.array([2, 10]), np.array([6, 14])), 16)
+    found = metrics._adjacent_windows((np.array([2, 10]), np.array([6, 14])), 16)
     assert [bound.tolist() for bound in found["before"]] == [[0, 6], [2, 10]]
     assert [bound.tolist() for bound in found["after"]] == [[6, 14], [10, 16]]

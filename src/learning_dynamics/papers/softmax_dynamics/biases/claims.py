@@ -51,7 +51,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     cells = members(grid, skewed=True)
     sizes = np.array([sizes_of(counts) for counts in cells["counts"]])
     scale = cells["scale"].to_numpy()
-    kept = scale <= small
+    small_scale = scale <= small
 
     def in_order(sizes: np.ndarray) -> np.ndarray:
         """Share of pairs of different size learned in the order of size; pairs never learned are not in order."""
@@ -65,22 +65,24 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
         because = "that of an order that does not know the sizes"
         yield at_least(
             "share of pairs in which the more frequent class is learned first (mean over draws)",
-            mean(shares[kept]),
+            mean(shares[small_scale]),
             chance,
             because=because,
-            left_out={NOT_UNIFORM: int((~kept).sum())},
+            left_out={NOT_UNIFORM: int((~small_scale).sum())},
         )
-        for one in np.unique(scale[kept]):
-            yield at_least(f"the same at scale {one:g}", mean(shares[scale == one]), chance, because=because)
+        for start_scale in np.unique(scale[small_scale]):
+            yield at_least(
+                f"the same at scale {start_scale:g}", mean(shares[scale == start_scale]), chance, because=because
+            )
 
-    own = list(range(sizes.shape[1]))
-    rivals = {"rare classes first": own[::-1], "sizes handed to other classes": [*own[1:], 0]}
+    order = list(range(sizes.shape[1]))
+    rivals = {"rare classes first": order[::-1], "sizes handed to other classes": [*order[1:], 0]}
     facts = {
-        "first": float(np.mean(times[kept, 0] < times[kept, 1:].min(axis=1))),
-        "ordered": float(np.mean(in_order(sizes)[kept] == 1)),
-        "large": float(np.mean(in_order(sizes)[~kept])) if (~kept).any() else np.nan,
+        "first": float(np.mean(times[small_scale, 0] < times[small_scale, 1:].min(axis=1))),
+        "ordered": float(np.mean(in_order(sizes)[small_scale] == 1)),
+        "large": float(np.mean(in_order(sizes)[~small_scale])) if (~small_scale).any() else np.nan,
     }
-    return Finding(judge, own, rivals, facts=facts)
+    return Finding(judge, order, rivals, facts=facts)
 
 
 @claim(
@@ -102,43 +104,48 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
     wide, size = (
         starts.pivot_table(index=["scale", "seed"], columns="index", values=name).abs() for name in ("rate", "sigma")
     )
-    seen = (wide[1] > wide[2]).to_numpy()
+    larger_faster = (wide[1] > wide[2]).to_numpy()
     sigma, rate = first_two(course, "sigma"), first_two(course, "rate")
     # up to the last class learned
     worst = select(course, "probability").groupby(["seed", "time"])["value"].min().unstack("time")
     ongoing = worst.to_numpy() <= 0.5
     loss = select(course, "loss").pivot_table(index="seed", columns="time", values="value").to_numpy()
-    lost = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
+    decrease = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
 
     # by scale: log |g_2 / g_1| of every draw with every other, and log sigma_1 / sigma_2 of each
     gain = np.log(wide / size)
     pairs = [
-        (np.sort(np.subtract.outer(cell[2].to_numpy(), cell[1].to_numpy()).ravel()), np.log(now[1] / now[2]).to_numpy())
-        for (_, cell), (_, now) in zip(gain.groupby("scale"), size.groupby("scale"), strict=True)
+        (
+            np.sort(np.subtract.outer(cell[2].to_numpy(), cell[1].to_numpy()).ravel()),
+            np.log(cell_sizes[1] / cell_sizes[2]).to_numpy(),
+        )
+        for (_, cell), (_, cell_sizes) in zip(gain.groupby("scale"), size.groupby("scale"), strict=True)
     ]
 
-    def predicted(order: float) -> float:
+    def predicted_share(order: float) -> float:
         """Share of starts of one scale, mean over scales, at which |g_1| sigma_1^order > |g_2| sigma_2^order."""
-        return float(np.mean([np.mean(np.searchsorted(apart, order * ahead) / apart.size) for apart, ahead in pairs]))
+        return float(
+            np.mean([np.mean(np.searchsorted(log_gains, order * ahead) / log_gains.size) for log_gains, ahead in pairs])
+        )
 
     def faster(order: float) -> Table:
         return (rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1)).unstack("time")
 
-    def of_the_loss(order: float) -> np.ndarray:
+    def loss_share(order: float) -> np.ndarray:
         """Share of each draw's fall of the loss in steps that begin with the larger value growing faster."""
-        return (lost * faster(order).to_numpy()[:, :-1]).sum(axis=1) / lost.sum(axis=1)
+        return (decrease * faster(order).to_numpy()[:, :-1]).sum(axis=1) / decrease.sum(axis=1)
 
     def judge(order: float) -> Checks:
         yield equal(
             "random starts at which the larger singular value changes faster",
-            share(int(seen.sum()), seen.size),
-            predicted(order),
-            resolution=min(abs(predicted(other) - predicted(1.0)) for other in (0.0, 2.0)),
+            share(int(larger_faster.sum()), larger_faster.size),
+            predicted_share(order),
+            resolution=min(abs(predicted_share(rival) - predicted_share(1.0)) for rival in (0.0, 2.0)),
             because="interval of the share",
         )
         yield at_least(
             "share of the loss that is lost while the larger one grows faster, until the last class is learned",
-            mean(of_the_loss(order)),
+            mean(loss_share(order)),
             chance,
             because="a coin's",
         )
@@ -150,9 +157,9 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
         "when_highest": learning.idxmax(),
         "lowest": learning.min(),
         "when_lowest": learning.idxmin(),
-        "square": predicted(2.0),
-        "course": float(np.mean(of_the_loss(1.0))),
-        "relative": float(np.mean(of_the_loss(0.0))),
+        "square": predicted_share(2.0),
+        "course": float(np.mean(loss_share(1.0))),
+        "relative": float(np.mean(loss_share(0.0))),
     }
     rivals = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
     return Finding(judge, 1.0, rivals, facts=facts)
@@ -168,33 +175,35 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     must align from small starts; of those at larger scales, which are left out, {large:.0%} do.
     """
     scale = members(grid, skewed=True, init="gaussian")["scale"].to_numpy()
-    kept = scale <= small
+    small_scale = scale <= small
 
     def close(place: int) -> np.ndarray:
-        found = values(grid, "alignment", place, skewed=True, init="gaussian")
-        return np.where(np.isnan(found), np.nan, found >= cosine)
+        cosines = values(grid, "alignment", place, skewed=True, init="gaussian")
+        return np.where(np.isnan(cosines), np.nan, cosines >= cosine)
 
-    def aligned(place: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
-        found = close(place)[chosen]
+    def check_aligned(place: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
+        close_draws = close(place)[chosen]
         return share_of_draws(
             name,
-            found == 1,
+            close_draws == 1,
             at_least=typical,
-            undecided=np.isnan(found),
+            undecided=np.isnan(close_draws),
             because=MORE,
             left_out=left_out,
         )
 
     def judge(place: int) -> Checks:
-        out = {"starts of larger scale, whose conserved difference is not small": int((~kept).sum())}
-        yield aligned(place, kept, r"draws whose leading eigenvectors are aligned when the first class is learned", out)
-        for one in np.unique(scale[kept]):
-            yield aligned(place, scale == one, f"of those that start at scale {one:g}")
+        out = {"starts of larger scale, whose conserved difference is not small": int((~small_scale).sum())}
+        yield check_aligned(
+            place, small_scale, r"draws whose leading eigenvectors are aligned when the first class is learned", out
+        )
+        for start_scale in np.unique(scale[small_scale]):
+            yield check_aligned(place, scale == start_scale, f"of those that start at scale {start_scale:g}")
 
     facts = {
         "random": 2 * float(np.arccos(cosine)) / np.pi,
-        "before": float(np.nanmean(close(START)[kept])),
-        "large": float(np.nanmean(close(FIRST)[~kept])) if (~kept).any() else np.nan,
+        "before": float(np.nanmean(close(START)[small_scale])),
+        "large": float(np.nanmean(close(FIRST)[~small_scale])) if (~small_scale).any() else np.nan,
     }
     return Finding(judge, FIRST, {"aligned from the start": START}, facts=facts)
 
@@ -220,7 +229,7 @@ def _rates(counts: Sequence[int]) -> np.ndarray:
 
 
 def _rates_alone(counts: Sequence[int]) -> np.ndarray:
-    """Return the lengths of the rows of A at uniform predictions: rates of classes that know of no other."""
+    """Return the lengths of the rows of A at uniform predictions: rates of classes that do not interact."""
     return np.linalg.norm(theory.uniform_gain(counts), axis=1)
 
 
@@ -278,27 +287,27 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns
     slopes = slopes_by_scale(times)
-    own = _relative(slopes, theory.pair_times)
-    bounds = _bounds(own, flows, np.log(1 / smallest), np.log(1 / larger))
+    pair_ratios = _slope_ratios(slopes, theory.pair_times)
+    bounds = _bounds(pair_ratios, flows, np.log(1 / smallest), np.log(1 / larger))
     reasons = dict.fromkeys([1, 2], "neighbouring records of a time, at both scales") | {
         3: "what a factor of the time squared beside the exponential adds, at the rate and sizes of the draw"
     }
 
     def judge(factors: Factors) -> Checks:
-        found = _relative(slopes, factors)
+        ratios = _slope_ratios(slopes, factors)
         for index in JUDGED:
             yield equal_on_every_draw(
                 f"slope of the time on log(1 / scale) over its factor, class {index} by size",
-                found[index],
-                np.ones(len(found)),
+                ratios[index],
+                np.ones(len(ratios)),
                 tolerance=bounds[index],
                 relative_to=1.0,
                 because=reasons[index],
             )
 
-    by_sizes = own.groupby("counts").mean()
-    sizes = sizes_of(min(own.index.get_level_values("counts"), key=len))
-    every = [sizes_of(counts) for counts in by_sizes.index]
+    by_sizes = pair_ratios.groupby("counts").mean()
+    sizes = sizes_of(min(pair_ratios.index.get_level_values("counts"), key=len))
+    all_sizes = [sizes_of(counts) for counts in by_sizes.index]
     facts = {
         "larger": larger,
         "smallest": smallest,
@@ -306,43 +315,45 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
         "example": " : ".join(map(str, sizes)),
         "second": float(theory.pair_times(sizes)[2]),
         "naive": f"{theory.times_one_by_one(sizes)[2]:.3f}",
-        "alone": max(abs(float(_last_alone(counts)[2] / theory.pair_times(counts)[2]) - 1) for counts in every),
-        "first": _times_the_limit(times, largest, 1),
-        "before": float(_relative(slopes_by_scale(times.iloc[:, 1:]), theory.pair_times)[3].mean()),
-        "third": float(own[3].mean()),
-        "fourth": float(own[4].mean()),
+        "alone": max(abs(float(_last_alone(counts)[2] / theory.pair_times(counts)[2]) - 1) for counts in all_sizes),
+        "first": _ratio_to_limit(times, largest, 1),
+        "before": float(_slope_ratios(slopes_by_scale(times.iloc[:, 1:]), theory.pair_times)[3].mean()),
+        "third": float(pair_ratios[3].mean()),
+        "fourth": float(pair_ratios[4].mean()),
         "fourth_most": float(by_sizes[4].max()),
-        "fourth_largest": _times_the_limit(times, largest, 4),
-        "fifth": float(own[5].mean()) if 5 in own else np.nan,
+        "fourth_largest": _ratio_to_limit(times, largest, 4),
+        "fifth": float(pair_ratios[5].mean()) if 5 in pair_ratios else np.nan,
     }
     return Finding(judge, theory.pair_times, OTHER_FACTORS, facts=facts)
 
 
 def _bounds(slopes: Table, flows: Sequence[Table], last: float, before: float) -> dict[int, np.ndarray]:
-    """Return by class how far the slope of each draw may be from its factor, relative to it.
+    """Return the relative error that the slope of each draw may have, by class.
 
-    Times are T = F log(1 / scale), at `last` and `before`. A recorded one may be off by the step to the next. Growth
+    Times are T = F log(1 / scale), at `last` and `before`. A recorded time may be off by the step to the next. Growth
     ``exp(rate t)`` times t squared moves T by ``2 log(T) / rate``, its difference by ``2 log(last / before) / rate``.
     """
     spans = [settings_of(table)["integration"] for table in flows]
-    step = max(np.log(one["horizon"] / one["start"]) / (one["points"] - 1) for one in spans)
+    step = max(np.log(span["horizon"] / span["start"]) / (span["points"] - 1) for span in spans)
     records = np.full(len(slopes), step * (last + before) / (last - before))
     sizes = [sizes_of(counts) for counts in slopes.index.get_level_values("counts")]
-    growth = [np.linalg.norm(theory.uniform_gain(one, learned=[0, 1]), 2) * theory.pair_times(one)[2] for one in sizes]
+    growth = [
+        np.linalg.norm(theory.uniform_gain(cell, learned=[0, 1]), 2) * theory.pair_times(cell)[2] for cell in sizes
+    ]
     return {1: records, 2: records, 3: 2 * np.log(last / before) / (last - before) / np.array(growth)}
 
 
-def _relative(slopes: Table, factors: Factors) -> Table:
-    """Return what is measured over what is predicted, a row for each draw and a column for each class."""
+def _slope_ratios(slopes: Table, factors: Factors) -> Table:
+    """Return measured slopes over predicted ones, a row for each draw and a column for each class."""
     predicted = np.full(slopes.shape, np.nan)
     for row, counts in zip(predicted, slopes.index.get_level_values("counts"), strict=True):
-        found = factors(sizes_of(counts))
-        row[: len(found)] = found
+        factor = factors(sizes_of(counts))
+        row[: len(factor)] = factor
     return slopes / predicted
 
 
-def _times_the_limit(times: Table, scale: float, index: int) -> float:
-    """Return the median of the times at which a class is learned from a scale, over what the limit says of it."""
-    found = times[scale].xs(index, level="index").fillna(np.inf)  # a class not learned by the horizon comes later
-    limits = [theory.pair_times(sizes_of(counts))[index - 1] for counts in found.index.get_level_values("counts")]
-    return float(np.median(found / np.log(1 / scale) / limits))
+def _ratio_to_limit(times: Table, scale: float, index: int) -> float:
+    """Return the median time at which a class is learned from a scale, over the limit's prediction."""
+    class_times = times[scale].xs(index, level="index").fillna(np.inf)  # a class not learned by the horizon comes later
+    limits = [theory.pair_times(sizes_of(counts))[index - 1] for counts in class_times.index.get_level_values("counts")]
+    return float(np.median(class_times / np.log(1 / scale) / limits))

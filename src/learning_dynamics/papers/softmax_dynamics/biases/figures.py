@@ -44,14 +44,14 @@ def biases(skewed: Table) -> Drawn:
     second.set(yscale="log", ylabel="distance / spread")
     lines = [*aligning.lines, *second.lines]
     aligning.legend(
-        lines, [one.get_label() for one in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
+        lines, [curve.get_label() for curve in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
     )
     sigma, rate = first_two(skewed, "sigma"), first_two(skewed, "rate")
-    for more, colour, label in (
+    for grows_faster, colour, label in (
         (rate[1] > rate[2], "blue", r"$\dot\sigma_1 > \dot\sigma_2$"),
         (rate[1] / sigma[1] > rate[2] / sigma[2], "vermilion", r"$\dot\sigma_1 / \sigma_1 > \dot\sigma_2 / \sigma_2$"),
     ):
-        shares = more.groupby("time").mean()
+        shares = grows_faster.groupby("time").mean()
         shares = shares[shares.index > 0]
         faster.plot(shares.index, shares, color=COLOURS[colour], label=label)
     faster.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
@@ -63,8 +63,8 @@ def biases(skewed: Table) -> Drawn:
     ratio.set(ylabel="singular values of $f$", yscale="log")
     times = np.array([learned_times(rows, len(counts)) for _, rows in skewed.groupby("seed")])
     for axis in (learning, aligning, faster, ratio):
-        for when in (np.median(times.min(axis=1)), np.median(times.max(axis=1))):
-            axis.axvline(when, color=COLOURS["grey"], lw=0.9, ls=":", zorder=0)
+        for time in (np.median(times.min(axis=1)), np.median(times.max(axis=1))):
+            axis.axvline(time, color=COLOURS["grey"], lw=0.9, ls=":", zorder=0)
         axis.set_xscale("log")
         axis.set_xlim(skewed.loc[skewed["time"] > 0, "time"].min(), skewed["time"].max())
     for axis in (faster, ratio):
@@ -92,19 +92,27 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     cells = members_of(grid, skewed=True)
     scale, init = cells["scale"].to_numpy(), cells["init"].to_numpy()
     scales = np.unique(scale)
-    figure, ((order, aligned), (apart, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8), sharex=True)
+    figure, ((order, aligned), (distance, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8), sharex=True)
 
-    def draw(axis: Axes, found: list[Estimate], colour: str, label: str, fmt: str = "o", shift: float = 1.0) -> None:
-        middle = np.array([one.value for one in found])
-        error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
+    def draw(
+        axis: Axes, estimates: list[Estimate], colour: str, label: str, fmt: str = "o", shift: float = 1.0
+    ) -> None:
+        middle = np.array([estimate.value for estimate in estimates])
+        error = [
+            middle - [estimate.lower for estimate in estimates],
+            [estimate.upper for estimate in estimates] - middle,
+        ]
         axis.errorbar(
             scales * shift, middle, yerr=error, fmt=f"{fmt}-", ms=4, lw=1.1, color=COLOURS[colour], label=label
         )
 
-    def shares(holds: np.ndarray, kept: np.ndarray) -> list[Estimate]:
-        return [share(int(holds[kept & (scale == one)].sum()), int((kept & (scale == one)).sum())) for one in scales]
+    def shares(holds: np.ndarray, subset: np.ndarray) -> list[Estimate]:
+        return [
+            share(int(holds[subset & (scale == start_scale)].sum()), int((subset & (scale == start_scale)).sum()))
+            for start_scale in scales
+        ]
 
-    def grown_apart(separation: Quantity) -> np.ndarray:
+    def separation_growth(separation: Quantity) -> np.ndarray:
         return values(grid, separation, 2, skewed=True) / values(grid, separation, 1, skewed=True)
 
     times = times_learned(grid, skewed=True)
@@ -112,7 +120,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     larger = sizes[:, :, None] > sizes[:, None, :]
     pairs = (larger & (times[:, :, None] < times[:, None, :])).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
     everything = np.ones(len(cells), dtype=bool)
-    draw(order, [mean(pairs[scale == one]) for one in scales], "blue", "pairs in order")
+    draw(order, [mean(pairs[scale == start_scale]) for start_scale in scales], "blue", "pairs in order")
     draw(order, shares(times[:, 0] < times[:, 1:].min(axis=1), everything), "orange", "most frequent first", shift=1.1)
     order.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
     gaussian = init == "gaussian"
@@ -121,11 +129,11 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
         draw(aligned, shares(close, gaussian), colour, label)
     aligned.axhline(2 * np.arccos(cosine) / np.pi, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
     for factor, colour, label in (
-        (grown_apart("separation_f"), "blue", "features"),
-        (grown_apart("separation_w"), "orange", "weights"),
+        (separation_growth("separation_f"), "blue", "features"),
+        (separation_growth("separation_w"), "orange", "weights"),
     ):
-        draw(apart, [median(factor[scale == one]) for one in scales], colour, label)
-    apart.axhline(1.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+        draw(distance, [median(factor[scale == start_scale]) for start_scale in scales], colour, label)
+    distance.axhline(1.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
     first, second = values(grid, "sigma_1", None, skewed=True), values(grid, "sigma_2", None, skewed=True)
     for begin, fmt, shift in ((2, "o", 1.0), (3, "s", 1.15)):
         grown = (first[:, begin + 1] - first[:, begin]) > (second[:, begin + 1] - second[:, begin])
@@ -133,18 +141,18 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
         draw(ratio, shares(grown, everything), "blue", r"$\sigma_1$ grows more" if begin == 2 else "", fmt, shift)
         draw(ratio, shares(falls, everything), "vermilion", r"ratio falls" if begin == 2 else "", fmt, shift)
     ratio.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
-    apart.set(yscale="log", ylabel="separation, factor")
+    distance.set(yscale="log", ylabel="separation, factor")
     order.set(ylabel="share of pairs, of draws", title="primacy bias")
     aligned.set(ylabel="share of draws", title="alignment")
-    apart.set_title("the most frequent class apart")
+    distance.set_title("the most frequent class apart")
     ratio.set(ylabel="share of draws", title="while rare classes are learned")
     for axis in (order, aligned, ratio):
         axis.set_ylim(-0.03, 1.05)
         axis.yaxis.set_major_formatter(PercentFormatter(1.0))
-    for axis in (order, aligned, apart, ratio):
+    for axis in (order, aligned, distance, ratio):
         axis.set_xscale("log")
         axis.legend(loc="center left" if axis is aligned else "best", fontsize=7.5, handlelength=1.2)
-    for axis in (apart, ratio):
+    for axis in (distance, ratio):
         axis.set_xlabel("initial scale")
     alt = (
         "Shares and factors with intervals against the initial scale: order of learning, alignment, separation, growth."
@@ -165,19 +173,19 @@ def learning_times(flows: Sequence[Table]) -> Drawn:
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     narrow = flows[0][flows[0]["dimension"] == flows[0]["dimension"].min()]
     counts = str(narrow["counts"].unique()[narrow["counts"].nunique() // 2])
-    _learned_by_scale(course, narrow[narrow["counts"] == counts], sizes_of(counts))
-    _measured_and_predicted(slopes, slopes_by_scale(times_by_scale(flows)))
+    _time_panel(course, narrow[narrow["counts"] == counts], sizes_of(counts))
+    _slope_panel(slopes, slopes_by_scale(times_by_scale(flows)))
     facts = {"seeds": settings_of(flows[0])["seeds"], "sizes": counts.replace("-", ", ")}
     alt = "Times of learning against ln(1/s), on lines of predicted slopes; measured slopes on the diagonal."
     return Drawn(figure, facts, alt)
 
 
-def _learned_by_scale(axis: Axes, table: Table, sizes: list[int]) -> None:
+def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
     """Draw when the classes of one cell are learned, over the logarithm of the scale."""
     domain = np.array([0.0, 1.08 * np.log(1 / table["scale"].min())])
     slopes = zip(theory.pair_times(sizes), theory.times_one_by_one(sizes), strict=True)
     styles = zip(class_colours(len(sizes)), "os^D", strict=False)
-    for index, ((colour, marker), (factor, other)) in enumerate(zip(styles, slopes, strict=True), start=1):
+    for index, ((colour, marker), (factor, naive)) in enumerate(zip(styles, slopes, strict=True), start=1):
         times = select(table, "learned", index=index).groupby("scale")["value"]
         low, middle, high = (times.quantile(q) for q in (0.25, 0.5, 0.75))
         at = np.log(1 / middle.index.to_numpy())
@@ -186,22 +194,22 @@ def _learned_by_scale(axis: Axes, table: Table, sizes: list[int]) -> None:
             mfc=colour if index % 2 else "none", label=f"class {index} ({sizes[index - 1]})",
         )  # fmt: skip
         axis.plot(domain, middle.iloc[0] + factor * (domain - at[0]), color=colour, lw=1.0)
-        axis.plot(domain, other * domain, color=colour, lw=1.0, ls=":")
+        axis.plot(domain, naive * domain, color=colour, lw=1.0, ls=":")
     axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time at which a class is learned", xlim=domain)
     axis.set_ylim(0, 1.15 * table["value"].max())
     axis.legend(loc="upper left", fontsize=8, handletextpad=0.2)
 
 
-def _measured_and_predicted(axis: Axes, slopes: Table) -> None:
-    """Draw slopes of the times on log(1 / scale) against those of pairs, and of a class for each singular value."""
+def _slope_panel(axis: Axes, slopes: Table) -> None:
+    """Draw slopes of the times on log(1 / scale) against predictions: by pairs, and by one singular value a class."""
     pairs = (("first pair", "o", "blue"), ("second pair", "s", "orange"), ("third pair", "^", "purple"))
     for counts, draws in slopes.groupby("counts"):
         sizes = sizes_of(str(counts))
         measured, predicted = draws.median().to_numpy()[: len(sizes)], theory.pair_times(sizes)
         axis.plot(theory.times_one_by_one(sizes), measured, "x", ms=4, color=COLOURS["grey"])
         for start, (label, marker, colour) in zip(range(0, len(predicted), 2), pairs, strict=False):
-            two = slice(start, start + 2)
-            axis.plot(predicted[two], measured[two], marker, ms=5, color=COLOURS[colour], mfc="none", label=label)
+            pair = slice(start, start + 2)
+            axis.plot(predicted[pair], measured[pair], marker, ms=5, color=COLOURS[colour], mfc="none", label=label)
     end = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
     axis.plot([0, end], [0, end], color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=0)
     axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, end), ylim=(0, end))

@@ -53,16 +53,18 @@ def compression(
     scale = members(grid, skewed=True)["scale"].to_numpy()
 
     def judge(direction: str) -> Checks:
-        shown = fallen >= threshold if direction == "falls" else net >= threshold
+        holds = fallen >= threshold if direction == "falls" else net >= threshold
         yield share_of_draws(
             "draws whose rank, after a rise, falls while the rare classes are learned",
-            shown,
+            holds,
             at_least=typical,
             undecided=np.isnan(fallen),
             because=MORE,
         )
 
-    by_scale = {one: float(np.mean(fallen[scale == one] >= threshold)) for one in np.unique(scale)}
+    by_scale = {
+        start_scale: float(np.mean(fallen[scale == start_scale] >= threshold)) for start_scale in np.unique(scale)
+    }
     at = max(by_scale, key=by_scale.__getitem__)
     facts = {
         "highest": by_scale[at],
@@ -88,11 +90,11 @@ def dominant_direction_reused(grid: Table, *, since: Literal["first", "rare"], t
     $\sigma_1$ grows more in {examples:.0%} while rare classes are learned.
     """
 
-    def of(prefix: str, quantity: Quantity) -> np.ndarray:
+    def at_moments(prefix: str, quantity: Quantity) -> np.ndarray:
         return values(grid, f"{prefix}{quantity}", None, skewed=True)
 
-    def kept(prefix: str, place: int) -> Check:
-        cosine = of(prefix, "direction")[:, place - 1]
+    def check_reused(prefix: str, place: int) -> Check:
+        cosine = at_moments(prefix, "direction")[:, place - 1]
         return share_of_draws(
             "draws whose dominant direction turns by less than 45 degrees until rare classes are learned",
             cosine > np.sqrt(0.5),
@@ -101,9 +103,9 @@ def dominant_direction_reused(grid: Table, *, since: Literal["first", "rare"], t
             because=MORE,
         )
 
-    def more(prefix: str, places: tuple[int, int], when: str) -> Check:
+    def check_grows_more(prefix: str, places: tuple[int, int], when: str) -> Check:
         begin, end = places
-        gap = of(prefix, "sigma_1") - of(prefix, "sigma_2")
+        gap = at_moments(prefix, "sigma_1") - at_moments(prefix, "sigma_2")
         grown = gap[:, end - 1] - gap[:, begin - 1]
         return share_of_draws(
             f"draws whose larger singular value grows more {when}",
@@ -115,9 +117,9 @@ def dominant_direction_reused(grid: Table, *, since: Literal["first", "rare"], t
 
     def judge(reading: tuple[str, tuple[int, int], tuple[int, int]]) -> Checks:
         prefix, meanwhile, after = reading
-        yield kept(prefix, {"first": FIRST, "rare": RARE_BEGIN}[since])
-        yield more(prefix, meanwhile, "while rare classes are learned")
-        yield more(prefix, after, "after that")
+        yield check_reused(prefix, {"first": FIRST, "rare": RARE_BEGIN}[since])
+        yield check_grows_more(prefix, meanwhile, "while rare classes are learned")
+        yield check_grows_more(prefix, after, "after that")
 
     before, rare, after = (FIRST, RARE_BEGIN), (RARE_BEGIN, RARE_LEARNED), (RARE_LEARNED, END)
     rivals = {
@@ -126,11 +128,11 @@ def dominant_direction_reused(grid: Table, *, since: Literal["first", "rare"], t
         "before they are learned, in place of after": (CLASSES, rare, before),
     }
     facts = {
-        "late": kept(CLASSES, RARE_BEGIN).value,
-        "meanwhile": more(CLASSES, rare, "").value,
-        "after": more(CLASSES, after, "").value,
-        "kept": kept("", FIRST).value,
-        "examples": more("", rare, "").value,
+        "late": check_reused(CLASSES, RARE_BEGIN).value,
+        "meanwhile": check_grows_more(CLASSES, rare, "").value,
+        "after": check_grows_more(CLASSES, after, "").value,
+        "kept": check_reused("", FIRST).value,
+        "examples": check_grows_more("", rare, "").value,
     }
     return Finding(judge, (CLASSES, rare, after), rivals, facts=facts)
 
@@ -149,7 +151,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Finding:
     differences = [first - second for first, second in sizes.values()]
     rare, after = (RARE_BEGIN, RARE_LEARNED), (RARE_LEARNED, END)
 
-    def moves(table: np.ndarray, window: tuple[int, int], sign: int, name: str) -> Check:
+    def check_moves(table: np.ndarray, window: tuple[int, int], sign: int, name: str) -> Check:
         change = sign * (table[:, window[1] - 1] - table[:, window[0] - 1])
         return share_of_draws(
             f"draws whose ratio {name}", change > 0, at_least=typical, undecided=np.isnan(change), because=MORE
@@ -157,10 +159,10 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Finding:
 
     def judge(reading: tuple[np.ndarray, np.ndarray, tuple[int, int]]) -> Checks:
         falling, rising, meanwhile = reading
-        yield moves(falling, meanwhile, -1, "over examples falls while the rare classes are learned")
-        yield moves(falling, after, -1, "over examples falls after that")
-        yield moves(rising, meanwhile, 1, "over classes rises while the rare classes are learned")
-        yield moves(rising, after, 1, "over classes rises after that")
+        yield check_moves(falling, meanwhile, -1, "over examples falls while the rare classes are learned")
+        yield check_moves(falling, after, -1, "over examples falls after that")
+        yield check_moves(rising, meanwhile, 1, "over classes rises while the rare classes are learned")
+        yield check_moves(rising, after, 1, "over classes rises after that")
 
     facts = {
         f"{when}{suffix}": np.nanmedian(ratio[:, place - 1])
@@ -219,9 +221,9 @@ def adamw_compresses(
             undecided=np.isnan(treated),
             because=MORE,
         )
-        for what, case, size in controls.values():
+        for missing, case, size in controls.values():
             yield share_of_draws(
-                f"the same with {what}",
+                f"the same with {missing}",
                 depths(case, size) >= threshold,
                 at_most=typical,
                 undecided=np.isnan(depths(case, size)),

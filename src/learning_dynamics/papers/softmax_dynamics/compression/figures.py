@@ -60,8 +60,8 @@ def compression_map(
                 table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
                 for table in (fallen, change)
             )
-            shown = share(int((depth >= threshold).sum()), len(depth))
-            spreads = [(shown.lower, shown.value, shown.upper)]
+            estimate = share(int((depth >= threshold).sum()), len(depth))
+            spreads = [(estimate.lower, estimate.value, estimate.upper)]
             spreads += [tuple(part.quantile([0.25, 0.5, 0.75])) for part in (depth[depth >= threshold], net)]
             for axis, (low, middle, high) in zip(panels, spreads, strict=True):
                 label = CONTROLS[control].format(least=variants["dimension"].min()) if place == 0 else None
@@ -99,10 +99,10 @@ def _cells(axis: Axes, table: Table, within: str, measure: str, threshold: float
     shares = np.full((len(names), len(columns)), np.nan)
     for (name, dimension, scale), cell in rows.groupby(["row", "dimension", "scale"]):
         place = names.index(name), columns.index((dimension, scale))
-        found = share(int((cell["value"] >= threshold).sum()), len(cell))
-        shares[place] = found.value
-        text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
-        colour = "black" if found.value > 0.6 * most else "white"
+        estimate = share(int((cell["value"] >= threshold).sum()), len(cell))
+        shares[place] = estimate.value
+        text = f"{100 * estimate.value:.0f}\n{100 * estimate.lower:.0f}–{100 * estimate.upper:.0f}"
+        colour = "black" if estimate.value > 0.6 * most else "white"
         axis.text(place[1], place[0], text, ha="center", va="center", fontsize=7.5, color=colour, linespacing=1.0)
     image = axis.imshow(shares, vmin=0, vmax=max(most, 0.01), cmap="cividis", aspect="auto")
     axis.set_yticks(range(len(names)), names, fontsize=8)
@@ -133,9 +133,12 @@ def adamw(decays: Table, *, threshold: Positive) -> Drawn:
         rows = map_draws(decays, "fall_rare", measure, threshold)
         for (dimension, skewed), cell in rows.groupby(["dimension", "skewed"]):
             fallen = (cell["value"] >= threshold).groupby(cell["amount"]).agg(["sum", "count"])
-            found = [share(int(yes), int(draws)) for yes, draws in fallen.to_numpy()]
-            middle = np.array([one.value for one in found])
-            error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
+            estimates = [share(int(falling), int(draws)) for falling, draws in fallen.to_numpy()]
+            middle = np.array([estimate.value for estimate in estimates])
+            error = [
+                middle - [estimate.lower for estimate in estimates],
+                [estimate.upper for estimate in estimates] - middle,
+            ]
             colour = COLOURS[{2: "blue", 3: "orange"}.get(dimension, "green")]
             axis.errorbar(
                 fallen.index, middle, yerr=error, fmt="o-" if skewed else "o--", ms=4, lw=1.0, color=colour,

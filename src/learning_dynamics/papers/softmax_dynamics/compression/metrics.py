@@ -53,15 +53,15 @@ def descent_map(
     classes = (sizes > 0).sum(axis=1)
     examples = sizes.sum(axis=1)[:, None, None, None]
     failed = trajectory.undecided if trajectory.undecided is not None else np.zeros(len(sizes), dtype=bool)
-    still = failed[:, None, None]
-    gram = np.where(still[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
-    sums = np.where(still[..., None], 0.0, trajectory.series["sums"])
+    mask = failed[:, None, None]
+    gram = np.where(mask[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
+    sums = np.where(mask[..., None], 0.0, trajectory.series["sums"])
     total = sums.sum(axis=2)
     means = sums / np.maximum(sizes, 1)[:, None, :, None]  # of classes; those that only pad the array are zero
     second, centre = np.swapaxes(means, -1, -2) @ means, means.sum(axis=2)
     # classes that only pad the array are learned from the start and as large as can be
     pad = (sizes == 0)[:, None]
-    probabilities = np.where(pad, 1.0, np.where(still, 0.0, trajectory.series["probabilities"]))
+    probabilities = np.where(pad, 1.0, np.where(mask, 0.0, trajectory.series["probabilities"]))
     counts = np.where(sizes == 0, sizes.max() + 1, sizes)
     tables = []
     covariances = {
@@ -80,23 +80,23 @@ def descent_map(
         "dimension": dimension,
         "scale": constants["scale"],
     }
-    first = _windows(probabilities, counts, pad[:, 0], lower, upper)
-    last = np.arange(len(sizes))
+    windows = _windows(probabilities, counts, pad[:, 0], lower, upper)
+    members = np.arange(len(sizes))
     for measure, covariance in covariances.items():
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
         series[failed] = np.nan
-        axes = {"seed": last % trajectory.settings["seeds"]}
-        net = series[last, first.rare[1]] - series[last, first.rare[0]]
+        axes = {"seed": members % trajectory.settings["seeds"]}
+        net = series[members, windows.rare[1]] - series[members, windows.rare[0]]
         learned = np.where(failed, np.nan, (probabilities[:, -1] > upper).all(axis=1))
         tables.append(rows({"net": net, "learned": learned}, axes, **labels, measure=measure, threshold=0.0))
         for threshold in thresholds:
-            since = falls.troughs(series, first.learning[0])
-            found = falls.falls_by_window(series, threshold, first) | {
+            since = falls.troughs(series, windows.learning[0])
+            quantities = falls.falls_by_window(series, threshold, windows) | {
                 f"fall_{when}": falls.falls_within(series, threshold, window, since)
-                for when, window in _beside(first.rare, series.shape[1] - 1).items()
+                for when, window in _adjacent_windows(windows.rare, series.shape[1] - 1).items()
             }
-            tables.append(rows(found, axes, **labels, measure=measure, threshold=threshold))
+            tables.append(rows(quantities, axes, **labels, measure=measure, threshold=threshold))
     return joined(MAP, *tables)
 
 
@@ -126,8 +126,8 @@ def adamw_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
     return descent_map(trajectory, thresholds=thresholds, lower=lower, upper=upper)
 
 
-def _beside(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the windows of as many places just before a window and just after it, as far as the series goes."""
+def _adjacent_windows(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the windows of equal length just before and just after a window, as far as the series goes."""
     begin, end = window
     return {"before": (np.maximum(2 * begin - end, 0), begin), "after": (end, np.minimum(2 * end - begin, last))}
 
@@ -135,7 +135,7 @@ def _beside(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[str, tuple
 def _windows(
     probabilities: np.ndarray, counts: np.ndarray, padding: np.ndarray, lower: float, upper: float
 ) -> falls.Windows:
-    """Return windows in which padding classes begin nothing."""
-    found = falls.windows(probabilities, counts, lower, upper)
+    """Return windows of the real classes; classes that only pad the array do not begin one."""
+    windows = falls.windows(probabilities, counts, lower, upper)
     real = np.where(padding[:, None], 0.0, probabilities)
-    return falls.Windows(found.rare, falls.windows(real, counts, lower, upper).learning[:1] + found.learning[1:])
+    return falls.Windows(windows.rare, falls.windows(real, counts, lower, upper).learning[:1] + windows.learning[1:])

@@ -17,10 +17,10 @@ def map_draws(table: Table, quantity: Quantity, measure: str, threshold: float, 
     if not control:
         return rows
     narrow = rows["dimension"] == table["dimension"].min()
-    kept = {
+    selection = {
         "treated": rows["skewed"] & narrow,
         "equal": ~rows["skewed"] & narrow,
         # logits do not change with their mean: one dimension less than classes is no bottleneck
         "wide": rows["skewed"] & ~narrow & (rows["dimension"] >= rows["classes"] - 1),
     }[control]
-    return rows[kept]
+    return rows[selection]

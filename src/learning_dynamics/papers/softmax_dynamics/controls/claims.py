@@ -13,11 +13,11 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, ascending, settings_of
 
 
-def _grows(control: Table, skewed: bool, measure: str, threshold: float, typical: float) -> Finding:
-    """Hold the rank's course after the warm-up against monotone, saturating growth."""
+def _growth_finding(control: Table, skewed: bool, measure: str, threshold: float, typical: float) -> Finding:
+    """Test whether the rank's growth after the warm-up is monotone and saturates."""
     undecided = np.isnan(values(control, "fall", 0, measure, threshold, skewed=skewed))
     grows = monotone(control, measure, threshold, skewed=skewed)
-    words = shapes(control, measure, threshold, skewed=skewed)
+    courses = shapes(control, measure, threshold, skewed=skewed)
     tail = np.abs(values(control, "tail", 0, measure, skewed=skewed))
 
     def judge(reading: tuple[bool, bool]) -> Checks:
@@ -31,7 +31,7 @@ def _grows(control: Table, skewed: bool, measure: str, threshold: float, typical
         )
         yield share_of_draws(
             "draws whose rank rises",
-            np.array([word is not None and "R" in word for word in words]),
+            np.array([course is not None and "R" in course for course in courses]),
             at_least=typical,
             undecided=undecided,
             because=MORE,
@@ -50,11 +50,11 @@ def _grows(control: Table, skewed: bool, measure: str, threshold: float, typical
     return Finding(judge, (True, True), rivals, facts={"rare": float(np.mean(rare >= threshold))})
 
 
-def _made_with(setting: str, wanted: object, **tables: Table) -> None:
+def _require(setting: str, value: object, **tables: Table) -> None:
     """Refuse tables whose roles are swapped."""
     for role, table in tables.items():
-        if settings_of(table)[setting] != wanted:
-            raise ProjectError(f"role `{role}`: {setting} is {settings_of(table)[setting]}, and must be {wanted}")
+        if settings_of(table)[setting] != value:
+            raise ProjectError(f"role `{role}`: {setting} is {settings_of(table)[setting]}, and must be {value}")
 
 
 @claim(
@@ -74,8 +74,8 @@ def controls_uniform(
     After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
     draws. What of a fall comes while the rarest classes are learned is a fall in {rare:.1%}.
     """
-    _made_with("loss", "cross_entropy", control=control)
-    return _grows(control, False, measure, threshold, typical)
+    _require("loss", "cross_entropy", control=control)
+    return _growth_finding(control, False, measure, threshold, typical)
 
 
 @claim(
@@ -95,9 +95,9 @@ def controls_no_bottleneck(
     After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
     draws. What of a fall comes while the rarest classes are learned is a fall in {rare:.1%}.
     """
-    _made_with("loss", "cross_entropy", control=control)
-    _made_with("dimension", 3, control=control)
-    return _grows(control, True, measure, threshold, typical)
+    _require("loss", "cross_entropy", control=control)
+    _require("dimension", 3, control=control)
+    return _growth_finding(control, True, measure, threshold, typical)
 
 
 @claim(
@@ -118,8 +118,8 @@ def controls_squared_loss(
     After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
     draws. What of a fall comes while the rarest classes are learned is a fall in {rare:.1%}.
     """
-    _made_with("loss", "squared", control=control)
-    return _grows(control, True, measure, threshold, typical)
+    _require("loss", "squared", control=control)
+    return _growth_finding(control, True, measure, threshold, typical)
 
 
 @claim(
@@ -140,8 +140,8 @@ def controls_squared_loss_uniform(
     After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
     draws. What of a fall comes while the rarest classes are learned is a fall in {rare:.1%}.
     """
-    _made_with("loss", "squared", control=control)
-    return _grows(control, False, measure, threshold, typical)
+    _require("loss", "squared", control=control)
+    return _growth_finding(control, False, measure, threshold, typical)
 
 
 @claim(
@@ -165,8 +165,8 @@ def controls_differ(
     with equal classes. Counted are all examples of classes as skewed as eight examples allow. Over class means, and at
     larger skews, equal classes differ, and three dimensions do up to some skew; the squared loss is not judged there.
     """
-    _made_with("loss", "cross_entropy", treated=treated, no_bottleneck=no_bottleneck)
-    _made_with("loss", "squared", squared=squared)
+    _require("loss", "cross_entropy", treated=treated, no_bottleneck=no_bottleneck)
+    _require("loss", "squared", squared=squared)
     ascending("dimension", treated=treated, no_bottleneck=no_bottleneck)
 
     def falls(table: Table, skewed: bool) -> np.ndarray:
@@ -178,10 +178,10 @@ def controls_differ(
         "squared": ("the squared loss", falls(squared, True)),
         "squared_equal": ("the squared loss and equal classes", falls(squared, False)),
     }
-    whole = falls(treated, True)
+    treated_falls = falls(treated, True)
 
     def judge(sign: float) -> Checks:
-        for name, difference in ((name, share_difference(whole, fallen)) for name, fallen in lacking.values()):
+        for name, difference in ((name, share_difference(treated_falls, fallen)) for name, fallen in lacking.values()):
             yield at_least(
                 f"share of draws that fall after growth, less that with {name}",
                 difference if sign > 0 else -difference,
@@ -189,7 +189,9 @@ def controls_differ(
                 because="what is needed for a fall shows in how often there is one",
             )
 
-    facts = {"treated": float(np.mean(whole))} | {key: float(np.mean(part)) for key, (_, part) in lacking.items()}
+    facts = {"treated": float(np.mean(treated_falls))} | {
+        key: float(np.mean(part)) for key, (_, part) in lacking.items()
+    }
     return Finding(judge, 1.0, {"fewer falls than without": -1.0}, facts=facts)
 
 
@@ -207,8 +209,8 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     which something is learned, something is not, and nothing learned is rarer than anything that is not. Under
     cross-entropy all classes are learned in {all_learned:.0%} of the draws.
     """
-    _made_with("loss", "cross_entropy", cross_entropy=cross_entropy)
-    _made_with("loss", "squared", squared=squared)
+    _require("loss", "cross_entropy", cross_entropy=cross_entropy)
+    _require("loss", "squared", squared=squared)
 
     def judge(reading: tuple[Table, int]) -> Checks:
         table, sign = reading
@@ -216,8 +218,13 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         sizes = np.array([[int(size) for size in counts.split("-")] for counts in rows["counts"]])
         final = values(table, "final", None, skewed=True)
         learned = final > 0.5
-        known, unknown = np.where(learned, sign * sizes, np.inf), np.where(learned, -np.inf, sign * sizes)
-        frequent = learned.any(axis=1) & ~learned.all(axis=1) & (known.min(axis=1) >= unknown.max(axis=1))
+        learned_sizes, unlearned_sizes = (
+            np.where(learned, sign * sizes, np.inf),
+            np.where(learned, -np.inf, sign * sizes),
+        )
+        frequent = (
+            learned.any(axis=1) & ~learned.all(axis=1) & (learned_sizes.min(axis=1) >= unlearned_sizes.max(axis=1))
+        )
         yield share_of_draws(
             "draws in which only the most frequent classes are learned",
             frequent,

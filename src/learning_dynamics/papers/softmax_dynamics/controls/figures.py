@@ -73,14 +73,14 @@ def controls(
     for place, (table, skew) in enumerate(cases.values()):
         fallen = values(table, "fall_rare", 0, measure, threshold, skewed=skew) >= threshold
         growing = monotone(table, measure, threshold, skewed=skew)
-        for shift, shown, colour, label in (
+        for shift, draws, colour, label in (
             (-0.13, growing, "blue", "grows after warm-up"),
             (0.13, fallen, "vermilion", "falls, rare classes"),
         ):
-            found = share(int(shown.sum()), len(shown))
-            error = [[found.value - found.lower], [found.upper - found.value]]
+            estimate = share(int(draws.sum()), len(draws))
+            error = [[estimate.value - estimate.lower], [estimate.upper - estimate.value]]
             name = label if place == 0 else None
-            axis.errorbar(found.value, place + shift, xerr=error, fmt="o", ms=4, color=COLOURS[colour], label=name)
+            axis.errorbar(estimate.value, place + shift, xerr=error, fmt="o", ms=4, color=COLOURS[colour], label=name)
     axis.set_yticks(range(len(cases)), list(cases))
     axis.invert_yaxis()
     axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds")

@@ -98,8 +98,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     class yet: $u$ and $v$ are independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$ is (slope {start:.2f}).
     If the $N$ examples are one context, their row's gradient is their sum, and the slope is {repeats:.3f}.
     """
-    aligned, end = _aligned(early)
-    shared, _ = _aligned(repeated)
+    aligned, end = _aligned_growth(early)
+    shared, _ = _aligned_growth(repeated)
     random = starts[starts["classes"] >= many]
     at_start = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
     ratio = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
@@ -132,13 +132,13 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
         yield every_draw(
             r"aligned growth over $\|A\|$, difference of the cells' medians from one",
             np.abs(ratio - 1),
-            at_most=2 * _left(early) + float(end["departure"].max()),
+            at_most=2 * _growth_deficit(early) + float(end["departure"].max()),
             because="twice what the gap of $A$ leaves of the other directions that there are at half the time, and "
             "the predictions' departure from 1/V",
         )
         yield every_draw(
             rf"$|\dot\sigma_i| / \sigma_i$ over $N$ to the power {orders[0]:g}, random and aligned",
-            _bounded(starts, early, orders[0]),
+            _relative_rates(starts, early, orders[0]),
             at_most=_slack(early),
             because="the bound, and ten times the predictions' departure from 1/V",
         )
@@ -153,39 +153,39 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     return Finding(judge, (1.0, 1.0, 1.0), rivals, (0.5, 0.0, 1.0), facts=facts)
 
 
-def _aligned(early: Table) -> tuple[Estimate, Table]:
-    """Return the order in N of the last growth rate where classes are most, and the rows of the last time."""
+def _aligned_growth(early: Table) -> tuple[Estimate, Table]:
+    """Return the order in N of the growth rate at the last time with the most classes, and all rows of that time."""
     end = early[early["time"] == early["time"].max()]
     many = end[end["classes"] == end["classes"].max()]
     return slope(np.log(many["largest"]), np.log(many["growth"])), end
 
 
-def _left(early: Table) -> float:
-    """Return by how much other directions hold growth below ||A|| at the end, as they decay from half the time on.
+def _growth_deficit(early: Table) -> float:
+    """Return how far growth is below ||A|| at the end, relatively, as other directions decay from half the time on.
 
-    They grow at rates of one or less. It is the largest of the cells' medians.
+    These grow at rates of one or less. The largest of the cells' medians.
     """
     times = early["time"].unique()
     half = early[early["time"] == times[np.argmin(np.abs(times - early["time"].max() / 2))]]
-    gap, held = 1 - 1 / half["fastest"], 1 - half["growth"] / half["fastest"]
-    rest = (early["time"].max() - half["time"]) / np.sqrt(half["largest"])
-    left = held / (1 - held / gap) * np.exp(-2 * (half["fastest"] - 1) * rest)
-    return float(left.groupby([half["classes"], half["largest"]]).median().max())
+    gap, half_deficit = 1 - 1 / half["fastest"], 1 - half["growth"] / half["fastest"]
+    time_left = (early["time"].max() - half["time"]) / np.sqrt(half["largest"])
+    deficit = half_deficit / (1 - half_deficit / gap) * np.exp(-2 * (half["fastest"] - 1) * time_left)
+    return float(deficit.groupby([half["classes"], half["largest"]]).median().max())
 
 
-def _bounded(starts: Table, early: Table, order: float) -> np.ndarray:
+def _relative_rates(starts: Table, early: Table, order: float) -> np.ndarray:
     """Return relative growth rates at random starts and of aligned features, over N to a power."""
     random = starts["rate"].abs() / (starts["sigma"] * starts["largest"] ** order)
-    return np.concatenate([random, _grown(early, order)])
+    return np.concatenate([random, _early_rates(early, order)])
 
 
-def _grown(early: Table, order: float) -> np.ndarray:
+def _early_rates(early: Table, order: float) -> np.ndarray:
     """Return relative growth rates along early flows, over N to a power."""
     return (early["growth"].abs() / early["largest"] ** order).to_numpy()
 
 
 def _slack(early: Table) -> float:
-    """Return the bound on them, one where predictions are uniform, at predictions that are so up to the logits."""
+    """Return the bound on relative rates: one, plus ten times the departure of predictions from 1/V."""
     return 1 + 10 * float(early["departure"].max())
 
 
@@ -207,7 +207,7 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     members = [confident[name] for name in draw_columns(confident)]
 
     def judge(order: float) -> Checks:
-        rates = np.concatenate([_bounded(starts, early, order), _grown(repeated, order)])
+        rates = np.concatenate([_relative_rates(starts, early, order), _early_rates(repeated, order)])
         yield every_draw(
             r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
             rates,
@@ -216,7 +216,10 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
         )
 
     rivals = {"the root of N as the bound": 0.5, "a bound that does not grow with N": 0.0}
-    facts = {name: float(np.nanmax(_bounded(starts, early, order))) for name, order in (("uniform", 1), ("sharp", 0.5))}
+    facts = {
+        name: float(np.nanmax(_relative_rates(starts, early, order)))
+        for name, order in (("uniform", 1), ("sharp", 0.5))
+    }
     facts |= {"broken": float((beyond.groupby(members).max() > 1).mean()), "worst": float(beyond.max())}
     return Finding(judge, 1.0, rivals, facts=facts)
 
@@ -239,18 +242,18 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
     {order:.2f} in $V$. The last equality takes a sum over $N$ entries of a unit vector for $N$. It is $N$ times an
     entry if all of them are one row of $f$, that of a context which is repeated (order {repeats:.3f}).
     """
-    aligned, _ = _aligned(early)
-    shared, _ = _aligned(repeated)
+    aligned, _ = _aligned_growth(early)
+    shared, _ = _aligned_growth(repeated)
     most = int((starts["classes"] == starts["classes"].max()).sum())
 
-    def relative(column: str) -> tuple[np.ndarray, np.ndarray]:
+    def relative_error(column: str) -> tuple[np.ndarray, np.ndarray]:
         squares = starts.assign(error=(starts[column] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
         sums = squares.groupby("classes")[["error", "square"]].sum()
         return sums.index.to_numpy(dtype=float), np.sqrt(sums["error"] / sums["square"]).to_numpy()
 
     def judge(reading: tuple[str, float, float, float]) -> Checks:
         column, order, vanishing, repeats = reading
-        classes, errors = relative(column)
+        classes, errors = relative_error(column)
         falling = slope(np.log(classes), np.log(errors))
         yield at_most(
             r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
@@ -283,7 +286,7 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
             because="interval of the slope, and terms in 1/V",
         )
 
-    classes, errors = relative("gain_many_classes")
+    classes, errors = relative_error("gain_many_classes")
     facts = {
         "few": errors[0],
         "fewest": int(classes[0]),

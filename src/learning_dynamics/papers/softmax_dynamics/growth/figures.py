@@ -22,7 +22,7 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     {slope:.2f} (95 % interval {low:.2f} to {high:.2f}; dashed: slopes 0 and 2). Right: along the flow, against the
     singular value itself. What bends the paths away from the slope of one (dashed) is that $g_i$ changes.
     """
-    figure, (residual, initial, along) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
+    figure, (residual, initial, along_flow) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     rates = select(flow, "rate_f")
     gap, speed = at_each_time(flow, "gap"), at_each_time(flow, "speed_f")
     for index, colour in zip((1, 2), sequence(2), strict=True):
@@ -36,8 +36,8 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     residual.legend(loc="lower left", markerscale=5, handletextpad=0.0)
     x, y = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
     fit = slope(x, y)
-    shown = slice(0, 3000)
-    initial.plot(np.exp(x[shown]), np.exp(y[shown]), ".", ms=1.2, color=COLOURS["sky"], rasterized=True)
+    sample = slice(0, 3000)
+    initial.plot(np.exp(x[sample]), np.exp(y[sample]), ".", ms=1.2, color=COLOURS["sky"], rasterized=True)
     domain = np.array([x.min(), x.max()])
     for order, line, name in ((0.0, "--", "grey"), (2.0, "--", "grey"), (fit.value, "-", "black")):
         initial.plot(
@@ -52,13 +52,13 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
         for seed in range(members):
             rows = [table[(table["index"] == index) & (table["seed"] == seed)]["value"] for table in (sigma, rates)]
             label = rf"$\sigma_{index}$" if seed == 0 else None
-            along.plot(rows[0], rows[1].abs(), color=colour, lw=0.6, alpha=0.6, label=label)
+            along_flow.plot(rows[0], rows[1].abs(), color=colour, lw=0.6, alpha=0.6, label=label)
     domain = np.array([sigma["value"].min(), sigma["value"].max()])
-    along.plot(domain, domain, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=3, label="slope 1")
-    along.set(xlabel=r"$\sigma_i$", ylabel=r"$|\dot\sigma_i|$", xlim=(0.7 * domain[0], 1.5 * domain[1]))
-    along.set_ylim(bottom=np.quantile(rates["value"].abs(), 0.002))
-    along.legend(loc="lower center", handlelength=1.2, labelspacing=0.2)
-    for axis in (residual, initial, along):
+    along_flow.plot(domain, domain, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=3, label="slope 1")
+    along_flow.set(xlabel=r"$\sigma_i$", ylabel=r"$|\dot\sigma_i|$", xlim=(0.7 * domain[0], 1.5 * domain[1]))
+    along_flow.set_ylim(bottom=np.quantile(rates["value"].abs(), 0.002))
+    along_flow.legend(loc="lower center", handlelength=1.2, labelspacing=0.2)
+    for axis in (residual, initial, along_flow):
         axis.set_xscale("log")
         axis.set_yscale("log")
     initial.xaxis.set_minor_formatter(NullFormatter())
@@ -80,8 +80,8 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     worst over $N$.
     """
     figure, (random, aligned, many) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
-    shown = min(classes, starts["classes"].max())
-    chosen = starts[starts["classes"] == shown]
+    class_count = min(classes, starts["classes"].max())
+    chosen = starts[starts["classes"] == class_count]
     rate = chosen["rate"].abs() / chosen["sigma"]
     sizes = np.array(sorted(chosen["largest"].unique()), dtype=float)
     random.plot(chosen["largest"], rate, ".", ms=2.0, color=COLOURS["sky"])
@@ -91,7 +91,7 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     random.plot(sizes, first * sizes, color=COLOURS["vermilion"], ls=(0, (4, 2)), label="$N$")
     random.plot(sizes, first * np.sqrt(sizes[0] * sizes), color=COLOURS["black"], ls=(0, (1, 1)), label=r"$\sqrt{N}$")
     random.set_yscale("log")
-    random.set(ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start, $V = {shown}$")
+    random.set(ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start, $V = {class_count}$")
     random.set_ylim(np.quantile(rate, 0.05), 6 * first * sizes.max())
     for table, filled in ((early, True), (repeated, False)):
         end = table[table["time"] == table["time"].max()]
@@ -136,4 +136,4 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
             handletextpad=0.4,
         )
     alt = "Growth rates at random and at aligned starts against N, and errors of dropped terms against V."
-    return Drawn(figure, {"classes": int(shown)}, alt)
+    return Drawn(figure, {"classes": int(class_count)}, alt)

@@ -101,11 +101,11 @@ def _early(trajectory: Trajectory, *, repeated: bool) -> pd.DataFrame:
         members = slice(cell * seeds, (cell + 1) * seeds)
         f = trajectory.series["f"][members, :, : len(labels)]
         W = trajectory.series["W"][members, :, :, :classes]
-        lived = ~starts.undecided(f)
-        f, W = (np.where(lived[:, None, None, None], factor, factor[:, :1]) for factor in (f, W))
+        finite = ~starts.undecided(f)
+        f, W = (np.where(finite[:, None, None, None], factor, factor[:, :1]) for factor in (f, W))
         df = -(repeats * model.residual(f, W, labels, "cross_entropy")) @ np.swapaxes(W, -1, -2)
         U, S, V = sorted_svd(f)
-        S = np.where(lived[:, None, None], S, np.nan)
+        S = np.where(finite[:, None, None], S, np.nan)
         rate = theory.singular_value_rates(U, df, V)
         departure = np.abs(model.softmax(f @ W) - 1 / classes).max(axis=(-2, -1))
         seed, time = np.meshgrid(np.arange(seeds), np.arange(points), indexing="ij")

@@ -23,7 +23,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 RESOLUTION = 1e-4
 
 
-def _seen(smooth: pd.Series) -> dict[str, int]:
+def _excluded_times(smooth: pd.Series) -> dict[str, int]:
     return {"times at which the spectrum is not simple": int((~smooth).sum())}
 
 
@@ -41,26 +41,26 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
     flow_smooth = at_each_time(flow, "gap") > simple
 
     def judge(factor: float) -> Checks:
-        turned = [_scaled(table, factor) for table in (curves, flow)]
+        tables = [_scaled(table, factor) for table in (curves, flow)]
 
-        def along_the_flow(name: str, lemma: Quantity, speed: Quantity) -> Check:
+        def check_flow(name: str, lemma: Quantity, speed: Quantity) -> Check:
             return every_draw(
                 rf"largest error of $\dot\sigma_k({name})$ along the flow, relative to $|\dot {name}|$",
-                rate_errors(turned[1], lemma, speed, flow_smooth),
+                rate_errors(tables[1], lemma, speed, flow_smooth),
                 at_most=difference_error(simple),
                 because="rounding of the differences",
-                left_out=_seen(flow_smooth),
+                left_out=_excluded_times(flow_smooth),
             )
 
         yield every_draw(
             r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
-            rate_errors(turned[0], "lemma", "speed", curve_smooth),
+            rate_errors(tables[0], "lemma", "speed", curve_smooth),
             at_most=truncation_error(simple),
             because="truncation of fourth-order differences",
-            left_out=_seen(curve_smooth),
+            left_out=_excluded_times(curve_smooth),
         )
-        yield along_the_flow("f", "lemma_f", "speed_f")
-        yield along_the_flow("W", "lemma_w", "speed_w")
+        yield check_flow("f", "lemma_f", "speed_f")
+        yield check_flow("W", "lemma_w", "speed_w")
 
     rivals = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
     return Finding(judge, 1.0, rivals, facts={"simple": simple})
@@ -171,7 +171,7 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
     """
 
     def judge(tables: Sequence[Table]) -> Checks:
-        def agree(name: str, quantity: Quantity) -> Check:
+        def check_equal(name: str, quantity: Quantity) -> Check:
             return equal_on_every_draw(
                 name,
                 np.concatenate([by_draw(table, quantity).max(axis=1) for table in tables]),
@@ -182,8 +182,8 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
                 because="10 rtol",
             )
 
-        yield agree(r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$", "spectra")
-        yield agree(
+        yield check_equal(r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$", "spectra")
+        yield check_equal(
             r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
             "directions",
         )

@@ -35,7 +35,7 @@ def invariants(
     from balanced starts and from Gaussian ones, which the theorem leaves out. Dashed lines below: ten times the
     integrator's tolerance. Worst of all seeds.
     """
-    figure, ((lemma, reduction, steps), (drift, shared, apart)) = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
+    figure, ((lemma, reduction, steps), (drift, shared, gaussian)) = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     _lemma(lemma, curves, balanced, simple)
     _reduction(reduction, inputs)
     rates = sorted(descent["learning_rate"].unique(), reverse=True)
@@ -47,7 +47,7 @@ def invariants(
     for table, colour, label in ((balanced, "vermilion", "balanced"), (unbalanced, "purple", "Gaussian")):
         _worst(drift, select(table, "drift"), COLOURS[colour], label)
     drift.set(title="conservation, flow", ylabel=r"change of $f^T f - W W^T$")
-    for axis, table, title in ((shared, balanced, "Theorem B.2"), (apart, unbalanced, "Gaussian starts")):
+    for axis, table, title in ((shared, balanced, "Theorem B.2"), (gaussian, unbalanced, "Gaussian starts")):
         _worst(axis, select(table, "spectra"), COLOURS["blue"], r"$\sigma^2$")
         _worst(axis, select(table, "directions"), COLOURS["orange"], "angle", ls=(0, (4, 2)))
         axis.set(title=title, ylabel=r"difference of $f$ and $W$")
@@ -56,10 +56,10 @@ def invariants(
     for axis in (drift, shared):
         axis.axhline(error, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
     drift.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
-    for axis in (lemma, reduction, steps, drift, shared, apart):
+    for axis in (lemma, reduction, steps, drift, shared, gaussian):
         axis.set_xscale("log")
         axis.set_yscale("log")
-    for axis in (reduction, steps, drift, shared, apart):
+    for axis in (reduction, steps, drift, shared, gaussian):
         axis.set_xlabel("time $t$")
     alt = "Errors of the identities against gaps of the spectrum and over time, beside the error of the method."
     return Drawn(figure, {"looser": settings_of(inputs)["looser"]}, alt)

@@ -1,4 +1,4 @@
-"""What gradient flow conserves, and the rates of singular values, along single flows and smooth curves."""
+"""Conserved quantities of gradient flow, and rates of singular values, along single flows and smooth curves."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         sigma_1i^2, relative to sigma_11^2 (Theorem B.2).
     """
     f, W = trajectory.series["f"], trajectory.series["W"]
-    lived = ~(starts.undecided(f) | starts.undecided(W))
-    f, W = np.where(lived[:, None, None, None], f, f[:, :1]), np.where(lived[:, None, None, None], W, W[:, :1])
+    finite = ~(starts.undecided(f) | starts.undecided(W))
+    f, W = np.where(finite[:, None, None, None], f, f[:, :1]), np.where(finite[:, None, None, None], W, W[:, :1])
     loss, labels = trajectory.settings["loss"], trajectory.constants["labels"][:, None]
     df, dW = model.derivatives(f, W, labels, loss)
     (U1, S1, V1), (U2, S2, V2) = paired_svd(f, W)
@@ -57,7 +57,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
     top = S1[..., 0] ** 2
     # the sine as a length, since 1 - cosine^2 would lose half of the digits
     sine = np.linalg.norm(V1 - U2 * np.sum(V1 * U2, axis=-2, keepdims=True), axis=-2)
-    measured = {
+    quantities = {
         "sigma": S1,
         "rate_f": (rate_f, -g * S2),
         "rate_w": (rate_w, -g * S1),
@@ -71,8 +71,8 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         "spectra": np.max(np.abs(S1**2 - S2**2), axis=-1) / top,
         "directions": sine.max(axis=-1) * smallest_gap(S1**2) / top,
     }
-    table = rows(measured, {"seed": np.arange(len(f)), "time": trajectory.time})
-    table.loc[~lived[table["seed"]], "value"] = np.nan
+    table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
+    table.loc[~finite[table["seed"]], "value"] = np.nan
     return joined(TIDY, table)
 
 
@@ -110,12 +110,12 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
     step = trajectory.settings["step"]
     difference = (8 * (values[..., 2, :] - values[..., 1, :]) - (values[..., 3, :] - values[..., 0, :])) / (12 * step)
     U, S, V = sorted_svd(M)
-    measured = {
+    quantities = {
         "lemma": (difference, theory.singular_value_rates(U, dM, V)),
         "speed": _norm(dM),
         "gap": smallest_gap(S),
     }
-    return joined(TIDY, rows(measured, {"seed": np.arange(len(M)), "time": trajectory.time}))
+    return joined(TIDY, rows(quantities, {"seed": np.arange(len(M)), "time": trajectory.time}))
 
 
 @columns(CORRELATION, *TIDY)
@@ -134,11 +134,11 @@ def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
     correlation = trajectory.constants["correlation"]
     seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
     axes = {"seed": seeds, "time": trajectory.time}
-    measured = {
-        quantity: _norm(trajectory.series[name] - free) / _norm(free)
-        for quantity, name in (("departure", "linear"), ("looser", "looser"))
+    quantities = {
+        name: _norm(trajectory.series[series] - free) / _norm(free)
+        for name, series in (("departure", "linear"), ("looser", "looser"))
     }
-    return joined((CORRELATION, *TIDY), rows(measured, axes, correlation=correlation))
+    return joined((CORRELATION, *TIDY), rows(quantities, axes, correlation=correlation))
 
 
 def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

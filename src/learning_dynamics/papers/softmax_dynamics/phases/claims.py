@@ -36,20 +36,20 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
     of its own.
     """
     scale = members(grid, skewed=True)["scale"].to_numpy()
-    kept = scale <= small
+    small_scale = scale <= small
 
-    def grown(quantity: Quantity, places: tuple[int, int]) -> np.ndarray:
-        before, after = (values(grid, quantity, place, skewed=True)[kept] for place in places)
+    def separation_growth(quantity: Quantity, places: tuple[int, int]) -> np.ndarray:
+        before, after = (values(grid, quantity, place, skewed=True)[small_scale] for place in places)
         return after / before
 
     def judge(places: tuple[int, int]) -> Checks:
-        features, weights = grown("separation_f", places), grown("separation_w", places)
+        features, weights = separation_growth("separation_f", places), separation_growth("separation_w", places)
         yield at_least(
             "factor by which the frequent class's features separate (median)",
             median(features),
             factor,
             because="what counts as separating",
-            left_out={NOT_UNIFORM: int((~kept).sum())},
+            left_out={NOT_UNIFORM: int((~small_scale).sum())},
         )
         yield share_of_draws(
             "draws in which the weights separate",
@@ -60,11 +60,14 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
         )
 
     rivals = {"while the rare classes are learned, in its place": (RARE_BEGIN, RARE_LEARNED)}
-    features = grown("separation_f", (START, FIRST))
-    by_scale = {float(one): float(np.nanmedian(features[scale[kept] == one])) for one in np.unique(scale[kept])}
+    features = separation_growth("separation_f", (START, FIRST))
+    by_scale = {
+        float(start_scale): float(np.nanmedian(features[scale[small_scale] == start_scale]))
+        for start_scale in np.unique(scale[small_scale])
+    }
     at = min(by_scale, key=by_scale.__getitem__)
     facts = {
-        "weights": float(np.nanmedian(grown("separation_w", (START, FIRST)))),
+        "weights": float(np.nanmedian(separation_growth("separation_w", (START, FIRST)))),
         "at": at,
         "least": by_scale[at],
     }
@@ -85,14 +88,14 @@ def warmup_lowers_rank(
     Of the draws that do not fall first {later:.0%} rise and then fall. Of the starts of larger scale, which are left
     out, {large:.0%} fall first.
     """
-    found = shapes(grid, measure, threshold, skewed=True)
+    courses = shapes(grid, measure, threshold, skewed=True)
     scale = members(grid, skewed=True)["scale"].to_numpy()
-    undecided = np.array([word is None for word in found])
+    undecided = np.array([course is None for course in courses])
 
-    def falls(turn: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
+    def check_falls(turn: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
         return share_of_draws(
             name,
-            np.array([word is not None and word[turn : turn + 1] == "F" for word in found[chosen]]),
+            np.array([course is not None and course[turn : turn + 1] == "F" for course in courses[chosen]]),
             at_least=typical,
             undecided=undecided[chosen],
             because=MORE,
@@ -100,16 +103,22 @@ def warmup_lowers_rank(
         )
 
     def judge(turn: int) -> Checks:
-        kept = scale <= small
-        yield falls(turn, kept, "draws whose rank falls first", left_out={NOT_UNIFORM: int((~kept).sum())})
-        for one in np.unique(scale[kept]):
-            yield falls(turn, scale == one, f"of those that start at scale {one:g}")
+        small_scale = scale <= small
+        yield check_falls(
+            turn, small_scale, "draws whose rank falls first", left_out={NOT_UNIFORM: int((~small_scale).sum())}
+        )
+        for start_scale in np.unique(scale[small_scale]):
+            yield check_falls(turn, scale == start_scale, f"of those that start at scale {start_scale:g}")
 
-    large = [word[:1] == "F" for word, one in zip(found, scale, strict=True) if word is not None and one > small]
-    others = [word for word in found[scale <= small] if word is not None and word[:1] != "F"]
+    large = [
+        course[:1] == "F"
+        for course, start_scale in zip(courses, scale, strict=True)
+        if course is not None and start_scale > small
+    ]
+    not_falling = [course for course in courses[scale <= small] if course is not None and course[:1] != "F"]
     facts = {
         "large": float(np.mean(large)) if large else np.nan,
-        "later": float(np.mean([word.startswith("RF") for word in others])) if others else np.nan,
+        "later": float(np.mean([course.startswith("RF") for course in not_falling])) if not_falling else np.nan,
     }
     return Finding(judge, 0, {"it falls, but after a rise": 1}, facts=facts)
 
@@ -141,14 +150,16 @@ def phases_entropy_seeking(
     undecided = np.isnan(rank).any(axis=1)
     times = learning_times(grid, skewed=True)
     scale = members(grid, skewed=True)["scale"].to_numpy()
-    kept = scale <= small
+    small_scale = scale <= small
     # an order of learning that does not know the sizes puts any one class last as often as any other
     not_last = 1 - 1 / times.shape[1]
 
     def rises(begin: int, end: int) -> np.ndarray:
         return rank[:, end - 1] - rank[:, begin - 1] >= threshold
 
-    def rising(places: tuple[int, int], chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
+    def check_rises(
+        places: tuple[int, int], chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None
+    ) -> Check:
         return share_of_draws(
             name,
             rises(*places)[chosen],
@@ -160,35 +171,38 @@ def phases_entropy_seeking(
 
     def judge(places: tuple[int, int]) -> Checks:
         begin, end = places
-        out = {NOT_UNIFORM: int((~kept).sum())}
-        yield rising(places, kept, "draws whose rank rises from the first class learned to the last", out)
-        for one in np.unique(scale[kept]):
-            yield rising(places, scale == one, f"of those that start at scale {one:g}")
+        out = {NOT_UNIFORM: int((~small_scale).sum())}
+        yield check_rises(places, small_scale, "draws whose rank rises from the first class learned to the last", out)
+        for start_scale in np.unique(scale[small_scale]):
+            yield check_rises(places, scale == start_scale, f"of those that start at scale {start_scale:g}")
         yield share_of_draws(
             "draws in which both singular values grow meanwhile",
-            np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0)[kept],
+            np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0)[small_scale],
             at_least=typical,
-            undecided=undecided[kept],
+            undecided=undecided[small_scale],
             because=MORE,
             left_out=out,
         )
         yield share_of_draws(
             "draws in which the most frequent class is learned before the last of the others",
-            (times[:, 0] < times[:, 1:].max(axis=1))[kept],
+            (times[:, 0] < times[:, 1:].max(axis=1))[small_scale],
             at_least=not_last,
-            undecided=undecided[kept],
+            undecided=undecided[small_scale],
             because="more often than in an order that does not know the sizes",
             left_out=out,
         )
 
-    by_scale = {float(one): float(np.mean(rises(FIRST, RARE_LEARNED)[scale == one])) for one in np.unique(scale[kept])}
+    by_scale = {
+        float(start_scale): float(np.mean(rises(FIRST, RARE_LEARNED)[scale == start_scale]))
+        for start_scale in np.unique(scale[small_scale])
+    }
     at = min(by_scale, key=by_scale.__getitem__)
-    large = rises(FIRST, RARE_LEARNED)[~kept]
+    large = rises(FIRST, RARE_LEARNED)[~small_scale]
     facts = {
         "at": at,
         "lowest": by_scale[at],
         "large": float(np.mean(large)) if large.size else np.nan,
-        "before": float(np.mean(rises(FIRST, RARE_BEGIN)[kept])),
-        "meanwhile": float(np.mean(rises(RARE_BEGIN, RARE_LEARNED)[kept])),
+        "before": float(np.mean(rises(FIRST, RARE_BEGIN)[small_scale])),
+        "meanwhile": float(np.mean(rises(RARE_BEGIN, RARE_LEARNED)[small_scale])),
     }
     return Finding(judge, (FIRST, RARE_LEARNED), {"the time before, in its place": (START, FIRST)}, facts=facts)

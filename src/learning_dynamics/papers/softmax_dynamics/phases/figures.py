@@ -105,8 +105,8 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
             axis.axvspan(begin, end, color=COLOURS[tint], alpha=0.16, lw=0, zorder=-1)
         axis.set(xscale="log", xlabel="gradient-flow time $t$")
         axis.set_xlim(table.loc[table["time"] > 0, "time"].min(), table["time"].max())
-    shown = np.maximum(edges, table.loc[table["time"] > 0, "time"].min())
-    for (begin, end), name in zip(itertools.pairwise(shown), PHASE_NAMES, strict=False):
+    label_edges = np.maximum(edges, table.loc[table["time"] > 0, "time"].min())
+    for (begin, end), name in zip(itertools.pairwise(label_edges), PHASE_NAMES, strict=False):
         rank.text(
             np.sqrt(begin * end),
             1.02,
@@ -127,13 +127,13 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
 
 
 def phase_edges(times: np.ndarray, course: np.ndarray, learned: float, threshold: float) -> list[float]:
-    """Return when phases of a rank begin, and when the last one ends: warm-up, growth, and a fall if there is one.
+    """Return the times at which phases of a rank begin and the last ends: warm-up, growth, and a fall if there is one.
 
     Parameters
     ----------
     times, course : ndarray, shape (times,)
     learned : float
-        When the first class is learned, until which the warm-up's trough is looked for.
+        When the first class is learned; the warm-up's trough is sought until then.
     """
     until = int(np.searchsorted(times, learned)) if np.isfinite(learned) else len(times) - 1
     since = int(falls.troughs(course[None], np.array([min(until, len(times) - 1)]))[0])
@@ -146,10 +146,10 @@ def phase_edges(times: np.ndarray, course: np.ndarray, learned: float, threshold
 
 
 def typical_member(table: Table) -> int:
-    """Return the member with known coordinates whose rank over classes stays nearest to the median's."""
+    """Return the member, of those with recorded coordinates, whose rank over classes stays nearest to the median."""
     rank = select(table, "class_rankme_centred").pivot_table(index="seed", columns="time", values="value")
-    known = select(table, "feature_x")["seed"].unique()
-    return int((rank - rank.median()).abs().max(axis=1)[known].idxmin())
+    with_coordinates = select(table, "feature_x")["seed"].unique()
+    return int((rank - rank.median()).abs().max(axis=1)[with_coordinates].idxmin())
 
 
 def _paths(
@@ -173,9 +173,9 @@ def _paths(
 
 
 PHASES = (
-    ("falls first", lambda words, falls: np.array([bool(w) and w[0] == "F" for w in words])),
-    ("grows from the warm-\nup's trough on", lambda words, falls: ~falls["fall"]),
-    ("falls after a rise, while\nrare classes are learned", lambda words, falls: falls["fall_rare"]),
+    ("falls first", lambda courses, falls: np.array([bool(course) and course[0] == "F" for course in courses])),
+    ("grows from the warm-\nup's trough on", lambda courses, falls: ~falls["fall"]),
+    ("falls after a rise, while\nrare classes are learned", lambda courses, falls: falls["fall_rare"]),
 )
 
 
@@ -203,9 +203,9 @@ def phases(
     }
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
     for row, (name, rule) in enumerate(PHASES):
-        found = [_shares(table, rule, measure, threshold) for table in tables.values()]
-        top = max(shares[..., 0].max() for shares, _, _ in found)
-        for axis, (shares, sizes, scales) in zip(axes[row], found, strict=True):
+        panels = [_shares(table, rule, measure, threshold) for table in tables.values()]
+        top = max(shares[..., 0].max() for shares, _, _ in panels)
+        for axis, (shares, sizes, scales) in zip(axes[row], panels, strict=True):
             image = axis.imshow(shares[..., 0], vmin=0, vmax=max(top, 0.01), cmap="cividis", aspect="auto")
             for i, j in np.ndindex(shares.shape[:2]):
                 value, low, high = shares[i, j]
@@ -234,17 +234,17 @@ def phases(
 
 def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[float]]:
     cells = members_of(table)
-    words = shapes(table, measure, threshold)
+    courses = shapes(table, measure, threshold)
     falls = {
         "fall": values(table, "fall", 0, measure, threshold) >= threshold,
         "fall_rare": values(table, "fall_rare", 0, measure, threshold) >= threshold,
     }
-    shown = rule(words, falls)
+    draws = rule(courses, falls)
     sizes = sorted(cells["counts"].unique(), reverse=True)
     scales = sorted(cells["scale"].unique())
-    found = np.empty((len(sizes), len(scales), 3))
-    for i, j in np.ndindex(found.shape[:2]):
+    estimates = np.empty((len(sizes), len(scales), 3))
+    for i, j in np.ndindex(estimates.shape[:2]):
         chosen = ((cells["counts"] == sizes[i]) & (cells["scale"] == scales[j])).to_numpy()
-        estimate = share(int(shown[chosen].sum()), int(chosen.sum()))
-        found[i, j] = estimate.value, estimate.lower, estimate.upper
-    return found, sizes, scales
+        estimate = share(int(draws[chosen].sum()), int(chosen.sum()))
+        estimates[i, j] = estimate.value, estimate.lower, estimate.upper
+    return estimates, sizes, scales

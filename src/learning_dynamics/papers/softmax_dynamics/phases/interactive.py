@@ -24,7 +24,7 @@ from learning_dynamics.plotting.interactive import (
 )
 from learning_dynamics.tidy import Table, select, settings_of
 
-SAID = ("first learned", "all learned")
+LABELS = ("first learned", "all learned")
 TINTS = dict(zip(POPULATION_NAMES.values(), (COLOURS["blue"], COLOURS["vermilion"]), strict=True))
 
 
@@ -55,31 +55,31 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     colour = alt.Color("population:N", scale=colours(TINTS))
     skew = slider("skew", "skew", ratios, ratios[-2])
     features = choice("features", "features", list(names.values()), list(names.values()), names[dimensions[0]])
-    read = [f"class sizes {', '.join(map(str, settings_of(table)['counts']))}" for table in skews]
-    chosen = "datum.ratio == skew && datum.d == features"
+    captions = [f"class sizes {', '.join(map(str, settings_of(table)['counts']))}" for table in skews]
+    selection = "datum.ratio == skew && datum.d == features"
 
     def curves(rows: list[dict], by: list[str]) -> alt.Chart:
         return (
             alt.Chart(alt.InlineData(values=rows))
-            .transform_filter(chosen)
+            .transform_filter(selection)
             .transform_flatten(["rank"])
             .transform_window(place="row_number()", groupby=by)
             .transform_calculate(time=f"{times[0]} * exp((datum.place - 1) * {step})")
         )
 
-    moment = alt.Chart(pd.DataFrame(learned)).transform_filter(chosen)
+    moment = alt.Chart(pd.DataFrame(learned)).transform_filter(selection)
     chart = alt.layer(
         moment.mark_rule(color=INK, strokeDash=DASHES, opacity=0.7).encode(x),
-        moment.transform_filter(f"datum.said == '{SAID[0]}'")
+        moment.transform_filter(f"datum.said == '{LABELS[0]}'")
         .mark_text(align="right", dx=-5, y=6, baseline="top", fontSize=12).encode(x, text="said:N"),
-        moment.transform_filter(f"datum.said == '{SAID[1]}'")
+        moment.transform_filter(f"datum.said == '{LABELS[1]}'")
         .mark_text(align="left", dx=5, y=6, baseline="top", fontSize=12).encode(x, text="said:N"),
         curves(draws, ["population", "seed"]).mark_line(strokeWidth=0.9, opacity=0.4)
         .encode(x, y, colour, detail="seed:N"),
         curves(middles, ["population"]).mark_line(strokeWidth=2.6).encode(x, y, colour),
     )  # fmt: skip
     return Interactive(
-        chart.add_params(skew, features).properties(title=reading("skew", ratios, read)),
+        chart.add_params(skew, features).properties(title=reading("skew", ratios, captions)),
         facts={"scale": settings["scale"], "classes": len(settings["counts"]), "draws": settings["seeds"]},
         alt="Two curves of RankMe over time. With equal classes they rise and stay; the more skewed the classes, the "
         "further that over classes falls again after the first class is learned.",
@@ -102,10 +102,10 @@ def _courses(
                     for seed, rank in zip(ranks.index, ranks.to_numpy(), strict=True)
                 ]
                 middles.append(place | {"population": name, "rank": ranks.median().round(3).tolist()})
-            moments = np.median([learned_times(one, classes) for _, one in rows.groupby("seed")], axis=0)
+            moments = np.median([learned_times(draw, classes) for _, draw in rows.groupby("seed")], axis=0)
             learned += [
-                place | {"time": float(time), "said": said}
-                for time, said in ((moments.min(), SAID[0]), (moments.max(), SAID[1]))
+                place | {"time": float(time), "said": label}
+                for time, label in ((moments.min(), LABELS[0]), (moments.max(), LABELS[1]))
                 if np.isfinite(time)
             ]
     return draws, middles, learned

@@ -72,7 +72,7 @@ def toy(
     labels, loss = trajectory.constants["labels"], trajectory.settings["loss"]
     sigma, rate = _rates(f, W, labels, loss)
     group = labels[0].argmax(axis=-1) == 0
-    measured = ranks_of(f, labels, populations) | {
+    quantities = ranks_of(f, labels, populations) | {
         "sigma": sigma,
         "rate": rate,
         "probability": class_probabilities(f, W, labels, loss),
@@ -81,7 +81,7 @@ def toy(
         "separation_w": separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0),
         "loss": model.summed_loss(f, W, labels[:, None], loss),
     }
-    table = rows(measured, {"seed": np.arange(len(f)), "time": trajectory.time})
+    table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
     table.loc[_failed(trajectory)[table["seed"]], "value"] = np.nan
     first = {
         "feature_x": f[:coordinates, ..., 0],
@@ -166,8 +166,8 @@ def flow_grid(
     failed = _failed(trajectory)
     tables = []
 
-    def add(measured: dict[str, np.ndarray], measure: str = "", threshold: float = 0.0) -> None:
-        known = {name: np.where(failed.reshape(-1, *[1] * (v.ndim - 1)), np.nan, v) for name, v in measured.items()}
+    def add(quantities: dict[str, np.ndarray], measure: str = "", threshold: float = 0.0) -> None:
+        masked = {name: np.where(failed.reshape(-1, *[1] * (v.ndim - 1)), np.nan, v) for name, v in quantities.items()}
         labels_of = {
             "counts": np.array(["-".join(map(str, sizes)) for sizes in counts.tolist()]),
             "skewed": counts.max(axis=1) > counts.min(axis=1),
@@ -175,7 +175,7 @@ def flow_grid(
             "scale": constants["scale"],
         }
         seeds = {"seed": members % trajectory.settings["seeds"]}
-        tables.append(rows(known, seeds, **labels_of, measure=measure, threshold=threshold))
+        tables.append(rows(masked, seeds, **labels_of, measure=measure, threshold=threshold))
 
     learned = falls.learned_at(times, probabilities)
     add(
@@ -189,15 +189,15 @@ def flow_grid(
             "separation_w": at_moments(separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0)),
         }
     )
-    for whose in populations:
-        _, sigma, V = sorted_svd(at_moments(population(f, labels, whose)))
+    for population_name in populations:
+        _, sigma, V = sorted_svd(at_moments(population(f, labels, population_name)))
         leading = V[..., 0]
-        known = {
+        spectrum = {
             "sigma_1": sigma[..., 0],
             "sigma_2": sigma[..., 1],
             "direction": np.abs(np.sum(leading * leading[:, [MOMENTS.index("rare classes learned")]], axis=-1)),
         }
-        add({f"{POPULATIONS[whose]}{quantity}": value for quantity, value in known.items()})
+        add({f"{POPULATIONS[population_name]}{quantity}": value for quantity, value in spectrum.items()})
     for name, series in ranks_of(f, labels, populations).items():
         rank = at_moments(series)
         before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
@@ -211,9 +211,9 @@ def flow_grid(
             name,
         )
         for threshold in thresholds:
-            swung = {"swing": falls.swings(series, threshold, 4)}
-            whole = {"phases": falls.three_phases(series, threshold, windows)}
-            add(swung | falls.falls_by_window(series, threshold, windows) | whole, name, threshold)
+            swings = {"swing": falls.swings(series, threshold, 4)}
+            phases = {"phases": falls.three_phases(series, threshold, windows)}
+            add(swings | falls.falls_by_window(series, threshold, windows) | phases, name, threshold)
     return joined(GRID, *tables)
 
 
@@ -247,7 +247,7 @@ def _failed(trajectory: Trajectory) -> np.ndarray:
 
 
 def _finite(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
-    """Return f and W in double precision, failed members held at their start: factorisations are defined, mask them."""
+    """Return f and W in double precision; failed members keep their start, so that factorisations exist: mask them."""
     failed = _failed(trajectory)[:, None, None, None]
     f, W = (trajectory.series[name].astype(float) for name in "fW")
     return np.where(failed, f[:, :1], f), np.where(failed, W[:, :1], W)

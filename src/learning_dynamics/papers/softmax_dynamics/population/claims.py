@@ -10,7 +10,7 @@ import pandas as pd
 from learning_dynamics.claims import Check, Checks, Finding, claim, equal, share_of_draws
 from learning_dynamics.evidence import mean, share
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.draws import MORE, fallen, members, ratio, values
+from learning_dynamics.papers.softmax_dynamics.draws import MORE, fall_rows, members, ratio, values
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -18,7 +18,7 @@ NECESSARY = "necessary means never without; one draw in twenty is let pass"
 REGION = "four classes, sizes from equal to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
 
 
-def _rarely(name: str, rows: pd.DataFrame, rare: float) -> Check:
+def _check_rare_falls(name: str, rows: pd.DataFrame, rare: float) -> Check:
     return share_of_draws(name, rows["fallen"], at_most=rare, undecided=rows["value"].isna(), because=NECESSARY)
 
 
@@ -48,23 +48,23 @@ def three_phases_exist(
     scale = members(grid)["scale"].to_numpy()
     smallest, largest = float(scale.min()), float(scale.max())
 
-    def shown(name: str, chosen: np.ndarray, what: str) -> Check:
-        found = values(grid, "phases", 0, name, threshold)[chosen]
-        return share_of_draws(what, found == 1, at_least=typical, undecided=np.isnan(found), because=MORE)
+    def check_phases(name: str, chosen: np.ndarray, description: str) -> Check:
+        phases = values(grid, "phases", 0, name, threshold)[chosen]
+        return share_of_draws(description, phases == 1, at_least=typical, undecided=np.isnan(phases), because=MORE)
 
     def judge(name: Quantity) -> Checks:
         kinds = members(grid)["init"].to_numpy()
         small = scale == smallest
-        yield shown(name, small, "draws with warm-up, growth and compression, in this order")
+        yield check_phases(name, small, "draws with warm-up, growth and compression, in this order")
         for kind in np.unique(kinds):
-            yield shown(name, small & (kinds == kind), f"of those from {kind.capitalize()} starts")
+            yield check_phases(name, small & (kinds == kind), f"of those from {kind.capitalize()} starts")
 
-    cells = fallen(region, "phases", "classes", threshold)
+    cells = fall_rows(region, "phases", "classes", threshold)
     cells = cells[(cells["dimension"] == cells["dimension"].min()) & (cells["scale"] == smallest)]
     skews = cells.assign(shown=cells["value"] == 1, ratio=cells["counts"].map(ratio)).groupby("ratio")["shown"].mean()
-    most = [one for one in skews.index if (skews.loc[one:] > 0.5).all()]
+    most = [skew for skew in skews.index if (skews.loc[skew:] > 0.5).all()]
     least = min(most, default=np.nan)
-    below = max([one for one in skews.index if not one >= least], default=np.nan)
+    below = max([skew for skew in skews.index if not skew >= least], default=np.nan)
     facts = {
         "at": smallest,
         "larger": largest,
@@ -87,14 +87,14 @@ def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, ra
     it falls in {value:.1%} of the draws, with skewed ones, two dimensions and the same starts in {skewed:.0%}; of the
     starts of larger scale, which are left out, in {large:.0%} with equal classes.
     """
-    rows = fallen(region, "fall_rare", "classes", threshold)
-    kept = rows[rows["scale"] <= small]
-    narrow = kept[kept["dimension"] == kept["dimension"].min()]
+    rows = fall_rows(region, "fall_rare", "classes", threshold)
+    small_starts = rows[rows["scale"] <= small]
+    narrow = small_starts[small_starts["dimension"] == small_starts["dimension"].min()]
 
     def judge(table: pd.DataFrame) -> Checks:
-        yield _rarely("draws that fall while classes are learned", table, rare)
+        yield _check_rare_falls("draws that fall while classes are learned", table, rare)
         for key, part in table.groupby("dimension"):
-            yield _rarely(f"of those with d = {key}", part, rare)
+            yield _check_rare_falls(f"of those with d = {key}", part, rare)
 
     larger = rows[(rows["scale"] > small) & ~rows["skewed"]]["fallen"]
     facts = {
@@ -102,7 +102,7 @@ def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, ra
         "large": float(larger.mean()) if len(larger) else np.nan,
     }
     rivals = {"skewed classes with a bottleneck in their place": narrow[narrow["skewed"]]}
-    return Finding(judge, kept[~kept["skewed"]], rivals, facts=facts)
+    return Finding(judge, small_starts[~small_starts["skewed"]], rivals, facts=facts)
 
 
 @claim("Section 3.3, necessity of a bottleneck", scope=f"{REGION}; d = 3; RankMe over classes", empirical=True)
@@ -116,7 +116,7 @@ def bottleneck_is_necessary(region: Table, *, threshold: Positive, small: Positi
     {narrow:.0%}): the third direction is not used in time. From {larger:g} it takes {turns_larger:.0f} : 1. Skew alone,
     if large enough for the start, makes the rank of the classes fall.
     """
-    rows = fallen(region, "fall_rare", "classes", threshold)
+    rows = fall_rows(region, "fall_rare", "classes", threshold)
     rows = rows[(rows["scale"] <= small) & rows["skewed"]].assign(ratio=lambda table: table["counts"].map(ratio))
     shares = rows.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
     narrow, wide = int(rows["dimension"].min()), int(rows["dimension"].max())
@@ -124,7 +124,7 @@ def bottleneck_is_necessary(region: Table, *, threshold: Positive, small: Positi
     def judge(dimension: int) -> Checks:
         cells = sorted(rows[rows["dimension"] == dimension].groupby("ratio"), reverse=True)
         for size, cell in cells:
-            yield _rarely(
+            yield _check_rare_falls(
                 f"draws that fall while rare classes are learned, largest class {size:.0f} times the smallest",
                 cell,
                 rare,

@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import fallen, ratio, sizes_of
+from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, ratio, sizes_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -37,12 +37,12 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
         2, len(dimensions), figsize=(WIDTH, 1.6 + 0.62 * len(sizes)), sharex=True, sharey=True, squeeze=False
     )
     for row, population in enumerate(("classes", "examples")):
-        rows = fallen(region, "fall_rare", population, threshold)
+        rows = fall_rows(region, "fall_rare", population, threshold)
         for axis, dimension in zip(axes[row], dimensions, strict=True):
             cells = rows[rows["dimension"] == dimension].groupby(["counts", "scale"])["fallen"].agg(["sum", "count"])
             image = _shares(axis, cells, sizes, scales)
             _hatch(axis, region[region["dimension"] == dimension], sizes, scales)
-            axis.set_xticks(range(len(scales)), [_written(scale) for scale in scales])
+            axis.set_xticks(range(len(scales)), [_scale_label(scale) for scale in scales])
             axis.set_yticks(range(len(sizes)), [f"{ratio(size):.0f}" for size in sizes])
         axes[row, 0].set_ylabel(f"over {population}\nlargest class / smallest")
     for axis, dimension in zip(axes[0], dimensions, strict=True):
@@ -76,21 +76,24 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()
     for population, face in (("examples", "none"), ("classes", "full")):
-        rows = fallen(draws, "fall_rare", population, smallest)
-        predicted = fallen(directions, "fall_rare", population, smallest).set_index(["counts", "scale"])["value"]
+        rows = fall_rows(draws, "fall_rare", population, smallest)
+        predicted = fall_rows(directions, "fall_rare", population, smallest).set_index(["counts", "scale"])["value"]
         for scale, colour, shape in zip(sorted(rows["scale"].unique()), ("blue", "orange"), "os", strict=False):
-            found = rows[rows["scale"] == scale].groupby("counts")["value"]
-            expected = predicted.xs(scale, level="scale")[list(found.groups)]
-            low, middle, high = (found.quantile(q) for q in (0.25, 0.5, 0.75))
+            by_counts = rows[rows["scale"] == scale].groupby("counts")["value"]
+            expected = predicted.xs(scale, level="scale")[list(by_counts.groups)]
+            low, middle, high = (by_counts.quantile(q) for q in (0.25, 0.5, 0.75))
             style: dict[str, Any] = {
                 "fmt": shape, "ms": 4.5, "lw": 1.0, "color": COLOURS[colour],
                 "mfc": COLOURS[colour] if face == "full" else "none", "label": f"over {population}, scale {scale:g}",
             }  # fmt: skip
             depths.errorbar(expected, middle, yerr=[middle - low, high - middle], **style)
             if population == "classes":
-                fell = [share(int((part >= threshold).sum()), len(part)) for _, part in found]
-                values = np.array([one.value for one in fell])
-                error = [values - [one.lower for one in fell], [one.upper for one in fell] - values]
+                estimates = [share(int((part >= threshold).sum()), len(part)) for _, part in by_counts]
+                values = np.array([estimate.value for estimate in estimates])
+                error = [
+                    values - [estimate.lower for estimate in estimates],
+                    [estimate.upper for estimate in estimates] - values,
+                ]
                 shares.errorbar(expected, values, yerr=error, **style)
     end = 1.1 * max(line.get_xdata().max() for line in depths.lines)
     depths.plot([0, end], [0, end], color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=0)
@@ -104,8 +107,8 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     return Drawn(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
 
 
-def _written(scale: float) -> str:
-    """Return a scale as one writes it by hand, powers of ten raised."""
+def _scale_label(scale: float) -> str:
+    """Return a scale as TeX, with powers of ten."""
     digits, _, power = f"{scale:g}".partition("e")
     if not power:
         return digits
@@ -119,10 +122,10 @@ def _shares(axis: plt.Axes, cells: pd.DataFrame, rows: Sequence[Any], columns: S
     """
     shares = np.empty((len(rows), len(columns)))
     for (i, row), (j, column) in itertools.product(enumerate(rows), enumerate(columns)):
-        found = share(*cells.loc[(row, column)].astype(int))
-        shares[i, j] = found.value
-        text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
-        colour = "black" if found.value > 0.6 else "white"
+        estimate = share(*cells.loc[(row, column)].astype(int))
+        shares[i, j] = estimate.value
+        text = f"{100 * estimate.value:.0f}\n{100 * estimate.lower:.0f}–{100 * estimate.upper:.0f}"
+        colour = "black" if estimate.value > 0.6 else "white"
         axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
     _boundary(axis, shares > 0.5)
     axis.tick_params(length=0)
@@ -131,7 +134,7 @@ def _shares(axis: plt.Axes, cells: pd.DataFrame, rows: Sequence[Any], columns: S
 
 
 def _hatch(axis: plt.Axes, table: Table, rows: Sequence[Any], columns: Sequence[Any]) -> None:
-    """Hatch cells of which fewer than half of the seeds have learned; a flow's table does not say."""
+    """Hatch cells in which fewer than half of the seeds have learned; tables of flows do not record it."""
     learned = table[table["quantity"] == "learned"].groupby(["counts", "scale"])["value"].mean()
     for counts, scale in learned.index[learned < 0.5]:
         place = columns.index(scale) - 0.5, rows.index(counts) - 0.5
@@ -202,8 +205,8 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
         for axis, counts in zip(row, _by_skew(table), strict=True):
             cells = drops["classes"].loc[counts].groupby(["dimension", "scale"]).agg(["sum", "count"])
             image = _shares(axis, cells, dimensions, scales)
-            axis.set_xticks(range(len(scales)), [_written(scale) for scale in scales])
-            axis.set_yticks(range(len(dimensions)), [str(one) for one in dimensions])
+            axis.set_xticks(range(len(scales)), [_scale_label(scale) for scale in scales])
+            axis.set_yticks(range(len(dimensions)), [str(dimension) for dimension in dimensions])
         row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
     for axis, law in zip(axes[0], ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$"), strict=True):
         axis.set_title(law, fontsize=10)
@@ -244,9 +247,9 @@ def _falls_by_dimension(
     drops = _drops(table, population)
     by_dimension = drops[np.isclose(drops.index.get_level_values("scale"), scale)].loc[counts].groupby("dimension")
     places = np.array(list(by_dimension.groups)) / _classes(table)
-    found = [share(int((part >= threshold).sum()), len(part)) for _, part in by_dimension]
-    middle = np.array([one.value for one in found])
-    error = [middle - [one.lower for one in found], [one.upper for one in found] - middle]
+    estimates = [share(int((part >= threshold).sum()), len(part)) for _, part in by_dimension]
+    middle = np.array([estimate.value for estimate in estimates])
+    error = [middle - [estimate.lower for estimate in estimates], [estimate.upper for estimate in estimates] - middle]
     over_classes = population == "classes"
     style: dict[str, Any] = {
         "fmt": "o-" if over_classes else "o--", "ms": 4, "lw": 1.0, "color": colour,

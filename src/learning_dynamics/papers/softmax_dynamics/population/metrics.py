@@ -54,11 +54,11 @@ def class_flows(
     constants = trajectory.constants
     sizes = constants["counts"]
     failed = np.asarray(trajectory.undecided, dtype=bool)
-    # failed members are held at their start, where everything is defined, and masked
+    # failed members keep their start, where everything is defined, and are masked
     f, W = (trajectory.series[name].astype(float) for name in "fW")
     f, W = (np.where(failed[:, None, None, None], part[:, :1], part) for part in (f, W))
     probabilities = np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1)
-    found = falls.windows(probabilities, sizes, lower, upper)
+    windows = falls.windows(probabilities, sizes, lower, upper)
     labels = {
         "counts": np.array(["-".join(map(str, row)) for row in sizes.tolist()]),
         "skewed": sizes.max(axis=1) > sizes.min(axis=1),
@@ -73,17 +73,17 @@ def class_flows(
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])
         series[failed] = np.nan
-        net = series[members, found.rare[1]] - series[members, found.rare[0]]
-        since = falls.troughs(series, found.learning[0])
+        net = series[members, windows.rare[1]] - series[members, windows.rare[0]]
+        since = falls.troughs(series, windows.learning[0])
         peak = np.where(np.arange(series.shape[1]) >= since[:, None], series, -np.inf).max(axis=1)
         ends = {"net": net, "end": series[:, -1], "peak": np.where(failed, np.nan, peak)}
         tables.append(rows(ends, axes, **labels, population=population, threshold=0.0))
         for threshold in thresholds:
-            measured = {
-                "fall_rare": falls.falls_by_window(series, threshold, found)["fall_rare"],
-                "phases": falls.three_phases(series, threshold, found),
+            quantities = {
+                "fall_rare": falls.falls_by_window(series, threshold, windows)["fall_rare"],
+                "phases": falls.three_phases(series, threshold, windows),
             }
-            tables.append(rows(measured, axes, **labels, population=population, threshold=threshold))
+            tables.append(rows(quantities, axes, **labels, population=population, threshold=threshold))
     return joined(CELLS, *tables)
 
 
@@ -112,11 +112,11 @@ def length_orders(f: np.ndarray, W: np.ndarray, sizes: np.ndarray) -> np.ndarray
     sizes : ndarray, shape (members, classes)
     """
     margins = np.einsum("mcd,mdc->mc", f, W)
-    known = (margins > 0).all(axis=1) & (sizes.max(axis=1) > sizes.min(axis=1))
-    y = np.log(np.where(known[:, None], np.sum(f**2, axis=-1) / np.where(margins > 0, margins, 1.0), 1.0))
+    valid = (margins > 0).all(axis=1) & (sizes.max(axis=1) > sizes.min(axis=1))
+    y = np.log(np.where(valid[:, None], np.sum(f**2, axis=-1) / np.where(margins > 0, margins, 1.0), 1.0))
     x = np.log(sizes) - np.log(sizes).mean(axis=1, keepdims=True)
-    spread = np.where(known, np.sum(x**2, axis=1), 1.0)
-    return np.where(known, np.sum(x * y, axis=1) / spread, np.nan)
+    spread = np.where(valid, np.sum(x**2, axis=1), 1.0)
+    return np.where(valid, np.sum(x * y, axis=1) / spread, np.nan)
 
 
 def weighted_rankme(points: np.ndarray, weights: np.ndarray) -> np.ndarray:

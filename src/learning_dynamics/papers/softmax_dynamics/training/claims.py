@@ -36,20 +36,20 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
     """
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
 
-    def best(own: str, others: list[str]) -> tuple[float, int, int]:
-        """Return the setting, chosen on draws of even number, in which a case stands out from others the most."""
+    def best(own: str, controls: list[str]) -> tuple[float, int, int]:
+        """Return the setting in which a case exceeds its controls the most, chosen on draws of even number."""
         shares = {case: _shares(draws[case]) for case in draws}
         score = shares[own]["shows"]
-        if others:
-            score = score - pd.concat([shares[case]["shows_or_open"] for case in others], axis=1).max(axis=1)
+        if controls:
+            score = score - pd.concat([shares[case]["shows_or_open"] for case in controls], axis=1).max(axis=1)
         return score.idxmax()
 
-    def judged(case: str, setting: tuple[float, int, int]) -> pd.DataFrame:
+    def judged_draws(case: str, setting: tuple[float, int, int]) -> pd.DataFrame:
         rows = draws[case]
         return rows[(rows[SETTING] == list(setting)).all(axis=1) & (rows["seed"] % 2 == 1)]
 
     def check(case: str, own: str, setting: tuple[float, int, int]) -> Check:
-        rows = judged(case, setting)
+        rows = judged_draws(case, setting)
         bound = {"at_least": typical} if case == own else {"at_most": typical}
         return share_of_draws(
             f"draws with warm-up, growth and compression, in this order, {NAMES[case]}",
@@ -61,32 +61,32 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
         )
 
     def judge(own: str) -> Checks:
-        others = [case for case in CASES if case != own]
-        setting = best(own, others)
+        controls = [case for case in CASES if case != own]
+        setting = best(own, controls)
         yield check(own, own, setting)
-        for case in others:
+        for case in controls:
             yield check(case, own, setting)
 
-    chosen, often = best("treated", ["equal", "wide"]), best("treated", [])
+    best_setting, commonest = best("treated", ["equal", "wide"]), best("treated", [])
     facts = {
         "settings": len(_shares(draws["treated"])),
-        "setting": _name(chosen),
-        "learned": float(judged("treated", chosen)["learned"].mean()),
-        "equal": float(judged("equal", chosen)["shows"].mean()),
-        "equal_learned": float(judged("equal", chosen)["learned"].mean()),
-        "wide": float(judged("wide", chosen)["shows"].mean()),
-        "wide_learned": float(judged("wide", chosen)["learned"].mean()),
-        "often": _name(often),
-        "most": float(judged("treated", often)["shows"].mean()),
-        "most_equal": float(judged("equal", often)["shows"].mean()),
-        "most_wide": float(judged("wide", often)["shows"].mean()),
+        "setting": _name(best_setting),
+        "learned": float(judged_draws("treated", best_setting)["learned"].mean()),
+        "equal": float(judged_draws("equal", best_setting)["shows"].mean()),
+        "equal_learned": float(judged_draws("equal", best_setting)["learned"].mean()),
+        "wide": float(judged_draws("wide", best_setting)["shows"].mean()),
+        "wide_learned": float(judged_draws("wide", best_setting)["learned"].mean()),
+        "often": _name(commonest),
+        "most": float(judged_draws("treated", commonest)["shows"].mean()),
+        "most_equal": float(judged_draws("equal", commonest)["shows"].mean()),
+        "most_wide": float(judged_draws("wide", commonest)["shows"].mean()),
     }
     rivals = {"equal classes in place of skewed ones": "equal", "three dimensions in place of two": "wide"}
     return Finding(judge, "treated", rivals, facts=facts)
 
 
 def _shares(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return, by setting, the shares of draws of even number that show the phases, and of those that do or are open."""
+    """Return, by setting, the shares of draws of even number that show the phases, and that do or have not learned."""
     even = rows[rows["seed"] % 2 == 0].assign(shows_or_open=lambda table: table["shows"] | ~table["learned"])
     return even.groupby(SETTING)[["shows", "shows_or_open"]].mean()
 

@@ -68,10 +68,10 @@ def _settings(axis: Axes, rows: pd.DataFrame) -> AxesImage:
     shares = np.empty((len(batches), len(rates)))
     for (batch, rate), cell in rows.groupby(["batch", "learning_rate"]):
         i, j = batches.index(batch), rates.index(rate)
-        found = share(int(cell["shows"].sum()), len(cell))
-        shares[i, j] = found.value
-        text = f"{100 * found.value:.0f}\n{100 * found.lower:.0f}–{100 * found.upper:.0f}"
-        colour = "black" if found.value > 0.6 else "white"
+        estimate = share(int(cell["shows"].sum()), len(cell))
+        shares[i, j] = estimate.value
+        text = f"{100 * estimate.value:.0f}\n{100 * estimate.lower:.0f}–{100 * estimate.upper:.0f}"
+        colour = "black" if estimate.value > 0.6 else "white"
         axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
         if cell["learned"].mean() < 0.5:
             axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="//", edgecolor="0.55", lw=0))
@@ -93,14 +93,14 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
     {seeds} seeds; white: not tried. Hatched where fewer than half of the seeds have learned every example when training
     ends. With all examples at once there is one row a class.
     """
-    whole = pd.concat([_fallen(table, threshold) for table in trainings], ignore_index=True)
-    names = list(dict.fromkeys(whole.sort_values(["batch", "method", "decay"], key=_in_order)["name"]))
-    classes = sorted(whole["classes"].unique())
+    draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
+    names = list(dict.fromkeys(draws.sort_values(["batch", "method", "decay"], key=_sort_key)["name"]))
+    classes = sorted(draws["classes"].unique())
     cells = {
         V: sorted(
             set(zip(part["law"], part["dimension"], strict=True)), key=lambda cell: (LAWS.index(cell[0]), cell[1])
         )
-        for V, part in whole.groupby("classes")
+        for V, part in draws.groupby("classes")
     }
     figure, axes = plt.subplots(
         2, len(classes), figsize=(WIDTH, 1.4 + 0.42 * len(names)), sharex="col", sharey=True, squeeze=False,
@@ -108,7 +108,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
     )  # fmt: skip
     for row, population in zip(axes, ("classes", "examples"), strict=True):
         for axis, V in zip(row, classes, strict=True):
-            part = whole[(whole["population"] == population) & (whole["classes"] == V)]
+            part = draws[(draws["population"] == population) & (draws["classes"] == V)]
             image = _combinations(axis, part, names, cells[V])
         row[0].set_ylabel(f"over {population}")
     for axis, V in zip(axes[0], classes, strict=True):
@@ -135,12 +135,12 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
     return Drawn(figure, facts, alt)
 
 
-def _in_order(column: pd.Series) -> pd.Series:
+def _sort_key(column: pd.Series) -> pd.Series:
     return column.map(["SGD", "momentum", "Adam", "AdamW"].index) if column.name == "method" else column
 
 
-def _fallen(table: Table, threshold: float) -> pd.DataFrame:
-    """Return the draws of a table, with whether their rank falls and whether they learned, their law and a name."""
+def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
+    """Return the draws of a table; added columns: whether the rank falls, whether they learned, classes, law, name."""
     rows = select(table, "fall_learning")
     rows = rows[np.isclose(rows["threshold"], threshold)]
     learned = select(table, "learned").set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
@@ -155,7 +155,7 @@ def _fallen(table: Table, threshold: float) -> pd.DataFrame:
 
 
 def _law(sizes: Sequence[int]) -> str:
-    """Return which power of its number a class's size falls with."""
+    """Return the law by which class sizes fall."""
     return LAWS[round(np.log(sizes[0] / sizes[-1]) / np.log(len(sizes)))]
 
 
@@ -165,7 +165,7 @@ def _name(method: str, decay: float, batch: int) -> str:
 
 
 def _combinations(axis: Axes, rows: pd.DataFrame, names: list[str], cells: list[tuple[str, int]]) -> AxesImage:
-    """Draw shares, trainings by laws and dimensions; what was not tried stays empty."""
+    """Draw shares, trainings by laws and dimensions; combinations that were not run stay empty."""
     shares = np.full((len(names), len(cells)), np.nan)
     for (name, law, dimension), cell in rows.groupby(["name", "law", "dimension"]):
         i, j = names.index(name), cells.index((law, dimension))

@@ -61,33 +61,37 @@ def combinations(
     }
     members = np.arange(len(sizes))
     axes = {"seed": members % trajectory.settings["seeds"]}
-    # failed members are held where everything is defined, and masked
+    # failed members are set to where everything is defined, and masked
     ranks = {
         name: effective_rank(np.where(failed[:, None, None], 1.0, trajectory.series[name]))
         for name in ("examples", "classes")
     }
     tables = []
     for end in steps:
-        kept = trajectory.time <= end
-        known = labels | {"steps": end}
-        tables.append(rows(outcomes(trajectory, kept), axes, **known, population="", threshold=0.0))
-        probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, kept]
+        until_end = trajectory.time <= end
+        end_labels = labels | {"steps": end}
+        tables.append(rows(outcomes(trajectory, until_end), axes, **end_labels, population="", threshold=0.0))
+        probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, until_end]
         windows = falls.windows(probabilities, sizes, lower, upper)
-        for population, whole in ranks.items():
-            series = whole[:, kept]
+        for population, rank in ranks.items():
+            series = rank[:, until_end]
             since = falls.troughs(series, windows.learning[0])
             after = np.arange(series.shape[1]) >= since[:, None]
             ends = {"end": series[:, -1], "peak": np.where(after, series, -np.inf).max(axis=1)}
-            tables.append(rows(_masked(ends, failed), axes, **known, population=population, threshold=0.0))
+            tables.append(rows(_mask_failed(ends, failed), axes, **end_labels, population=population, threshold=0.0))
             for threshold in thresholds:
-                found = falls.falls_by_window(series, threshold, windows)
-                found["phases"] = falls.three_phases(series, threshold, windows)
-                tables.append(rows(_masked(found, failed), axes, **known, population=population, threshold=threshold))
+                quantities = falls.falls_by_window(series, threshold, windows)
+                quantities["phases"] = falls.three_phases(series, threshold, windows)
+                tables.append(
+                    rows(
+                        _mask_failed(quantities, failed), axes, **end_labels, population=population, threshold=threshold
+                    )
+                )
     return joined(CELLS, *tables)
 
 
-def outcomes(trajectory: Trajectory, kept: np.ndarray) -> dict[str, np.ndarray]:
-    """Return who has learned and who has diverged at the last of the kept records, shape (members,) each.
+def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarray]:
+    """Return which members have learned, and which have diverged, at the last of `records`, shape (members,) each.
 
     A training that has done neither is under way.
 
@@ -100,7 +104,7 @@ def outcomes(trajectory: Trajectory, kept: np.ndarray) -> dict[str, np.ndarray]:
         1 where the mean loss at the end is above log V, that of uniform predictions, from which small starts begin, or
         training left the finite numbers, then or later; 0 elsewhere.
     """
-    mean, largest = np.moveaxis(trajectory.series["loss"][:, kept][:, -1], -1, 0)
+    mean, largest = np.moveaxis(trajectory.series["loss"][:, records][:, -1], -1, 0)
     failed = np.asarray(trajectory.undecided, dtype=bool)
     uniform = np.log(trajectory.constants["counts"].shape[1])
     return {
@@ -109,5 +113,5 @@ def outcomes(trajectory: Trajectory, kept: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def _masked(measured: dict[str, np.ndarray], failed: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: np.where(failed, np.nan, value) for name, value in measured.items()}
+def _mask_failed(quantities: dict[str, np.ndarray], failed: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: np.where(failed, np.nan, value) for name, value in quantities.items()}

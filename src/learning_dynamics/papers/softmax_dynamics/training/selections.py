@@ -1,4 +1,4 @@
-"""Which draws of a table of trainings have skew and bottleneck, and which of them learned and show the phases."""
+"""Draws of trainings with and without skew and bottleneck, and whether they learned and show the phases."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def case_draws(table: Table, case: str, population: str, threshold: float) -> pd
     learned = select(table, "learned").set_index(MEMBER)["value"].reindex(rows.index) == 1
     rows = rows.assign(learned=learned, shows=learned & (rows["value"] == 1)).reset_index()
     least, most = rows["dimension"].min(), rows["dimension"].max()
-    kept = {
+    selection = {
         "treated": rows["skewed"] & (rows["dimension"] == least),
         "equal": ~rows["skewed"] & (rows["dimension"] == least),
         "wide": rows["skewed"] & (rows["dimension"] == most),
     }[case]
-    return rows[kept]
+    return rows[selection]
