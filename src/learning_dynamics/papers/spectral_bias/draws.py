@@ -1,4 +1,4 @@
-"""What tables of flows say draw by draw: the steps of each integration, its errors, the worst of each draw."""
+"""Numbers per draw from tables of flows: the integrator's steps and errors, and each draw's largest value."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pandas as pd
 
 from learning_dynamics.tidy import Column, Quantity, by_draw, settings_of
 
-# what a flow's integrator left behind, by draw, in every table of flows
+# a column of every table of flows
 STEPS = Column("steps", "int", "steps that the integrator took; 0 for a draw that it could not carry to its end")
 
 
 def local_errors(*tables: pd.DataFrame) -> np.ndarray:
-    """Return each draw's number of steps times rtol: the sum of what the integrator allows itself in each step.
+    """Return each draw's number of steps times rtol: the integrator's tolerance of one step, added up over all steps.
 
-    Draws of several tables one after the other. It bounds the error of whatever the flow neither damps nor
+    The draws of several tables follow one another. The sum bounds the error of what the flow neither damps nor
     amplifies: invariants, and what grows relative to its size.
     """
     rtols = [settings_of(table)["integration"]["rtol"] for table in tables]
@@ -26,7 +26,7 @@ def local_errors(*tables: pd.DataFrame) -> np.ndarray:
 
 
 def gathered(tables: Sequence[pd.DataFrame], quantity: Quantity, column: str = "value", **where: Any) -> np.ndarray:
-    """Return a quantity of one number a draw, shape (draws,), draws of several tables one after the other."""
+    """Return a quantity with one value per draw, shape (draws,); the draws of several tables follow one another."""
     return np.concatenate([by_draw(table, quantity, column=column, **where)[:, 0] for table in tables])
 
 
@@ -37,5 +37,5 @@ def several_interpolators(table: pd.DataFrame) -> bool:
 
 
 def worst(tables: Sequence[pd.DataFrame], quantity: Quantity, **where: Any) -> np.ndarray:
-    """Return each draw's largest value of a quantity over times and indices, draws of several tables in turn."""
+    """Return each draw's largest value of a quantity over times and indices, for the draws of all tables in turn."""
     return np.concatenate([by_draw(table, quantity, **where).max(axis=1) for table in tables])

@@ -15,9 +15,9 @@ def transposed(matrices: np.ndarray) -> np.ndarray:
     return np.swapaxes(matrices, -1, -2)
 
 
-def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Return above / below, and zero where both vanish (a commutator of zero with anything)."""
-    return above / np.where(below == 0, 1.0, below)
+    return numerator / np.where(denominator == 0, 1.0, denominator)
 
 
 def relative_commutator(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -41,7 +41,7 @@ def off_diagonal(matrices: np.ndarray, basis_of: np.ndarray) -> np.ndarray:
     return ratio(norm(rotated - diagonal), norm(matrices))
 
 
-def span_overlap(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+def span_overlap(rows: np.ndarray, other_rows: np.ndarray) -> np.ndarray:
     """Cosines of the principal angles between the spans of two sets of rows, descending, shape (..., count).
 
     Parameters
@@ -50,5 +50,5 @@ def span_overlap(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
         Linearly independent.
     others : ndarray, shape (..., count, inputs)
     """
-    first, second = (np.linalg.qr(transposed(matrix))[0] for matrix in (rows, others))
-    return np.clip(np.linalg.svd(transposed(first) @ second, compute_uv=False), 0.0, 1.0)
+    basis, other_basis = (np.linalg.qr(transposed(matrix))[0] for matrix in (rows, other_rows))
+    return np.clip(np.linalg.svd(transposed(basis) @ other_basis, compute_uv=False), 0.0, 1.0)

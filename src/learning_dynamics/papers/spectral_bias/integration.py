@@ -1,4 +1,4 @@
-"""Gradient flow of each draw to its limit, nan where the integrator cannot get through."""
+"""Gradient flow of each draw to its limit, nan where the integrator fails."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Limit(Span, Arrival):
 
 
 def to_the_limit(data: Arrays, start: Start, width: int, integration: Limit, seed: int) -> Trajectory:
-    """Follow the gradient flow of each draw from where `start` puts it.
+    """Follow the gradient flow of each draw from the layers that `start` draws.
 
     Layers are followed in the basis of the hidden directions that the flow cannot leave, so that nothing
     leaks out of it.
@@ -48,20 +48,20 @@ def to_the_limit(data: Arrays, start: Start, width: int, integration: Limit, see
     X, Y = data["X"], data["Y"]
     members, _, inputs = X.shape
     outputs = Y.shape[-1]
-    times, kept = integration.times, min(width, inputs + outputs)
-    W1, W2 = np.empty((members, len(times), inputs, kept)), np.empty((members, len(times), kept, outputs))
-    limit_W1, limit_W2 = np.empty((members, inputs, kept)), np.empty((members, kept, outputs))
-    limit_time, P = np.empty(members), np.zeros((members, inputs, kept))
+    times, hidden = integration.times, min(width, inputs + outputs)
+    W1, W2 = np.empty((members, len(times), inputs, hidden)), np.empty((members, len(times), hidden, outputs))
+    limit_W1, limit_W2 = np.empty((members, inputs, hidden)), np.empty((members, hidden, outputs))
+    limit_time, P = np.empty(members), np.zeros((members, inputs, hidden))
     steps = np.zeros(members, dtype=int)
     for member, rng in enumerate(progress(generators(seed, "two_layer.initialisation", members), "gradient flow")):
-        first, second, along = start(rng)
-        Q = two_layer.hidden_basis(first, second)
-        P[member] = along @ Q
+        W1_start, W2_start, rows = start(rng)
+        Q = two_layer.hidden_basis(W1_start, W2_start)
+        P[member] = rows @ Q
         flow = two_layer_flow.follow(
             X[member],
             Y[member],
-            first @ Q,
-            Q.T @ second,
+            W1_start @ Q,
+            Q.T @ W2_start,
             times,
             integration,
             residual=integration.residual * float(np.linalg.norm(Y[member])),

@@ -1,6 +1,4 @@
-"""What is measured of a two-layer linear network's layers however they were trained; draws that ended as nan stay
-so.
-"""
+"""Measurements of a two-layer linear network's layers, however they were trained; draws that diverged stay nan."""
 
 from __future__ import annotations
 
@@ -81,29 +79,30 @@ def of_finite_draws(
     *watched : str
         Names of the arrays that a diverged draw fills with nan.
     """
-    fine = np.all([np.isfinite(arrays[name]).reshape(len(arrays[name]), -1).all(axis=1) for name in watched], axis=0)
-    if fine.all():
+    finite = np.all([np.isfinite(arrays[name]).reshape(len(arrays[name]), -1).all(axis=1) for name in watched], axis=0)
+    if finite.all():
         return measure(arrays)
-    if not fine.any():
+    if not finite.any():
         raise ValueError("no draw has finite states: nothing to measure")
 
     def spread(values: np.ndarray) -> np.ndarray:
-        whole = np.full((len(fine), *values.shape[1:]), np.nan)
-        whole[fine] = values
-        return whole
+        all_draws = np.full((len(finite), *values.shape[1:]), np.nan)
+        all_draws[finite] = values
+        return all_draws
 
-    found = measure({name: values[fine] for name, values in arrays.items()})
+    quantities = measure({name: values[finite] for name, values in arrays.items()})
     return {
-        quantity: tuple(map(spread, given)) if isinstance(given, tuple) else spread(given)
-        for quantity, given in found.items()
+        quantity: tuple(map(spread, value)) if isinstance(value, tuple) else spread(value)
+        for quantity, value in quantities.items()
     }
 
 
-def flow_arrays(trajectory: Trajectory, first: str, second: str) -> dict[str, np.ndarray]:
+def flow_arrays(trajectory: Trajectory, hidden_layer: str, output_layer: str) -> dict[str, np.ndarray]:
     """Return layers with an axis for time, and data without one, draws along the first axis of each."""
     constants = trajectory.constants
     layers = [
-        trajectory.series[name] if name in trajectory.series else constants[name][:, None] for name in (first, second)
+        trajectory.series[name] if name in trajectory.series else constants[name][:, None]
+        for name in (hidden_layer, output_layer)
     ]
     return {"W1": layers[0], "W2": layers[1], **{name: constants[name] for name in ("X", "Y", "P")}}
 
@@ -113,16 +112,16 @@ def unpacked(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
     return (arrays["W1"], arrays["W2"], *(arrays[name][:, None] for name in ("X", "Y", "P")))
 
 
-def spectra_of(trajectory: Trajectory, first: str, second: str) -> Measured:
+def spectra_of(trajectory: Trajectory, hidden_layer: str, output_layer: str) -> Measured:
     """Return `spectra_and_loss` of two layers, by their names in the trajectory."""
 
     def measure(arrays: Mapping[str, np.ndarray]) -> Measured:
         return spectra_and_loss(*unpacked(arrays)[:4])
 
-    return of_finite_draws(measure, flow_arrays(trajectory, first, second), "W1", "W2")
+    return of_finite_draws(measure, flow_arrays(trajectory, hidden_layer, output_layer), "W1", "W2")
 
 
-def flow_table(trajectory: Trajectory, flow: Measured, limit: Measured, whole: Measured) -> pd.DataFrame:
+def flow_table(trajectory: Trajectory, flow: Measured, limit: Measured, per_draw: Measured) -> pd.DataFrame:
     """Return rows of what was measured along the flow, at its limit, and of each draw as a whole."""
     seeds = np.arange(trajectory.members)
     ends = trajectory.constants["limit_time"][:, None]
@@ -131,6 +130,6 @@ def flow_table(trajectory: Trajectory, flow: Measured, limit: Measured, whole: M
         rows(flow, {"seed": seeds, "time": trajectory.time}, phase="flow", **labels),
         rows(limit, {"seed": seeds, "time": ends}, phase="limit", **labels),
     ]
-    if whole:
-        tables.append(rows(whole, {"seed": seeds}, phase="draw", time=0.0, **labels))
+    if per_draw:
+        tables.append(rows(per_draw, {"seed": seeds}, phase="draw", time=0.0, **labels))
     return joined(FLOW_COLUMNS, *tables)

@@ -25,7 +25,7 @@ def relative_errors(measured: Predictions, predicted: Predictions, sizes: Predic
     ndarray, shape (draws of all tables,)
     """
     errors = []
-    for number, (found, wanted) in enumerate(zip(measured, predicted, strict=True)):
-        size = np.abs(found).max(axis=1) if sizes is None else sizes[number]
-        errors.append(np.abs(found - wanted).max(axis=1) / size)
+    for number, (values, expected) in enumerate(zip(measured, predicted, strict=True)):
+        size = np.abs(values).max(axis=1) if sizes is None else sizes[number]
+        errors.append(np.abs(values - expected).max(axis=1) / size)
     return np.concatenate(errors)

@@ -30,7 +30,7 @@ def hidden_singular_values(beta_singular_values: np.ndarray, gamma: float, input
     -------
     ndarray, shape (..., inputs), descending
     """
-    padded = _padded(beta_singular_values, inputs)
+    padded = _pad_zeros(beta_singular_values, inputs)
     return np.sqrt(gamma + np.hypot(gamma, padded))
 
 
@@ -114,6 +114,6 @@ def rate_bound(beta_star_norm: np.ndarray, gamma: np.ndarray, time: np.ndarray) 
     return (potential(beta_star_norm, gamma) - potential(0.0 * beta_star_norm, gamma)) / (np.sqrt(2 * gamma) * time)
 
 
-def _padded(values: np.ndarray, count: int) -> np.ndarray:
+def _pad_zeros(values: np.ndarray, count: int) -> np.ndarray:
     padding = [(0, 0)] * (values.ndim - 1) + [(0, count - values.shape[-1])]
     return np.pad(values, padding)

@@ -15,7 +15,7 @@ from learning_dynamics.papers.spectral_bias import two_layer
 
 @dataclass(frozen=True)
 class NetworkFlow:
-    """Layers along a flow and where it ended; all nan, with 0 steps, where the integrator could not get through.
+    """Layers along a flow and at its end; all nan, with 0 steps, where the integrator failed.
 
     Attributes
     ----------
@@ -57,17 +57,17 @@ def follow(
     """
     (samples, inputs), (width, outputs) = X.shape, W2.shape
     start = two_layer.pack(W1, W2)
-    arrived, bound = (never, 0.0) if residual is None else (_fitted, residual)
+    condition, bound = (never, 0.0) if residual is None else (_is_fitted, residual)
     try:
-        found = flow(
+        solution = flow(
             field, np.r_[X.ravel(), Y.ravel(), bound], (samples, inputs, width, outputs), start, times,
-            rtol=tolerances.rtol, atol=tolerances.atol, until=arrived, last_time=last_time, land=True,
+            rtol=tolerances.rtol, atol=tolerances.atol, until=condition, last_time=last_time, land=True,
         )  # fmt: skip
     except DivergenceError:
-        found = Flow(np.full((len(times), len(start)), np.nan), np.full(len(start), np.nan), np.nan, 0, 0)
-    first, second = two_layer.unpack(found.states, inputs, width, outputs)
-    end = two_layer.unpack(found.final_state, inputs, width, outputs)
-    return NetworkFlow(first, second, end, found.final_time, found.steps)
+        solution = Flow(np.full((len(times), len(start)), np.nan), np.full(len(start), np.nan), np.nan, 0, 0)
+    hidden_states, output_states = two_layer.unpack(solution.states, inputs, width, outputs)
+    end = two_layer.unpack(solution.final_state, inputs, width, outputs)
+    return NetworkFlow(hidden_states, output_states, end, solution.final_time, solution.steps)
 
 
 @compiled(FIELD)
@@ -83,7 +83,7 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
 
 
 @compiled(CONDITION)
-def _fitted(state: np.ndarray, data: np.ndarray, shape: np.ndarray) -> bool:
+def _is_fitted(state: np.ndarray, data: np.ndarray, shape: np.ndarray) -> bool:
     samples, inputs, width, outputs = shape[0], shape[1], shape[2], shape[3]
     X = data[: samples * inputs].reshape(samples, inputs)
     Y = data[samples * inputs : samples * (inputs + outputs)].reshape(samples, outputs)

@@ -276,4 +276,4 @@ def test_weighted_rates_of_a_long_path_by_plain_steps():
     ("numbers", "text"), [([], "none"), ([3], "3"), ([2, 3, 4], "2 to 4"), ([9, 2, 5, 6], "2, 5 to 6, 9")]
 )
 def test_numbers_as_a_person_writes_them(numbers, text):
-    assert rates.listed(numbers) == text
+    assert rates.number_ranges(numbers) == text

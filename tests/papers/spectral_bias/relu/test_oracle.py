@@ -93,8 +93,8 @@ def test_plateaus_are_where_they_were_put(measured):
     np.testing.assert_allclose(late[0], (30.0, 60.0), rtol=2 * (spacing - 1))
     np.testing.assert_array_equal(saddles.starts_at_zero(table), [True, False])
     np.testing.assert_array_equal(saddles.first_saddle_ranks(table, 99), [1, np.nan])
-    np.testing.assert_array_equal(saddles.arrived(table, 1e-4), [True, True])
-    np.testing.assert_array_equal(saddles.arrived(table, 3e-6), [False, True])
+    np.testing.assert_array_equal(saddles.fitted_draws(table, 1e-4), [True, True])
+    np.testing.assert_array_equal(saddles.fitted_draws(table, 3e-6), [False, True])
 
 
 def test_directions_by_angles_between_subspaces(measured):

@@ -14,9 +14,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw
 
 @dataclass(frozen=True)
 class Recursion:
-    """What a reading of appendix C.1 says of the steps: their formulas, and whether |R| grows; where directions
-    stay.
-    """
+    """A reading of appendix C.1: the formulas of a step, whether |R| grows, and the run whose directions are kept."""
 
     output: Quantity
     gradient: Quantity
@@ -44,17 +42,17 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
     steps = whitened["time"].max()
     # each step rounds a few hundred operations; directions collect it
     rounding = 100 * np.finfo(float).eps
-    both = [whitened, others]
+    tables = [whitened, others]
 
     def judge(reading: Recursion) -> Checks:
         directions = [
             every_draw(
-                f"largest turning of {what} from the direction of $R(0)$",
+                f"largest turning of {label} from the direction of $R(0)$",
                 worst([reading.standing], quantity),
                 at_most=np.sqrt(rounding) if quantity == "gradient_turning" else rounding * steps,
                 because=because,
             )
-            for quantity, what, because in (
+            for quantity, label, because in (
                 ("output_turning", "$a$", "rounding of every step"),
                 ("layer_turning", "$W - W(0)$", "rounding of every step"),
                 ("gradient_turning", "$R$", "rounding over a residual of $10^{-8}$"),
@@ -63,10 +61,10 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
         trends = []
         for quantity, grows in (("output_norm", True), ("gradient_norm", reading.gradient_grows)):
             change = np.diff(by_draw(whitened, quantity), axis=1)
-            what = f"{'$a$' if quantity == 'output_norm' else '$R$'} {'grows' if grows else 'shrinks'}"
+            label = f"{'$a$' if quantity == 'output_norm' else '$R$'} {'grows' if grows else 'shrinks'}"
             trends.append(
                 every_draw(
-                    f"largest step against the trend that {what}, relative to the largest norm",
+                    f"largest step against the trend that {label}, relative to the largest norm",
                     (-change if grows else change).max(axis=1),
                     at_most=rounding,
                     because="rounding",
@@ -75,14 +73,14 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
         squares = by_draw(whitened, "sigma_w1", time=float(steps)) ** 2
         yield every_draw(
             "largest distance of $a'$ from its formula, relative to the largest $|a|$",
-            worst(both, reading.output),
+            worst(tables, reading.output),
             at_most=rounding,
             because="rounding",
             predicted=0.0,
         )
         yield every_draw(
             "largest distance of $R'$ from its formula, relative to $|R(0)|$",
-            worst(both, reading.gradient),
+            worst(tables, reading.gradient),
             at_most=rounding,
             because="rounding",
             predicted=0.0,

@@ -49,44 +49,44 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
     W, a = trajectory.series["W1"], trajectory.series["W2"]
     R = transposed(X) @ (Y - X @ W @ a)
     size = norm(R)[..., 0]
-    first = R[:, :1] / size[:, :1, None, None]
+    direction = R[:, :1] / size[:, :1, None, None]
 
-    def sine(vectors: np.ndarray, where: np.ndarray) -> np.ndarray:
+    def sine(vectors: np.ndarray, mask: np.ndarray) -> np.ndarray:
         length = norm(vectors)[..., 0]
-        across = norm(vectors - first @ (transposed(first) @ vectors))[..., 0]
-        return np.where(where & (length > 0), across / np.where(length > 0, length, 1.0), 0.0)
+        across = norm(vectors - direction @ (transposed(direction) @ vectors))[..., 0]
+        return np.where(mask & (length > 0), across / np.where(length > 0, length, 1.0), 0.0)
 
-    awake = size > 1e-8 * size[:, :1]
-    moved = W - W[:, :1]
-    pattern = first @ transposed(first)
-    off = norm(moved - np.sum(moved * pattern, axis=(-2, -1), keepdims=True) * pattern)[..., 0]
-    travelled = norm(moved)[..., 0]
+    resolved = size > 1e-8 * size[:, :1]
+    displacement = W - W[:, :1]
+    pattern = direction @ transposed(direction)
+    off = norm(displacement - np.sum(displacement * pattern, axis=(-2, -1), keepdims=True) * pattern)[..., 0]
+    distance = norm(displacement)[..., 0]
     gram = transposed(X) @ X
     linear = R - step * gram @ (W @ transposed(W) @ R + norm(a)[..., None] ** 2 * R)
-    pulled = step * transposed(W) @ R
-    reach, start = norm(a)[..., 0].max(axis=1, keepdims=True), size[:, :1]
+    increment = step * transposed(W) @ R
+    largest_output, start = norm(a)[..., 0].max(axis=1, keepdims=True), size[:, :1]
 
-    def second(inner: np.ndarray) -> np.ndarray:
+    def second_order_step(inner: np.ndarray) -> np.ndarray:
         return linear - step**2 * inner * (gram @ R)
 
-    def missed(states: np.ndarray, formula: np.ndarray, unit: np.ndarray) -> np.ndarray:
-        apart = norm(states[:, 1:] - formula[:, :-1])[..., 0]
-        return np.pad(apart / unit, ((0, 0), (0, 1)))
+    def relative_errors(states: np.ndarray, formula: np.ndarray, unit: np.ndarray) -> np.ndarray:
+        errors = norm(states[:, 1:] - formula[:, :-1])[..., 0]
+        return np.pad(errors / unit, ((0, 0), (0, 1)))
 
-    measured = {
+    quantities = {
         "loss": two_layer.loss(W, a, X, Y),
         "sigma_w1": singular_values(W),
         "gradient_norm": size / size.max(axis=1, keepdims=True),
         "output_norm": norm(a)[..., 0] / norm(a)[..., 0].max(axis=1, keepdims=True),
-        "gradient_turning": sine(R, awake),
-        "output_turning": sine(a, np.ones_like(awake)),
-        "layer_turning": np.where(travelled > 0, off / np.where(travelled > 0, travelled, 1.0), 0.0),
-        "output_step": missed(a, a + pulled, reach),
-        "output_step_printed": missed(a, a + step * transposed(W) @ a, reach),
-        "gradient_step": missed(R, second(transposed(a) @ transposed(W) @ R), start),
-        "gradient_step_printed": missed(R, second(transposed(a) @ W @ R), start),
-        "gradient_step_first": missed(R, linear, start),
+        "gradient_turning": sine(R, resolved),
+        "output_turning": sine(a, np.ones_like(resolved)),
+        "layer_turning": np.where(distance > 0, off / np.where(distance > 0, distance, 1.0), 0.0),
+        "output_step": relative_errors(a, a + increment, largest_output),
+        "output_step_printed": relative_errors(a, a + step * transposed(W) @ a, largest_output),
+        "gradient_step": relative_errors(R, second_order_step(transposed(a) @ transposed(W) @ R), start),
+        "gradient_step_printed": relative_errors(R, second_order_step(transposed(a) @ W @ R), start),
+        "gradient_step_first": relative_errors(R, linear, start),
     }
     return joined(
-        linear_descent.columns, rows(measured, {"seed": np.arange(trajectory.members), "time": trajectory.time})
+        linear_descent.columns, rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
     )

@@ -32,9 +32,9 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Finding:
     parameters' norm open at most.
     """
     arrival = gathered(flows, "arrival", phase="draw")
-    left = gathered(flows, "left", phase="draw")
+    remainder = gathered(flows, "left", phase="draw")
     rtols = [settings_of(table)["integration"]["rtol"] for table in flows]
-    close = np.concatenate(
+    tolerance = np.concatenate(
         [np.full(table["seed"].nunique(), rtol**0.5) for table, rtol in zip(flows, rtols, strict=True)]
     )
 
@@ -47,22 +47,22 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Finding:
         )
         yield every_draw(
             "what the bound leaves of the way at the end, relative to the parameters' norm",
-            left,
-            at_most=close,
+            remainder,
+            at_most=tolerance,
             because="the square root of rtol: the end is the limit",
         )
 
-    one = np.ones(len(arrival))
+    ones = np.ones(len(arrival))
     return Finding(
         judge,
-        one,
+        ones,
         rivals={
             r"a way bounded with $\lambda_{\max}$ in place of $\lambda_{\min}$": gathered(
                 flows, "inverse_condition", phase="draw"
             ),
-            "half the way": 0.5 * one,
+            "half the way": 0.5 * ones,
         },
-        facts={"left": float(np.nanmax(left))},
+        facts={"left": float(np.nanmax(remainder))},
     )
 
 
@@ -81,22 +81,22 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Finding:
         raise Untested(ONE_INTERPOLATOR)
     distance = gathered(flows, "distance", phase="limit")
     tolerance = gathered(flows, "distance_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
-    other = float(np.nanmedian(by_draw(unequal, "distance", phase="limit")))
+    unequal_distance = float(np.nanmedian(by_draw(unequal, "distance", phase="limit")))
 
     def judge(predicted: np.ndarray) -> Checks:
         name = r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow"
         errors = np.abs(distance - predicted)
         yield every_draw(name, errors, at_most=tolerance, because=LEFT_OPEN, predicted=0.0)
 
-    nothing = np.zeros(len(distance))
-    rivals = {r"an interpolator $10^{-6}$ away": nothing + 1e-6}
+    zeros = np.zeros(len(distance))
+    rivals = {r"an interpolator $10^{-6}$ away": zeros + 1e-6}
     if several_interpolators(flows[0]):
-        rivals["an interpolator as far away as where unequal rows lead"] = nothing + other
+        rivals["an interpolator as far away as where unequal rows lead"] = zeros + unequal_distance
     return Finding(
         judge,
-        nothing,
+        zeros,
         rivals=rivals,
-        facts={"unequal": other, "largest": float(np.nanmax(distance))},
+        facts={"unequal": unequal_distance, "largest": float(np.nanmax(distance))},
     )
 
 
@@ -115,7 +115,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Finding:
     is Theorem 3.1 (i).
     """
     tolerance = local_errors(*flows) * worst(flows, "condition", phase="flow")
-    right = {name: gathered(flows, name, phase="limit") for name in ("stationarity_W1", "stationarity_W2", "excess")}
+    measured = {name: gathered(flows, name, phase="limit") for name in ("stationarity_W1", "stationarity_W2", "excess")}
 
     def judge(reading: Mapping[str, np.ndarray]) -> Checks:
         yield every_draw(
@@ -140,18 +140,18 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Finding:
             because="no perturbation lowers it",
         )
 
-    def in_place(part: Quantity, quantity: Quantity) -> dict[str, np.ndarray]:
-        return right | {part: gathered(flows, quantity, phase="limit")}
+    def substitute(part: Quantity, quantity: Quantity) -> dict[str, np.ndarray]:
+        return measured | {part: gathered(flows, quantity, phase="limit")}
 
     rivals = {
-        "the sum of squares alone, by its gradient": in_place("stationarity_W1", "stationarity_plain"),
-        r"$2\gamma$ before the logarithm, by its gradient": in_place("stationarity_W1", "stationarity_double"),
-        "the sum of squares alone, by perturbations": in_place("excess", "excess_plain"),
-        r"$2\gamma$ before the logarithm, by perturbations": in_place("excess", "excess_double"),
+        "the sum of squares alone, by its gradient": substitute("stationarity_W1", "stationarity_plain"),
+        r"$2\gamma$ before the logarithm, by its gradient": substitute("stationarity_W1", "stationarity_double"),
+        "the sum of squares alone, by perturbations": substitute("excess", "excess_plain"),
+        r"$2\gamma$ before the logarithm, by perturbations": substitute("excess", "excess_double"),
     }
     if any(several_interpolators(table) for table in flows):
-        rivals["another interpolator, a thousandth away in $W_2$"] = in_place("stationarity_W2", "stationarity_moved")
-    return Finding(judge, right, rivals=rivals)
+        rivals["another interpolator, a thousandth away in $W_2$"] = substitute("stationarity_W2", "stationarity_moved")
+    return Finding(judge, measured, rivals=rivals)
 
 
 @claim("Corollary 3.1", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale")
@@ -168,27 +168,32 @@ def corollary_3_1(flows: Sequence[Table]) -> Finding:
     gammas = [settings_of(table)["gamma"] for table in flows]
     hidden = [by_draw(table, "sigma_w1", phase="limit") for table in flows]
     outer = [by_draw(table, "sigma_w2", phase="limit") for table in flows]
-    layer = [theory.output_singular_values(found, gamma) for found, gamma in zip(star, gammas, strict=True)]
+    layer = [theory.output_singular_values(values, gamma) for values, gamma in zip(star, gammas, strict=True)]
     tolerance = gathered(flows, "sigma_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
     # the squares of both layers' values move alike, so that the values move as the inverse of their sizes
-    ratios = np.concatenate([found[:, 0] / other[:, 0] for found, other in zip(hidden, outer, strict=True)])
+    ratios = np.concatenate(
+        [values[:, 0] / outer_values[:, 0] for values, outer_values in zip(hidden, outer, strict=True)]
+    )
 
     def law(change: float) -> Predictions:
         pairs = zip(star, gammas, hidden, strict=True)
-        return [theory.hidden_singular_values(found, change * gamma, first.shape[1]) for found, gamma, first in pairs]
+        return [
+            theory.hidden_singular_values(values, change * gamma, hidden_values.shape[1])
+            for values, gamma, hidden_values in pairs
+        ]
 
     def judge(predicted: Predictions) -> Checks:
-        first, second = relative_errors(hidden, predicted), relative_errors(outer, layer)
+        hidden_errors, outer_errors = relative_errors(hidden, predicted), relative_errors(outer, layer)
         yield every_draw(
             r"largest error of $\sigma_i(W_1)$ at the end, relative to $\sigma_1$",
-            first,
+            hidden_errors,
             at_most=tolerance,
             because=LEFT_OPEN,
             predicted=0.0,
         )
         yield every_draw(
             r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
-            second,
+            outer_errors,
             at_most=tolerance * np.maximum(ratios, 1.0) ** 2,
             because=LEFT_OPEN,
             predicted=0.0,
@@ -201,7 +206,8 @@ def corollary_3_1(flows: Sequence[Table]) -> Finding:
             r"the square root of $\sigma_i(\beta_*)$, as from balanced layers": law(0.0),
             r"$\gamma/2$ in place of $\gamma$": law(0.5),
             "all singular values as at the start": [
-                np.full(first.shape, np.sqrt(2 * gamma)) for first, gamma in zip(hidden, gammas, strict=True)
+                np.full(hidden_values.shape, np.sqrt(2 * gamma))
+                for hidden_values, gamma in zip(hidden, gammas, strict=True)
             ],
         },
         scaled=multiplied,

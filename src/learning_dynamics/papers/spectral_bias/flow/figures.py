@@ -47,8 +47,8 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
         line("Corollary 3.1", "black", DASHES, 1.0),
         line("orthogonal layer of equal size", "grey", DASHES, 1.0),
     ]
-    shown = min(top, int(select(large, "sigma_w1")["index"].max()))
-    legend_below(figure, [*index_handles(shown), *dashes], 6)
+    count = min(top, int(select(large, "sigma_w1")["index"].max()))
+    legend_below(figure, [*index_handles(count), *dashes], 6)
     return Drawn(
         figure,
         alt="Four panels of singular values over time. At small scale three rise from zero and the others stay there; "
@@ -82,15 +82,17 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         curve(losses, select(flow, "parameter_distance", seed=member), colour, ":", lw=1.4)
         curve(losses, select(flow, "parameter_distance", seed=member), colour, "-.", "predicted", lw=0.9)
         for quantity, style in (("gradient_rate", "-"), ("residual_rate", "--")):
-            drawn = steepest if table is small else member
-            rows = select(flow, quantity, seed=drawn).dropna(subset="value")
+            seed = steepest if table is small else member
+            rows = select(flow, quantity, seed=seed).dropna(subset="value")
             curve(rates, rows, colour, style, lw=1.3)
         gamma = settings_of(table)["gamma"]
-        apart = select(flow, "imbalance", seed=member)
-        apart = (
-            apart.assign(value=(apart["value"] / (2 * gamma) - 1).abs()).groupby("time", as_index=False)["value"].max()
+        imbalance = select(flow, "imbalance", seed=member)
+        imbalance = (
+            imbalance.assign(value=(imbalance["value"] / (2 * gamma) - 1).abs())
+            .groupby("time", as_index=False)["value"]
+            .max()
         )
-        curve(invariant, apart, colour, lw=1.3)
+        curve(invariant, imbalance, colour, lw=1.3)
     for level in (2, 4):
         rates.axhline(level, color=COLOURS["grey"], lw=1.0, zorder=0)
     losses.set(
@@ -139,8 +141,8 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
         )
         errors = np.abs(measured - predicted).max(axis=1) / measured[:, 0]
         steps = table.groupby("seed")["steps"].first().to_numpy()
-        allowed = by_draw(table, "sigma_bound", phase="limit")[:, 0] + steps * settings_of(table)["integration"]["rtol"]
-        right.plot(allowed, np.maximum(errors, 1e-17), marker, ms=3.5, mfc="none", color=COLOURS[colour])
+        bounds = by_draw(table, "sigma_bound", phase="limit")[:, 0] + steps * settings_of(table)["integration"]["rtol"]
+        right.plot(bounds, np.maximum(errors, 1e-17), marker, ms=3.5, mfc="none", color=COLOURS[colour])
     low, high = left.get_xlim()
     left.plot([low, high], [low, high], color=COLOURS["grey"], lw=1.0, zorder=0)
     left.set(xlabel=r"predicted $\sigma_i(W_1)$", ylabel=r"measured $\sigma_i(W_1)$", xscale="log", yscale="log")

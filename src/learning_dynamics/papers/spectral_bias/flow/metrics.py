@@ -105,23 +105,23 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
 
     def along(arrays: Mapping[str, np.ndarray]) -> Measured:
         W1, W2, X, Y, P = unpacked(arrays)
-        found = spectra_and_loss(W1, W2, X, Y)
+        quantities = spectra_and_loss(W1, W2, X, Y)
         Z1, Z2 = W1 @ transposed(P), P @ W2
         inputs = X.shape[-1]
-        sigma = found["sigma_beta"]
+        sigma = quantities["sigma_beta"]
         gram = transposed(Z1) @ Z1
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
         beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)
         star = theory.minimum_norm_interpolator(X, Y)
         rates = _rates(Z1, Z2, X, Y, gamma)
-        found |= {
-            "sigma_w1": (found["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
-            "sigma_w2": (found["sigma_w2"], theory.output_singular_values(sigma, gamma)),
+        quantities |= {
+            "sigma_w1": (quantities["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
+            "sigma_w2": (quantities["sigma_w2"], theory.output_singular_values(sigma, gamma)),
             "imbalance": (imbalance, np.full(imbalance.shape, 2 * gamma)),
             "scale": singular_values(gram, 1)[..., 0],
             "condition": np.linalg.cond(Z1),
-            "shared_vectors": _unshared(W1, W2, beta),
-            "alpha_vectors": _unshared(alpha, transposed(alpha), beta, layers=False),
+            "shared_vectors": _vector_mismatch(W1, W2, beta),
+            "alpha_vectors": _vector_mismatch(alpha, transposed(alpha), beta, layers=False),
             "turning": off_diagonal(beta, star)[..., 0],
             "alpha_turning": off_diagonal(alpha, star)[..., 0],
             "alpha_outside": outside_row_space(X, alpha)[..., 0],
@@ -129,26 +129,26 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
             **_asymmetries(Z1, Z2, alpha, transposed(X) @ (Y - X @ beta)),
         }
         if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
-            found["sigma_beta"] = (sigma, _learning_curve(X, Y, gamma, trajectory.time))
-        return found
+            quantities["sigma_beta"] = (sigma, _learning_curve(X, Y, gamma, trajectory.time))
+        return quantities
 
     def at_limit(arrays: Mapping[str, np.ndarray]) -> Measured:
         W1, W2, X, Y, P = unpacked(arrays)
-        found = spectra_and_loss(W1, W2, X, Y)
-        star = singular_values(theory.minimum_norm_interpolator(X, Y), found["sigma_beta"].shape[-1])
-        apart = norm(X @ W1 @ W2 - Y) / singular_values(X)[..., -1:]
-        found |= {
-            "sigma_beta": (found["sigma_beta"], star),
-            "sigma_w1": (found["sigma_w1"], theory.hidden_singular_values(star, gamma, X.shape[-1])),
-            "sigma_w2": (found["sigma_w2"], theory.output_singular_values(star, gamma)),
-            "sigma_bound": _left_open(star, apart, gamma),
+        quantities = spectra_and_loss(W1, W2, X, Y)
+        star = singular_values(theory.minimum_norm_interpolator(X, Y), quantities["sigma_beta"].shape[-1])
+        distance_bound = norm(X @ W1 @ W2 - Y) / singular_values(X)[..., -1:]
+        quantities |= {
+            "sigma_beta": (quantities["sigma_beta"], star),
+            "sigma_w1": (quantities["sigma_w1"], theory.hidden_singular_values(star, gamma, X.shape[-1])),
+            "sigma_w2": (quantities["sigma_w2"], theory.output_singular_values(star, gamma)),
+            "sigma_bound": _singular_value_bound(star, distance_bound, gamma),
             "curl": potential.curl(W1 @ transposed(P), np.full(X.shape[-1], 2 * gamma)),
         }
-        return found | potential.at_limit(W1 @ transposed(P), P @ W2, X, Y, gamma, perturbations)
+        return quantities | potential.at_limit(W1 @ transposed(P), P @ W2, X, Y, gamma, perturbations)
 
     flow = of_finite_draws(along, flow_arrays(trajectory, "W1", "W2"), "W1", "W2")
     limit = of_finite_draws(at_limit, flow_arrays(trajectory, "limit_W1", "limit_W2"), "W1", "W2")
-    above = flow["residual"] > settled
+    unsettled = flow["residual"] > settled
     limits = (trajectory.constants["limit_W1"], trajectory.constants["limit_W2"])
     distance = np.sqrt(
         sum(
@@ -161,20 +161,20 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     smallest = np.sqrt(2 * gamma) * np.linalg.svd(trajectory.constants["X"], compute_uv=False)[:, -1]
     bound = flow["residual"] * (labels / smallest)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a residual of one sample may end at zero
-        travelled = distance / bound
-    whole = {
-        "gradient_rate": _extreme(flow["gradient_rate"], above, np.nanmin),
-        "residual_rate": _extreme(flow["residual_rate"], above, np.nanmin),
-        "arrival": _extreme(travelled, above, np.nanmax),
+        arrival = distance / bound
+    per_draw = {
+        "gradient_rate": _extremes(flow["gradient_rate"], unsettled, np.nanmin),
+        "residual_rate": _extremes(flow["residual_rate"], unsettled, np.nanmin),
+        "arrival": _extremes(arrival, unsettled, np.nanmax),
         "inverse_condition": 1 / np.linalg.cond(trajectory.constants["X"]),
         "samples": np.full(len(labels), trajectory.constants["X"].shape[1]),
         "left": limit["residual"][:, 0] * labels / smallest / size,
     }
-    # what counts is drawn: from where the residual has settled on, rates are rounding
+    # once the residual has settled, rates are rounding
     for name in ("gradient_rate", "residual_rate"):
-        flow[name] = np.where(above, flow[name], np.nan)
+        flow[name] = np.where(unsettled, flow[name], np.nan)
     flow["parameter_distance"] = (distance / size[:, None], bound / size[:, None])
-    return flow_table(trajectory, flow, limit, whole)
+    return flow_table(trajectory, flow, limit, per_draw)
 
 
 @columns(*FLOW_COLUMNS)
@@ -213,8 +213,8 @@ def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
             "imbalance": drift[..., 0],
             "curl": potential.curl(Z1, start),
             "condition": np.linalg.cond(Z1),
-            "shared_vectors": _unshared(W1, W2, beta),
-            "alpha_vectors": _unshared(alpha, transposed(alpha), beta, layers=False),
+            "shared_vectors": _vector_mismatch(W1, W2, beta),
+            "alpha_vectors": _vector_mismatch(alpha, transposed(alpha), beta, layers=False),
         }
 
     flow = of_finite_draws(measure, flow_arrays(trajectory, "W1", "W2"), "W1", "W2")
@@ -235,18 +235,18 @@ def balanced_flow(trajectory: Trajectory) -> pd.DataFrame:
     return flow_table(trajectory, flow, limit, {})
 
 
-def _unshared(left: np.ndarray, right: np.ndarray, beta: np.ndarray, layers: bool = True) -> np.ndarray:
+def _vector_mismatch(left: np.ndarray, right: np.ndarray, beta: np.ndarray, layers: bool = True) -> np.ndarray:
     """How far beta is from sharing left singular vectors with one matrix and right ones with another.
 
     The larger of the commutators of beta beta^T with left left^T and of beta^T beta with right^T right (of
     right right^T without `layers`), relative to the product of the norms; zero for beta = 0.
     """
-    second = transposed(right) @ right if layers else right @ transposed(right)
-    found = (
+    right_gram = transposed(right) @ right if layers else right @ transposed(right)
+    commutators = (
         relative_commutator(beta @ transposed(beta), left @ transposed(left)),
-        relative_commutator(transposed(beta) @ beta, second),
+        relative_commutator(transposed(beta) @ beta, right_gram),
     )
-    return np.maximum(*found)[..., 0]
+    return np.maximum(*commutators)[..., 0]
 
 
 def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float) -> Measured:
@@ -267,22 +267,22 @@ def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: 
     }
 
 
-def _extreme(values: np.ndarray, where: np.ndarray, reduce: object) -> np.ndarray:
-    """Reduce each draw's values at the times where they count; nan for a draw with none, or with a nan among them."""
-    found = np.full(len(values), np.nan)
-    for draw, (row, counts) in enumerate(zip(values, where, strict=True)):
-        if counts.any() and np.isfinite(row[counts]).all():
-            found[draw] = reduce(row[counts])  # type: ignore[operator]
-    return found
+def _extremes(values: np.ndarray, masks: np.ndarray, reduce: object) -> np.ndarray:
+    """Reduce each draw's values at the times of its mask; nan for a draw with none, or with a nan among them."""
+    extremes = np.full(len(values), np.nan)
+    for draw, (row, mask) in enumerate(zip(values, masks, strict=True)):
+        if mask.any() and np.isfinite(row[mask]).all():
+            extremes[draw] = reduce(row[mask])  # type: ignore[operator]
+    return extremes
 
 
-def _left_open(star: np.ndarray, apart: np.ndarray, gamma: float) -> np.ndarray:
-    """What the remaining distance of beta can do to a singular value of W1, relative to the largest."""
+def _singular_value_bound(star: np.ndarray, distance: np.ndarray, gamma: float) -> np.ndarray:
+    """Largest change of a singular value of W1 that a distance of beta from its limit allows, relative to sigma_1."""
     count = star.shape[-1]
-    at = theory.hidden_singular_values(star, gamma, count)
-    above = theory.hidden_singular_values(star + apart, gamma, count) - at
-    below = at - theory.hidden_singular_values(np.maximum(star - apart, 0.0), gamma, count)
-    return (np.maximum(above, below) / at[..., :1]).max(axis=-1)
+    values = theory.hidden_singular_values(star, gamma, count)
+    increase = theory.hidden_singular_values(star + distance, gamma, count) - values
+    decrease = values - theory.hidden_singular_values(np.maximum(star - distance, 0.0), gamma, count)
+    return (np.maximum(increase, decrease) / values[..., :1]).max(axis=-1)
 
 
 def _learning_curve(X: np.ndarray, Y: np.ndarray, gamma: float, time: np.ndarray) -> np.ndarray:
@@ -294,7 +294,7 @@ def _learning_curve(X: np.ndarray, Y: np.ndarray, gamma: float, time: np.ndarray
 
 def _asymmetries(Z1: np.ndarray, Z2: np.ndarray, alpha: np.ndarray, R: np.ndarray) -> Measured:
     """Asymmetries of the three matrices that are symmetric where X^T X = I (proof of Theorem C.11)."""
-    # relative to the first R: where it has vanished, what is left of it is rounding
+    # relative to R at time 0: where R has vanished, it is rounding
     size = norm(R)[:, :1, 0]
     return {
         "c_17": _asymmetry(transposed(R) @ alpha, size, alpha),
@@ -305,5 +305,5 @@ def _asymmetries(Z1: np.ndarray, Z2: np.ndarray, alpha: np.ndarray, R: np.ndarra
 
 def _asymmetry(product: np.ndarray, size: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """|A - A^T| relative to the size of A's factors; zero where one vanishes."""
-    below = size * norm(factor)[..., 0]
-    return norm(product - transposed(product))[..., 0] / np.where(below > 0, below, 1.0)
+    scale = size * norm(factor)[..., 0]
+    return norm(product - transposed(product))[..., 0] / np.where(scale > 0, scale, 1.0)

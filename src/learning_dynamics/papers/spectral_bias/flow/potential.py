@@ -45,36 +45,37 @@ def at_limit(
         Like `excess`, of the potential with twice the logarithm of the determinant.
     """
     # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space
-    pulled = _pulled(Z1, Z2, X)
-    spreading = 2 * gamma * np.linalg.inv(transposed(Z1))  # gradient of gamma log det(Z1 Z1^T)
-    first = Z1 - spreading - pulled @ transposed(Z2)
+    row_space_alpha = _row_space_alpha(Z1, Z2, X)
+    logdet_gradient = 2 * gamma * np.linalg.inv(transposed(Z1))  # gradient of gamma log det(Z1 Z1^T)
+    gradient_W1 = Z1 - logdet_gradient - row_space_alpha @ transposed(Z2)
     excess = _smallest_excess(Z1, Z2, X, Y, gamma * np.array([1.0, 0.0, 2.0]), perturbations)
     return {
-        "stationarity_W1": (norm(first) / norm(Z1))[..., 0],
-        "stationarity_plain": (norm(first + spreading) / norm(Z1))[..., 0],
-        "stationarity_double": (norm(first - spreading) / norm(Z1))[..., 0],
-        "stationarity_W2": _second_gradient(Z1, Z2, X),
-        "stationarity_moved": _second_gradient(Z1, Z2 + _to_another_interpolator(Z1, Z2, X), X),
+        "stationarity_W1": (norm(gradient_W1) / norm(Z1))[..., 0],
+        "stationarity_plain": (norm(gradient_W1 + logdet_gradient) / norm(Z1))[..., 0],
+        "stationarity_double": (norm(gradient_W1 - logdet_gradient) / norm(Z1))[..., 0],
+        "stationarity_W2": _relative_gradient_W2(Z1, Z2, X),
+        "stationarity_moved": _relative_gradient_W2(Z1, Z2 + _to_another_interpolator(Z1, Z2, X), X),
         "excess": excess[..., 0],
         "excess_plain": excess[..., 1],
         "excess_double": excess[..., 2],
     }
 
 
-def _second_gradient(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Gradient of the Lagrangian in W2 relative to |W2|, shape (...): what Z1^{-T} Z2 has outside the rows of X."""
-    return (norm(Z2 - transposed(Z1) @ _pulled(Z1, Z2, X)) / norm(Z2))[..., 0]
+def _relative_gradient_W2(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Gradient of the Lagrangian in W2 relative to |W2|, shape (...): zero if Z1^{-T} Z2 is in the row space of X."""
+    return (norm(Z2 - transposed(Z1) @ _row_space_alpha(Z1, Z2, X)) / norm(Z2))[..., 0]
 
 
 def _to_another_interpolator(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """Return a change of Z2, of a random direction and SIZE times its norm, without what would change X Z1 Z2."""
+    """Return a random change of Z2, of SIZE times its norm, less its part that would change X Z1 Z2."""
     (rng,) = generators(0, "spectral_bias.interpolators", 1)
     direction = rng.standard_normal(Z2.shape[-2:])
     direction = SIZE * norm(Z2)[..., None] * direction / np.linalg.norm(direction)
     return direction - np.linalg.pinv(X @ Z1) @ (X @ Z1 @ direction)
 
 
-def _pulled(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
+def _row_space_alpha(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return the part of alpha = Z1^{-T} Z2 in the span of the rows of X, shape (..., inputs, outputs)."""
     alpha = np.linalg.solve(transposed(Z1), Z2)
     return transposed(X) @ np.linalg.pinv(transposed(X)) @ alpha
 
@@ -97,29 +98,29 @@ def curl(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
     """
     (rng,) = generators(0, "spectral_bias.directions", 1)
     inverse = np.linalg.inv(transposed(Z1))
-    found = np.zeros(Z1.shape[:-2])
+    largest = np.zeros(Z1.shape[:-2])
     for _ in range(PAIRS):
         H, K = rng.standard_normal((2, *Z1.shape[-2:]))
         along, across = (inverse @ direction.T @ inverse * imbalance for direction in (H, K))
         difference = np.sum(K * along, axis=(-2, -1)) - np.sum(H * across, axis=(-2, -1))
         size = np.linalg.norm(K) * norm(along)[..., 0] + np.linalg.norm(H) * norm(across)[..., 0]
-        found = np.maximum(found, np.abs(difference) / size)
-    return found
+        largest = np.maximum(largest, np.abs(difference) / size)
+    return largest
 
 
 def _smallest_excess(
     Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gammas: np.ndarray, perturbations: int
 ) -> np.ndarray:
     """Return the smallest increase of the potential of each of `gammas`, shape (members, 1, gammas)."""
-    # directions of probing, the same for every member: part of the measure, so no setting
+    # every member is probed along the same directions: part of the measure, so no setting
     (rng,) = generators(0, "spectral_bias.perturbations", 1)
     inputs, outputs = Z2.shape[-2:]
-    drawn = rng.standard_normal((perturbations, inputs * (inputs + outputs)))
+    directions = rng.standard_normal((perturbations, inputs * (inputs + outputs)))
     # perturbations come first, before members
     axes = (perturbations,) + (1,) * (Z1.ndim - 2)
-    first, second = drawn[:, : inputs**2], drawn[:, inputs**2 :]
-    moved1 = Z1 + SIZE * norm(Z1)[..., None] * first.reshape(*axes, inputs, inputs) / inputs
-    moved2 = Z2 + SIZE * norm(Z2)[..., None] * second.reshape(*axes, inputs, outputs) / inputs
+    directions1, directions2 = directions[:, : inputs**2], directions[:, inputs**2 :]
+    moved1 = Z1 + SIZE * norm(Z1)[..., None] * directions1.reshape(*axes, inputs, inputs) / inputs
+    moved2 = Z2 + SIZE * norm(Z2)[..., None] * directions2.reshape(*axes, inputs, outputs) / inputs
     # the nearest second layer that interpolates with the moved first one
     moved2 = moved2 + np.linalg.pinv(X @ moved1) @ (Y - X @ moved1 @ moved2)
     length = norm(moved1 - Z1) ** 2 + norm(moved2 - Z2) ** 2

@@ -26,18 +26,18 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
     take up to {moved:.0%} of what the spectrum moves. Read as a standard deviation, $0.01$ means $\gamma = 0.01$, and
     the $k$ largest end with {deviation:.1%} at least.
     """
-    _must_have_spare_values(printed)
+    _require_spare_values(printed)
 
     def judge(table: Table) -> Checks:
         yield every_draw(
             "share of $|W_1|^2$ in the $k$ largest singular values at the end",
-            _carried(table),
+            _leading_share(table),
             at_least=share,
             because="approximately rank $k$",
         )
         yield every_draw(
             "share of the spectrum's displacement beyond the $k$ largest",
-            _displaced(table),
+            _displacement_share(table),
             at_most=1 - share,
             because="only $k$ grow",
         )
@@ -48,8 +48,8 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
         rivals={"0.01 as the standard deviation": deviation},
         reason="entries of variance 0.01 at width 200 amount to the large scale of the same figure",
         facts={
-            "deviation": float(np.nanmin(_carried(deviation))),
-            "moved": float(np.nanmax(_displaced(printed))),
+            "deviation": float(np.nanmin(_leading_share(deviation))),
+            "moved": float(np.nanmax(_displacement_share(printed))),
         },
     )
 
@@ -73,17 +73,17 @@ def nonzero_second_layer(
     {deviation:.1%} at most. At the first variance the $k$ largest end {below:.0%} (median) away from Corollary 3.1: a
     second layer that starts large leaves less for the first to grow.
     """
-    _must_have_spare_values(flows[0])
+    _require_spare_values(flows[0])
 
     def judge(reading: tuple[Sequence[Table], int]) -> Checks:
         tables, fewer = reading
         checks = [
             every_draw(
-                f"share of the spectrum's displacement beyond the ${_count(fewer)}$ largest, variance of $W_1$ "
+                f"share of the spectrum's displacement beyond the ${_growing_count(fewer)}$ largest, variance of $W_1$ "
                 f"{settings_of(table)['variance']:g}, of $W_2$ {settings_of(table).get('output_variance', 0.0):g}",
-                _displaced(table, fewer),
+                _displacement_share(table, fewer),
                 at_most=1 - share,
-                because=f"only ${_count(fewer)}$ grow",
+                because=f"only ${_growing_count(fewer)}$ grow",
             )
             for table in tables
         ]
@@ -91,62 +91,62 @@ def nonzero_second_layer(
 
     first = flows[0]
     ends = by_draw(first, "sigma_w1", phase="limit")
-    like = by_draw(first, "sigma_w1", phase="limit", column="predicted")
+    predicted = by_draw(first, "sigma_w1", phase="limit", column="predicted")
     count = _outputs(first)
     growth = np.concatenate([_growth(table) for table in flows])
-    beyond = [_against_the_last(table) for table in flows]
-    every = [*flows, *deviations]
+    lower_shares = [_lower_displacement_share(table) for table in flows]
+    runs = [*flows, *deviations]
     return Finding(
         judge,
-        (every, 0),
+        (runs, 0),
         rivals={
-            "only $k - 1$ values grow": (every, 1),
+            "only $k - 1$ values grow": (runs, 1),
             "a hidden layer that starts at the large scale of Figure 1a": ([large], 0),
         },
         reason="a second layer that starts large leaves little for the k-th value to grow, and moves the next ones",
         facts={
-            "below": float(np.nanmedian(np.abs(ends / like - 1)[:, :count])),
+            "below": float(np.nanmedian(np.abs(ends / predicted - 1)[:, :count])),
             "least": float(np.nanmin(growth[:, count - 1])),
             "next": float(np.nanmax(growth[:, count])),
-            "first": float(np.nanmax(beyond[0])),
-            "second": float(np.nanmax(beyond[-1])),
+            "first": float(np.nanmax(lower_shares[0])),
+            "second": float(np.nanmax(lower_shares[-1])),
             "left": 1 - share,
-            "first_against": int((beyond[0] > 1 - share).sum()),
-            "second_against": int((beyond[-1] > 1 - share).sum()),
-            "members": len(beyond[0]),
-            "deviation": float(max(np.nanmax(_against_the_last(table)) for table in deviations)),
+            "first_against": int((lower_shares[0] > 1 - share).sum()),
+            "second_against": int((lower_shares[-1] > 1 - share).sum()),
+            "members": len(lower_shares[0]),
+            "deviation": float(max(np.nanmax(_lower_displacement_share(table)) for table in deviations)),
         },
     )
 
 
-def _must_have_spare_values(table: Table) -> None:
+def _require_spare_values(table: Table) -> None:
     if _outputs(table) >= by_draw(table, "sigma_w1", phase="limit").shape[1]:
         raise Untested("as many outputs as inputs: all singular values may grow; give fewer outputs")
 
 
-def _count(fewer: int) -> str:
-    """Return how many values are said to grow."""
+def _growing_count(fewer: int) -> str:
+    """Return the number of values that should grow, as TeX."""
     return f"k - {fewer}" if fewer else "k"
 
 
-def _carried(table: Table) -> np.ndarray:
+def _leading_share(table: Table) -> np.ndarray:
     """Share of |W|^2 in the k largest singular values at the end, shape (draws,)."""
     squares = by_draw(table, "sigma_w1", phase="limit") ** 2
     return squares[:, : _outputs(table)].sum(axis=1) / squares.sum(axis=1)
 
 
-def _displaced(table: Table, fewer: int = 0) -> np.ndarray:
+def _displacement_share(table: Table, fewer: int = 0) -> np.ndarray:
     """Share of the squared displacement of singular values beyond the k - fewer largest, shape (draws,)."""
     start, end = _ends(table)
-    moved = (end - start) ** 2
-    return moved[:, _outputs(table) - fewer :].sum(axis=1) / moved.sum(axis=1)
+    displacement = (end - start) ** 2
+    return displacement[:, _outputs(table) - fewer :].sum(axis=1) / displacement.sum(axis=1)
 
 
-def _against_the_last(table: Table) -> np.ndarray:
+def _lower_displacement_share(table: Table) -> np.ndarray:
     """Share of the lower singular values in the squared displacement from the k-th on, shape (draws,)."""
     start, end = _ends(table)
-    moved = ((end - start) ** 2)[:, _outputs(table) - 1 :]
-    return moved[:, 1:].sum(axis=1) / moved.sum(axis=1)
+    displacement = ((end - start) ** 2)[:, _outputs(table) - 1 :]
+    return displacement[:, 1:].sum(axis=1) / displacement.sum(axis=1)
 
 
 def _growth(table: Table) -> np.ndarray:

@@ -23,7 +23,7 @@ SYMMETRIC = {
 
 @dataclass(frozen=True)
 class Reading:
-    """Runs in which singular vectors are said to stand still, to be shared, and the proof's matrices symmetric."""
+    """Runs in which singular vectors should stand still, be shared, and the proof's matrices be symmetric."""
 
     standing: Sequence[Table]
     sharing: Sequence[Table]
@@ -45,35 +45,35 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal, and the three matrices are not symmetric.
     From rows of unequal lengths, the layers do not share their vectors with $\beta$.
     """
-    every = [*whitened, *others]
-    right = Reading(standing=whitened, sharing=every, symmetric=whitened)
+    runs = [*whitened, *others]
+    right = Reading(standing=whitened, sharing=runs, symmetric=whitened)
 
     def judge(reading: Reading) -> Checks:
         standing, sharing, symmetric = reading.standing, reading.sharing, reading.symmetric
         # alpha, and beta at the start, are as small as the scale: errors relative to them are larger by the condition
-        allowed = local_errors(*standing) * worst(standing, "condition") ** 2
+        tolerance = local_errors(*standing) * worst(standing, "condition") ** 2
         because = "steps times rtol times the squared condition number of $Z_1$"
         parts = [
             every_draw(
                 "largest part of $\\alpha$ off the diagonal in the basis of $\\beta_*$, relative to $|\\alpha|$",
                 worst(standing, "alpha_turning"),
-                at_most=allowed,
+                at_most=tolerance,
                 because=because,
             )
         ]
-        for quantity, what in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
+        for quantity, label in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
             parts.append(
                 every_draw(
-                    f"largest commutator of $\\beta$'s Gram matrices with those of {what}, relative to their norms",
+                    f"largest commutator of $\\beta$'s Gram matrices with those of {label}, relative to their norms",
                     worst(sharing, quantity),
                     at_most=local_errors(*sharing) * worst(sharing, "condition") ** 2,
                     because=because,
                 )
             )
-        for quantity, what in SYMMETRIC.items():
+        for quantity, label in SYMMETRIC.items():
             parts.append(
                 every_draw(
-                    f"largest asymmetry of {what}, relative to its factors",
+                    f"largest asymmetry of {label}, relative to its factors",
                     worst(symmetric, quantity),
                     at_most=local_errors(*symmetric) * worst(symmetric, "condition") ** 2,
                     because=because,
@@ -82,7 +82,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
         yield every_draw(
             r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
             worst(standing, "turning"),
-            at_most=allowed,
+            at_most=tolerance,
             because=because,
             predicted=0.0,
         )
@@ -92,9 +92,9 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
         judge,
         right,
         rivals={
-            "vectors that stand still whatever the data": replace(right, standing=every),
+            "vectors that stand still whatever the data": replace(right, standing=runs),
             "vectors that are shared from rows of unequal lengths too": replace(right, sharing=[unequal]),
-            "matrices that are symmetric whatever the data": replace(right, symmetric=every),
+            "matrices that are symmetric whatever the data": replace(right, symmetric=runs),
         },
         facts={"turning": float(np.nanmax(worst(others, "turning")))},
     )
@@ -114,9 +114,9 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     holds: the value there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
     """
     smallest = jump[(jump["gamma"] == jump["gamma"].min()) & (jump["limit"] > 0)]
-    at = smallest.loc[smallest.groupby("index")["time"].idxmin()]
-    final = jump.groupby("index")["limit"].max()[at["index"]].to_numpy()
-    near = _beyond_the_limit(float(jump["gamma"].min())) + local_errors(jump).max()
+    jumps = smallest.loc[smallest.groupby("index")["time"].idxmin()]
+    final = jump.groupby("index")["limit"].max()[jumps["index"]].to_numpy()
+    jump_tolerance = _next_terms(float(jump["gamma"].min())) + local_errors(jump).max()
 
     tables = [jump, *networks]
     errors, tolerance = np.concatenate([_closed_form_errors(table) for table in tables]), local_errors(*tables)
@@ -124,9 +124,9 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     def judge(predicted: np.ndarray) -> Checks:
         yield equal_on_every_draw(
             r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$",
-            at["value"].to_numpy(),
+            jumps["value"].to_numpy(),
             predicted,
-            tolerance=near,
+            tolerance=jump_tolerance,
             relative_to=final,
             because="the smallest scale's distance from its limit, and steps times rtol",
             left_out={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
@@ -149,9 +149,9 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
 
 def _closed_form_errors(table: Table) -> np.ndarray:
     """Return each draw's largest error of the closed form along the flow, relative to its largest value."""
-    where = {"phase": "flow"} if "phase" in table else {}
-    found, wanted = (by_draw(table, "sigma_beta", column=name, **where) for name in ("value", "predicted"))
-    return np.abs(found - wanted).max(axis=1) / found.max(axis=1)
+    phase = {"phase": "flow"} if "phase" in table else {}
+    measured, predicted = (by_draw(table, "sigma_beta", column=name, **phase) for name in ("value", "predicted"))
+    return np.abs(measured - predicted).max(axis=1) / measured.max(axis=1)
 
 
 @claim(
@@ -175,7 +175,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Finding:
     # a straight line through two scales multiplies their errors; what it leaves out is of the order of the larger
     scales = np.sort(jump["gamma"].unique())[:2]
     near, far = 1 / np.log(1 / scales)
-    accuracy = (near + far) / (far - near) * (_beyond_the_limit(scales[-1]) + local_errors(jump).max())
+    accuracy = (near + far) / (far - near) * (_next_terms(scales[-1]) + local_errors(jump).max())
 
     def judge(predicted: np.ndarray) -> Checks:
         yield equal_on_every_draw(
@@ -207,7 +207,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Finding:
     )
 
 
-def _beyond_the_limit(scale: float) -> float:
+def _next_terms(scale: float) -> float:
     """Return the order of the closed form's next terms beyond the limit: the scale times its logarithm."""
     return 100 * scale * np.log(1 / scale)
 
@@ -221,20 +221,20 @@ def _activation_times(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame with columns gamma, index, limit, time
     """
-    found = []
+    records = []
     for (gamma, index), rows in table.groupby(["gamma", "index"]):
         limit = rows["limit"].max()
         inside = rows[(rows["value"] > 0.01 * limit) & (rows["value"] < 0.99 * limit)]
         odds = np.log(inside["value"] / (limit - inside["value"]))
-        found.append((gamma, index, limit, float(np.interp(0.0, odds, inside["time"]))))
-    return pd.DataFrame(found, columns=["gamma", "index", "limit", "time"])
+        records.append((gamma, index, limit, float(np.interp(0.0, odds, inside["time"]))))
+    return pd.DataFrame(records, columns=["gamma", "index", "limit", "time"])
 
 
 def _vanishing_scale(times: pd.DataFrame) -> pd.DataFrame:
     """Extrapolate activation times to gamma = 0, linearly in 1 / ln(1/gamma), from the two smallest scales."""
-    found = []
+    records = []
     for index, rows in times.groupby("index"):
-        last = rows.sort_values("gamma").head(2)
-        slope, intercept = np.polyfit(1 / np.log(1 / last["gamma"]), last["time"], 1)
-        found.append((index, rows["limit"].iloc[0], intercept, slope, last["time"].iloc[0]))
-    return pd.DataFrame(found, columns=["index", "limit", "time", "slope", "smallest"])
+        smallest = rows.sort_values("gamma").head(2)
+        slope, intercept = np.polyfit(1 / np.log(1 / smallest["gamma"]), smallest["time"], 1)
+        records.append((index, rows["limit"].iloc[0], intercept, slope, smallest["time"].iloc[0]))
+    return pd.DataFrame(records, columns=["index", "limit", "time", "slope", "smallest"])

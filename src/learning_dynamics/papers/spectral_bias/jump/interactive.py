@@ -24,8 +24,8 @@ def jump(jump: Table) -> Interactive:
     {scales} scales for which it was followed. Dashes: the limit $\gamma \to 0$.
     """
     jump = select(jump, "sigma_beta")
-    followed = np.log10(np.sort(jump["gamma"].unique()))
-    exponents = np.arange(np.ceil(followed[0]), np.floor(followed[-1]) + 1)
+    flow_exponents = np.log10(np.sort(jump["gamma"].unique()))
+    exponents = np.arange(np.ceil(flow_exponents[0]), np.floor(flow_exponents[-1]) + 1)
     teacher = jump.groupby("index")["limit"].max().sort_index().to_numpy()
     modes = [f"{italic('σ')}{SUBSCRIPTS[place]}({italic('β')})" for place in range(len(teacher))]
     end = float(jump["time"].max())
@@ -39,13 +39,13 @@ def jump(jump: Table) -> Interactive:
         for exponent in exponents
         for mode, final in zip(modes, teacher, strict=True)
     ]
-    shown = jump[jump["time"].isin(np.sort(jump["time"].unique())[5::EVERY])]
+    dot_rows = jump[jump["time"].isin(np.sort(jump["time"].unique())[5::EVERY])]
     dots = pd.DataFrame(
         {
-            "exponent": np.log10(shown["gamma"]).round(6),
-            "mode": [modes[index - 1] for index in shown["index"]],
-            "time": shown["time"].round(4),
-            "value": shown["value"].round(4),
+            "exponent": np.log10(dot_rows["gamma"]).round(6),
+            "mode": [modes[index - 1] for index in dot_rows["index"]],
+            "time": dot_rows["time"].round(4),
+            "value": dot_rows["value"].round(4),
         }
     )
     steps = [
@@ -62,7 +62,7 @@ def jump(jump: Table) -> Interactive:
     tints = colours(dict(zip(modes, (COLOURS[name] for name in ("blue", "vermilion", "green")), strict=False)))
     colour = alt.Color("mode:N", scale=tints)
     gamma = slider("gamma", f"initial scale {italic('γ')}", exponents.tolist(), START)
-    said = [f"{italic('γ')} = {power(exponent)}" for exponent in exponents]
+    labels = [f"{italic('γ')} = {power(exponent)}" for exponent in exponents]
     chosen = "abs(datum.exponent - gamma) < 1e-6"
     limit = (
         alt.Chart(alt.InlineData(values=steps))
@@ -80,8 +80,8 @@ def jump(jump: Table) -> Interactive:
     )
     dot = alt.Chart(dots).transform_filter(chosen).mark_point(filled=True, size=34, opacity=1).encode(x, y, colour)
     return Interactive(
-        alt.layer(limit, curve, dot).add_params(gamma).properties(title=reading("gamma", exponents.tolist(), said)),
-        facts={"first": _scale(exponents[-1]), "last": _scale(exponents[0]), "scales": len(followed)},
+        alt.layer(limit, curve, dot).add_params(gamma).properties(title=reading("gamma", exponents.tolist(), labels)),
+        facts={"first": _scale(exponents[-1]), "last": _scale(exponents[0]), "scales": len(flow_exponents)},
         alt="Three curves that rise one after the other; as the slider takes the scale down from {first} to {last}, "
         "each turns from a smooth slope into a vertical step.",
     )

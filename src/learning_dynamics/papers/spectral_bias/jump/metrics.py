@@ -30,8 +30,8 @@ def jump_flow(trajectory: Trajectory) -> pd.DataFrame:
     scale, time = gamma[:, None, None], trajectory.time[None, :, None]
     curve = theory.learning_curve(teacher, scale, time * np.log(1 / scale))
 
-    def measure(given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {"sigma_beta": singular_values(given["W1"] @ given["W2"])}
+    def measure(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {"sigma_beta": singular_values(arrays["W1"] @ arrays["W2"])}
 
     sigma = of_finite_draws(measure, trajectory.series, "W1", "W2")["sigma_beta"]
     labels = {"gamma": gamma, "steps": trajectory.constants["steps"]}

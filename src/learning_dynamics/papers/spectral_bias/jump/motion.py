@@ -25,7 +25,7 @@ def jump(jump: Table) -> Motion:
     teacher = jump.groupby("index")["limit"].max().sort_index().to_numpy()
     end = float(jump["time"].max())
     times = np.unique(np.r_[np.linspace(0, end, 601), 1 / (2 * teacher)])
-    scales, measured = _course(gammas)
+    scales, has_flow = _frame_scales(gammas)
     figure, axis = plt.subplots(figsize=(MOVING, 2.5))
     colours = sequence(len(teacher))
     for final, colour, index in zip(teacher, colours, range(1, 1 + len(teacher)), strict=True):
@@ -47,10 +47,10 @@ def jump(jump: Table) -> Motion:
 
     def draw(number: int) -> None:
         gamma = scales[number]
-        shown = jump[(jump["gamma"] == gamma) & measured[number]]
+        flow_rows = jump[(jump["gamma"] == gamma) & has_flow[number]]
         for index, (curve, dot, final) in enumerate(zip(curves, dots, teacher, strict=True), start=1):
             curve.set_data(times, theory.learning_curve(final, gamma, times * np.log(1 / gamma)))
-            rows = shown[shown["index"] == index].iloc[5::10]
+            rows = flow_rows[flow_rows["index"] == index].iloc[5::10]
             dot.set_data(rows["time"], rows["value"])
         clock.set_text(rf"$\gamma = 10^{{{np.log10(gamma):.0f}}}$")
 
@@ -64,16 +64,16 @@ def jump(jump: Table) -> Motion:
     )
 
 
-def _course(gammas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _frame_scales(gammas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the scale of each frame, and whether the flow was followed there: the motion rests at those scales."""
     scales: list[float] = []
-    measured: list[bool] = []
-    for gamma, following in zip(gammas, [*gammas[1:], None], strict=True):
+    has_flow: list[bool] = []
+    for gamma, next_gamma in zip(gammas, [*gammas[1:], None], strict=True):
         scales += [gamma] * REST
-        measured += [True] * REST
-        if following is not None:
+        has_flow += [True] * REST
+        if next_gamma is not None:
             # evenly in ln ln(1/gamma): the first decades change the curve most
-            powers = np.geomspace(-np.log10(gamma), -np.log10(following), BETWEEN + 2)[1:-1]
+            powers = np.geomspace(-np.log10(gamma), -np.log10(next_gamma), BETWEEN + 2)[1:-1]
             scales += list(10.0**-powers)
-            measured += [False] * BETWEEN
-    return np.array(scales), np.array(measured)
+            has_flow += [False] * BETWEEN
+    return np.array(scales), np.array(has_flow)

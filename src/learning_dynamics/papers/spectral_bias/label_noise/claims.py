@@ -30,14 +30,14 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     time = by_draw(noisy, "loss", column="time")[0]
     late = time >= time[-1] / 2
 
-    def second(table: Table) -> np.ndarray:
+    def second_values(table: Table) -> np.ndarray:
         return by_draw(table, "sigma_w1", index=2)
 
     def judge(reading: tuple[Table, Table, bool]) -> Checks:
-        with_noise, without, exponential = reading
-        values = second(with_noise)
-        first, last = (np.polyfit(time[half], np.log(values[:, half]).T, 1)[0] for half in (~late, late))
-        start, end = (by_draw(without, "sigma_w1", time=at) for at in (0.0, float(without["time"].max())))
+        with_noise, without_noise, exponential = reading
+        values = second_values(with_noise)
+        first_slope, last_slope = (np.polyfit(time[half], np.log(values[:, half]).T, 1)[0] for half in (~late, late))
+        start, end = (by_draw(without_noise, "sigma_w1", time=at) for at in (0.0, float(without_noise["time"].max())))
         yield every_draw(
             r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
             values[:, -1] / values[:, 0],
@@ -46,7 +46,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
         )
         yield every_draw(
             r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
-            last / first,
+            last_slope / first_slope,
             at_least=0.5 if exponential else None,
             at_most=None if exponential else 0.5,
             because="an exponential has one, $1/t$ less than a quarter",
@@ -76,7 +76,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
             "they fall at first and then stay, or ever slower, like a power of time": (noisy, plain, False),
         },
         facts={
-            "rate": float(-np.median(np.polyfit(time[late], np.log(second(noisy)[:, late]).T, 1)[0])),
+            "rate": float(-np.median(np.polyfit(time[late], np.log(second_values(noisy)[:, late]).T, 1)[0])),
             "inflated": float(np.median(top.mean(axis=1) / (np.sqrt(inputs) * norms))),
         },
     )
@@ -101,13 +101,13 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     $|W|$ at most), so that $d - n$ directions keep their size.
     """
 
-    def before(table: Table, time: float) -> tuple[np.ndarray, np.ndarray]:
+    def predicted_at(table: Table, time: float) -> tuple[np.ndarray, np.ndarray]:
         return (
             by_draw(table, "output_square", column="predicted", time=time),
             by_draw(table, "row_growth", column="predicted", time=time),
         )
 
-    found, exact, equal, tolerance, outside, everywhere, half, straight = [], [], [], [], [], [], [], []
+    ratios, exact, equal, tolerance, outside, everywhere, half, straight = [], [], [], [], [], [], [], []
     bias = 0.0
     for table in ensembles:
         end, settings = float(table["time"].max()), settings_of(table)
@@ -117,23 +117,23 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
 
         measured = np.hstack([at_end("output_square"), at_end("row_growth")])
         spread = np.hstack([at_end("output_square", "error"), at_end("row_growth", "error")])
-        wanted = np.hstack([at_end("output_square", "predicted"), at_end("row_growth", "predicted")])
+        expected = np.hstack([at_end("output_square", "predicted"), at_end("row_growth", "predicted")])
         # the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
         steps = np.abs(at_end("euler") / at_end("output_square", "predicted") - 1)
         bias = max(bias, float(steps.max()))
-        drift = settings["step"] * settings["steps"] * wanted[:, :1]
-        tolerance.extend((errors * spread + (2 * steps + drift) * wanted) / wanted[:, :1])
-        found.extend(measured / wanted[:, :1])
-        exact.extend(wanted / wanted[:, :1])
+        drift = settings["step"] * settings["steps"] * expected[:, :1]
+        tolerance.extend((errors * spread + (2 * steps + drift) * expected) / expected[:, :1])
+        ratios.extend(measured / expected[:, :1])
+        exact.extend(expected / expected[:, :1])
         even = np.hstack([at_end("output_square_isotropic"), at_end("row_growth_isotropic")])
-        equal.extend(even / wanted[:, :1])
+        equal.extend(even / expected[:, :1])
         times = np.sort(table["time"].unique())
-        middle, first = float(times[np.argmin(np.abs(times - end / 2))]), float(times[1])
-        earlier = {time: before(table, time) for time in (middle, first)}
-        half.extend(np.hstack(earlier[middle]) / wanted[:, :1])
+        middle, first_time = float(times[np.argmin(np.abs(times - end / 2))]), float(times[1])
+        earlier = {time: predicted_at(table, time) for time in (middle, first_time)}
+        half.extend(np.hstack(earlier[middle]) / expected[:, :1])
         # E|a|^2 grows with time at first, and the rows with its square
-        powers = zip(earlier[first], (1, 2), strict=True)
-        straight.extend(np.hstack([moment * (end / first) ** power for moment, power in powers]) / wanted[:, :1])
+        powers = zip(earlier[first_time], (1, 2), strict=True)
+        straight.extend(np.hstack([moment * (end / first_time) ** power for moment, power in powers]) / expected[:, :1])
         outside.append(at_end("outside")[:, 0])
         # noise of equal strength in every direction would have the directions outside grow as those inside
         samples, inputs = (int(table[name].iloc[0]) for name in ("samples", "inputs"))
@@ -141,13 +141,13 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         start = 2 * settings["gamma"] * inputs
         everywhere.append(np.sqrt((inputs - samples) * grown / (start + inputs * grown)))
     # data sets may differ in their number of samples: what one lacks is no error
-    longest = max(len(values) for values in found)
+    longest = max(len(values) for values in ratios)
 
-    def padded(parts: list[np.ndarray]) -> np.ndarray:
+    def pad_rows(parts: list[np.ndarray]) -> np.ndarray:
         return np.array([np.pad(values, (0, longest - len(values))) for values in parts])
 
-    measured, apart = padded(found), np.concatenate(outside)
-    allowed = np.where(padded(tolerance) > 0, padded(tolerance), 1.0)
+    measured, outside_changes = pad_rows(ratios), np.concatenate(outside)
+    padded_tolerance = np.where(pad_rows(tolerance) > 0, pad_rows(tolerance), 1.0)
     angle = select(weighted, "angle").iloc[0]
 
     def judge(reading: tuple[np.ndarray, np.ndarray, int]) -> Checks:
@@ -155,14 +155,14 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         compare = at_most if sign < 0 else at_least
         yield every_draw(
             "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
-            np.abs((measured - predicted) / allowed).max(axis=1),
+            np.abs((measured - predicted) / padded_tolerance).max(axis=1),
             at_most=1.0,
             because="exact standard errors, the recursion's finite steps, and the drift left out",
             predicted=0.0,
         )
         yield every_draw(
             "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
-            np.abs(apart - moved),
+            np.abs(outside_changes - moved),
             at_most=1e-9,
             because="rounding over all steps",
             predicted=0.0,
@@ -174,17 +174,17 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
             because="rows align" if sign < 0 else "rows part",
         )
 
-    still, printed = np.zeros(len(apart)), padded(exact)
+    no_change, printed = np.zeros(len(outside_changes)), pad_rows(exact)
     return Finding(
         judge,
-        (printed, still, -1),
+        (printed, no_change, -1),
         rivals={
-            "$D$ replaced by its quadratic mean": (padded(equal), still, -1),
-            r"half the time, $(\eta\delta)^2 t / 2$": (padded(half), still, -1),
-            "noise that acts on the start alone, not on what it has added": (padded(straight), still, -1),
+            "$D$ replaced by its quadratic mean": (pad_rows(equal), no_change, -1),
+            r"half the time, $(\eta\delta)^2 t / 2$": (pad_rows(half), no_change, -1),
+            "noise that acts on the start alone, not on what it has added": (pad_rows(straight), no_change, -1),
             "noise that moves what is outside the span of the data as well": (printed, np.concatenate(everywhere), -1),
-            "rows that turn away from $a$": (printed, still, 1),
+            "rows that turn away from $a$": (printed, no_change, 1),
         },
-        facts={"angle": float(-angle["value"]), "outside": float(apart.max()), "steps": bias},
+        facts={"angle": float(-angle["value"]), "outside": float(outside_changes.max()), "steps": bias},
         scaled=lambda reading, factor: (reading[0] * factor, *reading[1:]),
     )

@@ -41,11 +41,11 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     axes[0].axhline(np.sqrt(gamma + np.hypot(gamma, size)), color=COLOURS["black"], ls=DASHES, lw=1.0, zorder=3)
     axes[1].axhline(np.sqrt(np.sqrt(inputs) * size), color=COLOURS["grey"], ls=DASHES, lw=1.2, zorder=3)
     axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
-    more = [
+    dashes = [
         line("Corollary 3.1", "black", DASHES, 1.0),
         line(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),
     ]
-    legend_below(figure, [*index_handles(inputs), *more])
+    legend_below(figure, [*index_handles(inputs), *dashes])
     return Drawn(figure, alt="Without noise four singular values stay level; with noise they fall on straight lines.")
 
 
@@ -65,12 +65,12 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
             rows, even = rows[rows["time"] > 0], even[even["time"] > 0]
             indices = sorted(rows["index"].unique())
             for index, colour in zip(indices, sequence(len(indices)), strict=True):
-                one = rows[rows["index"] == index]
+                entry = rows[rows["index"] == index]
                 # keeps the bar on a logarithmic axis
-                low = np.minimum(1.96 * one["error"], 0.9 * one["value"].clip(lower=1e-12))
-                bars = [low, 1.96 * one["error"]]
-                axis.errorbar(one["time"], one["value"], bars, fmt="o", ms=3, lw=0.8, color=colour)
-                axis.plot(one["time"], one["predicted"], color=colour, lw=1.2)
+                low = np.minimum(1.96 * entry["error"], 0.9 * entry["value"].clip(lower=1e-12))
+                bars = [low, 1.96 * entry["error"]]
+                axis.errorbar(entry["time"], entry["value"], bars, fmt="o", ms=3, lw=0.8, color=colour)
+                axis.plot(entry["time"], entry["predicted"], color=colour, lw=1.2)
             flat = even[even["index"] == even["index"].min()]
             axis.plot(flat["time"], flat["value"], "--", color=COLOURS["black"], lw=1.0)
             axis.set(yscale="log")

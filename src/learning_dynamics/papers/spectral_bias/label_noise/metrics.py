@@ -27,10 +27,10 @@ def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
     series = trajectory.series
-    measured = spectra_and_loss(series["W1"], series["W2"], X, Y)
+    quantities = spectra_and_loss(series["W1"], series["W2"], X, Y)
     norms = np.linalg.norm(np.linalg.pinv(X) @ Y, axis=(-2, -1))
-    measured["beta_norm"] = np.broadcast_to(norms, measured["loss"].shape)
-    table = rows(measured, {"seed": np.arange(trajectory.members), "time": trajectory.time})
+    quantities["beta_norm"] = np.broadcast_to(norms, quantities["loss"].shape)
+    table = rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
     return joined(label_noise_descent.columns, table)
 
 
@@ -64,21 +64,21 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
         series = {name: values[member] for name, values in trajectory.series.items()}
         weights = np.linalg.svd(X[member], compute_uv=False)
         start = series["rows_mean"][0]
-        even = np.full(samples, np.sqrt(np.mean(weights**2)))
+        equal_weights = np.full(samples, np.sqrt(np.mean(weights**2)))
         exact = {"output_square": theory.output_second_moment, "row_growth": theory.row_growth}
         errors = theory.deviations(weights, start, time) / np.sqrt(settings["paths"])
-        found = {
+        estimates = {
             "output_square": (series["output_mean"], errors[:, -1]),
             "row_growth": (series["rows_mean"] - start, errors[:, :-1]),
         }
         axes = {"time": time}
-        for quantity, (mean, error) in found.items():
+        for quantity, (mean, error) in estimates.items():
             table = rows({quantity: (mean, exact[quantity](weights, start, time))}, axes)
             tables.append(table.assign(seed=member, error=error.ravel()))
-            equal = rows({f"{quantity}_isotropic": exact[quantity](even, start, time)}, axes)
-            tables.append(equal.assign(seed=member, error=0.0))
+            isotropic = rows({f"{quantity}_isotropic": exact[quantity](equal_weights, start, time)}, axes)
+            tables.append(isotropic.assign(seed=member, error=0.0))
         steps = [settings["every"] * point for point in range(len(time))]
         euler = np.array([theory.euler_output_second_moment(weights, start, size, count) for count in steps])
         tables.append(rows({"euler": euler, "outside": series["outside"]}, axes).assign(seed=member, error=0.0))
-    whole = [table.assign(samples=samples, inputs=inputs) for table in tables]
-    return joined(label_noise_ensemble.columns, *whole)
+    complete = [table.assign(samples=samples, inputs=inputs) for table in tables]
+    return joined(label_noise_ensemble.columns, *complete)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# errors and gradients are formed in place of one another; a batch of noise this long is drawn at once
+# steps whose noise is drawn at once; part of what fixes the random draws, so not a setting
 NOISE_STEPS = 256
 
 

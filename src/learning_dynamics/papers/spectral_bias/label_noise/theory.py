@@ -1,4 +1,4 @@
-"""What appendix D's passage from label-noise descent to a stochastic differential equation predicts of moments."""
+"""Moments of label-noise descent by the stochastic differential equation of appendix D."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def output_second_moment(weights: np.ndarray, start: np.ndarray, time: np.ndarra
 
 
 def row_growth(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """u_j - u_j(0) of the same process, D_j^2 sum_i D_i^2 u_i(0) (cosh(k t) - 1) / k^2, shape (times, samples)."""
+    """u_j - u_j(0) of the process in `output_second_moment`, shape (times, samples).
+
+    D_j^2 sum_i D_i^2 u_i(0) (cosh(k t) - 1) / k^2.
+    """
     rate = np.sqrt(np.sum(weights**4))
     return weights**2 * np.sum(weights**2 * start) * ((np.cosh(rate * time) - 1) / rate**2)[:, None]
 
@@ -42,17 +45,17 @@ def deviations(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.n
     generator = csr_array((size**4, size**4))
     for number, weight in enumerate(weights):
         swap = csr_array(([weight, weight], ([number, size - 1], [size - 1, number])), shape=(size, size))
-        places = [kron(kron(eye_array(size**place), swap), eye_array(size ** (3 - place))) for place in range(4)]
-        generator += sum(places[one] @ places[other] for one in range(4) for other in range(one))
-    first = np.diag([*start, 0.0]).ravel()
-    squares = np.stack([expm_multiply(at * generator, np.kron(first, first)) for at in time])
+        swaps = [kron(kron(eye_array(size**place), swap), eye_array(size ** (3 - place))) for place in range(4)]
+        generator += sum(swaps[i] @ swaps[j] for i in range(4) for j in range(i))
+    start_matrix = np.diag([*start, 0.0]).ravel()
+    squares = np.stack([expm_multiply(t * generator, np.kron(start_matrix, start_matrix)) for t in time])
     diagonal = np.arange(size) * (size**3 + size**2 + size + 1)
     means = np.hstack([start + row_growth(weights, start, time), output_second_moment(weights, start, time)[:, None]])
     return np.sqrt(np.maximum(squares[:, diagonal] - means**2, 0.0))
 
 
 def euler_output_second_moment(weights: np.ndarray, start: np.ndarray, step: float, steps: int) -> float:
-    """E|a|^2 after steps of the same recursion taken one by one, without its drift."""
+    """E|a|^2 after `steps` steps of the descent's recursion, without its drift."""
     squares, u, v = weights**2, start.copy(), 0.0
     for _ in range(steps):
         u, v = u + step * squares * v, v + step * float(np.sum(squares * u))

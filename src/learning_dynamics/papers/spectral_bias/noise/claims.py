@@ -15,7 +15,7 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
     dimensions_of,
     errors_of,
     increase,
-    listed,
+    number_ranges,
     power_name,
     rates_of,
     rises,
@@ -72,8 +72,8 @@ def noise_low_rank(
             yield as_derived(rates, "exponent", 1, inputs)
 
     several = [inputs for inputs in dimensions_of(rates) if inputs > 1]
-    second = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
-    last = max(inputs for inputs, rate in second.items() if rate < 0)
+    second_rates = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
+    last_decaying = max(inputs for inputs, rate in second_rates.items() if rate < 0)
     right = {
         "second decays": decaying,
         "second grows": growing,
@@ -95,15 +95,15 @@ def noise_low_rank(
         },
         reason="the paper's pictures are of two dimensions, and of three paths",
         facts={
-            "last": last,
-            "next": last + 1,
-            "below": second[last],
-            "above": second[last + 1],
-            "decay": listed(lows),
-            "grow": listed(highs),
-            "open": listed([inputs for inputs in several if inputs not in (*lows, *highs)]),
-            "judged": listed([*decaying, *growing]),
-            "between": listed([inputs for inputs in several if inputs not in (*decaying, *growing)]),
+            "last": last_decaying,
+            "next": last_decaying + 1,
+            "below": second_rates[last_decaying],
+            "above": second_rates[last_decaying + 1],
+            "decay": number_ranges(lows),
+            "grow": number_ranges(highs),
+            "open": number_ranges([inputs for inputs in several if inputs not in (*lows, *highs)]),
+            "judged": number_ranges([*decaying, *growing]),
+            "between": number_ranges([inputs for inputs in several if inputs not in (*decaying, *growing)]),
             "end": end,
             "grown": grown.value,
         },
@@ -127,17 +127,17 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
     intervals at most {error:.3f}. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$,
     $\lambda_1 = 1/4$ for $d = 4$.
     """
-    found = [rates_of(table) for table in exponents]
-    dimensions = [(rates, inputs) for rates in found for inputs in dimensions_of(rates) if inputs > 1]
+    all_rates = [rates_of(table) for table in exponents]
+    dimensions = [(rates, inputs) for rates in all_rates for inputs in dimensions_of(rates) if inputs > 1]
     exact = {inputs: theory.lyapunov_exponents(inputs) for _, inputs in dimensions}
-    measured = [errors_of(rates, inputs) for rates, inputs in dimensions]
-    values, allowed = (np.concatenate(parts) for parts in zip(*measured, strict=True))
+    estimates = [errors_of(rates, inputs) for rates, inputs in dimensions]
+    values, tolerances = (np.concatenate(parts) for parts in zip(*estimates, strict=True))
 
     def judge(predicted: Mapping[int, np.ndarray]) -> Checks:
-        wanted = np.concatenate([predicted[inputs] for _, inputs in dimensions])
+        expected = np.concatenate([predicted[inputs] for _, inputs in dimensions])
         yield every_draw(
             "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
-            np.abs(values - wanted) / allowed,
+            np.abs(values - expected) / tolerances,
             at_most=1.0,
             because="four standard errors, and the scheme's next order",
             predicted=0.0,
@@ -160,17 +160,17 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
         judge,
         exact,
         rivals={
-            "rates that are evenly spaced between the first and the last": {one: evenly(one) for one in exact},
-            "the limit of many dimensions": {one: in_many(one) for one in exact},
+            "rates that are evenly spaced between the first and the last": {inputs: evenly(inputs) for inputs in exact},
+            "the limit of many dimensions": {inputs: in_many(inputs) for inputs in exact},
             "rates larger by a tenth": scaled(exact, 1.1),
             "the drift left out, as if all added up to zero": {
-                one: rates + one / (one + 1) for one, rates in exact.items()
+                inputs: rates + inputs / (inputs + 1) for inputs, rates in exact.items()
             },
         },
         scaled=scaled,
         facts={
             "count": len(values),
-            "dimensions": listed(list(exact)),
+            "dimensions": number_ranges(list(exact)),
             "error": float(
                 max(
                     rates["exponent", index, inputs][0].uncertainty
@@ -198,37 +198,37 @@ def quarter_grows(many: Table) -> Finding:
     """
     rates = rates_of(many)
     inputs = max(dimensions_of(rates))
-    tried = (10, 20, 40, 160, 640)
-    exact = {number: theory.lyapunov_exponents(number) for number in {*tried, inputs}}
-    grown = {number: int((found[:number] > 0).sum()) for number, found in exact.items()}
-    last = tried[-1]
-    before = tried[-2]
+    dimensions = (10, 20, 40, 160, 640)
+    exact = {number: theory.lyapunov_exponents(number) for number in {*dimensions, inputs}}
+    counts = {number: int((spectrum[:number] > 0).sum()) for number, spectrum in exact.items()}
+    largest = dimensions[-1]
+    second_largest = dimensions[-2]
     # the correction to the first is of relative order 1 / sqrt(d), and the next of order 1 / d
-    slope = 2 * exact[last][0] / np.sqrt(last) - exact[before][0] / np.sqrt(before)
+    slope = 2 * exact[largest][0] / np.sqrt(largest) - exact[second_largest][0] / np.sqrt(second_largest)
 
     def judge(reading: tuple[float, float]) -> Checks:
-        share, first = reading
-        count = grown[inputs] if share == 0.25 else round(share * inputs)
+        share, first_rate = reading
+        count = counts[inputs] if share == 0.25 else round(share * inputs)
         signs = {index: 1 if index <= count else -1 for index in range(1, inputs + 1)}
-        beside = (grown[inputs], grown[inputs] + 1)
+        crossing = (counts[inputs], counts[inputs] + 1)
         yield equal(
-            f"share of the singular values that grow in {last} dimensions, by the exact rates",
-            grown[last] / last,
+            f"share of the singular values that grow in {largest} dimensions, by the exact rates",
+            counts[largest] / largest,
             share,
-            tolerance=2 / last,
+            tolerance=2 / largest,
             resolution=0.05,
             because="a whole number of them, and the next order, of one more",
         )
         yield equal(
             r"$\lambda_1 / \sqrt{d}$, extrapolated",
             float(slope),
-            first,
-            tolerance=2 / before,
+            first_rate,
+            tolerance=2 / second_largest,
             resolution=0.05,
             because="terms of the order of one over the smaller dimension",
         )
         for index, sign in signs.items():
-            if index not in beside:
+            if index not in crossing:
                 yield sign_of(rates, "exponent", index, inputs, sign)
 
     limit = float(gamma(0.75) / gamma(0.25))
@@ -243,9 +243,9 @@ def quarter_grows(many: Table) -> Finding:
         },
         scaled=lambda reading, factor: (reading[0], reading[1] * factor),
         facts={
-            "course": ", ".join(f"{grown[number] / number:.1%} in {number} dimensions" for number in tried),
+            "course": ", ".join(f"{counts[number] / number:.1%} in {number} dimensions" for number in dimensions),
             "inputs": inputs,
-            "growing": grown[inputs],
+            "growing": counts[inputs],
         },
     )
 
@@ -259,7 +259,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$, which the errors of the means would hide.) What a typical
     path does is another matter (the claims on Figure 3a and on (c)).
     """
-    found: dict[str, tuple[Estimate, float, float]] = {}
+    estimates: dict[str, tuple[Estimate, float, float]] = {}
     for name, table in (("plane", plane), ("five", five)):
         settings = settings_of(table)
         root = float(np.sqrt(settings["inputs"]))
@@ -271,7 +271,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
         slack = (errors / 1.96 - 1) * (hidden.uncertainty + root * output.uncertainty) + bias
         half = hidden.uncertainty + root * output.uncertainty
         value = hidden.value + root * output.value
-        found[name] = (Estimate(value, value - half, value + half, hidden.draws, "mean (normal)"), root, slack)
+        estimates[name] = (Estimate(value, value - half, value + half, hidden.draws, "mean (normal)"), root, slack)
 
     def judge(growth: tuple[float, float]) -> Checks:
         factor, power = growth
@@ -284,7 +284,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
                 resolution=0.25 * estimate.value,
                 because="standard errors, and the scheme's bias",
             )
-            for estimate, root, slack in found.values()
+            for estimate, root, slack in estimates.values()
         ]
         yield from checks
 
@@ -320,7 +320,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     _, highs = signs_of(rates, 1)
     dimensions = [inputs for inputs in dimensions_of(rates) if inputs >= 5]
     early, late = between
-    first = settings_of(five)["inputs"]
+    dimension = settings_of(five)["inputs"]
     grown = {
         quantity: increase(five, quantity, early, late)
         for quantity in sorted(name for name in five["quantity"].unique() if "_power_" in name)
@@ -331,12 +331,12 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
         signs = [sign_of(rates, "exponent", 1, inputs, 1) for inputs in dimensions]
         growing = [
             at_least(
-                f"growth of the mean of {power_name(quantity)} from time {early:g} to {late:g}, d = {first}",
-                found,
+                f"growth of the mean of {power_name(quantity)} from time {early:g} to {late:g}, d = {dimension}",
+                estimate,
                 0.0,
                 because="growing",
             )
-            for quantity, found in grown.items()
+            for quantity, estimate in grown.items()
         ]
         yield from checks
         yield from signs
@@ -350,7 +350,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
             "no growth, as in the plane": -theory.lyapunov_exponents(dimensions[0])[0],
             "rates larger by a tenth": 0.1,
         },
-        facts={"positive": listed(highs), "gap": float(1 - 2 * 5.0 / (root + 1) ** 2)},
+        facts={"positive": number_ranges(highs), "gap": float(1 - 2 * 5.0 / (root + 1) ** 2)},
         scaled=lambda change, factor: change + (factor - 1) * theory.lyapunov_exponents(dimensions[0])[0],
     )
 
@@ -415,20 +415,20 @@ def proposition_4_1_c(
     exact = {inputs: float(theory.mean_commutator(inputs, np.array([at]))[0]) for inputs in spaces}
 
     def of_length(inputs: int, factor: float) -> Check:
-        found, step = lengths[inputs], settings_of(spaces[inputs])["integration"]["step"]
+        estimate, step = lengths[inputs], settings_of(spaces[inputs])["integration"]["step"]
         # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
         lag = inputs * step * at / 2 * exact[inputs]
         return equal(
             f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",
-            found,
+            estimate,
             factor * exact[inputs],
-            tolerance=(errors / 1.96 - 1) * found.uncertainty + lag,
+            tolerance=(errors / 1.96 - 1) * estimate.uncertainty + lag,
             resolution=0.25 * exact[inputs],
             because="standard errors, and the scheme's bias",
         )
 
     def judge(reading: tuple[float, str, list[int], float]) -> Checks:
-        predicted, second, rising, length = reading
+        predicted, square_trend, rising, length = reading
         slack = (errors / 1.96 - 1) * mean.uncertainty + bias + limit * float(np.exp(-latest))
         yield equal(
             f"mean of $|e|$ at time {latest:g}, d = 2",
@@ -441,7 +441,7 @@ def proposition_4_1_c(
         yield equal(
             f"mean of $e^2$ at time {early:g}, d = 2",
             square,
-            exact_square if second == "grows" else 0.0,
+            exact_square if square_trend == "grows" else 0.0,
             tolerance=(errors / 1.96 - 1) * square.uncertainty + 4 * bias * exact_square,
             resolution=0.5 * exact_square,
             because="standard errors, and the scheme's bias",
@@ -483,10 +483,10 @@ def proposition_4_1_c(
             "lengths": ", ".join(
                 f"{lengths[inputs].value:.3f} for d = {inputs}, where {exact[inputs]:.3f} is exact" for inputs in spaces
             ),
-            "falling": listed(lows),
-            "rising": listed(highs),
-            "open": listed([inputs for inputs in several if inputs not in (*lows, *highs)]),
-            "judged": listed([2, *growing]),
-            "between": listed([inputs for inputs in several if inputs not in (2, *growing)]),
+            "falling": number_ranges(lows),
+            "rising": number_ranges(highs),
+            "open": number_ranges([inputs for inputs in several if inputs not in (*lows, *highs)]),
+            "judged": number_ranges([2, *growing]),
+            "between": number_ranges([inputs for inputs in several if inputs not in (2, *growing)]),
         },
     )

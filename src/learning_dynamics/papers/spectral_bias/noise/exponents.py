@@ -53,7 +53,7 @@ def _follow(weights, step, burn, every, noise, sums):
     size = inputs + 1
     M = np.zeros((size, size))
     drift, boost = np.empty(size), np.empty(inputs)
-    along, moved = np.empty(size), np.empty(size)
+    along, change = np.empty(size), np.empty(size)
     # sums and differences of coordinates: for d = 1 the directions that the process keeps, else as good as any
     for row in range(size):
         M[row, row] = 1.0
@@ -83,12 +83,12 @@ def _follow(weights, step, burn, every, noise, sums):
                 along[column] += boost[row] * M[row, column]
         for column in range(size):
             along[column] /= length
-            last = M[inputs, column] * drift[inputs]
-            moved[column] = (stretch * along[column] + tilt * last) / length
-            M[inputs, column] = (last + stretch * last + tilt * along[column]) * drift[inputs]
+            output = M[inputs, column] * drift[inputs]
+            change[column] = (stretch * along[column] + tilt * output) / length
+            M[inputs, column] = (output + stretch * output + tilt * along[column]) * drift[inputs]
         for row in range(inputs):
             for column in range(size):
-                M[row, column] = (M[row, column] + moved[column] * boost[row]) * drift[row]
+                M[row, column] = (M[row, column] + change[column] * boost[row]) * drift[row]
         if (count + 1) % every == 0:
             _orthonormalise(M, sums)
             if (count + 1) // every == burn:

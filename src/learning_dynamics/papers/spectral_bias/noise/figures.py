@@ -33,15 +33,15 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
     for seed, colour in zip(seeds, PATHS, strict=False):
         for index, style in ((1, "-"), (2, "--")):
             curve(axis, select(paths, "sigma", seed=seed, index=index), colour, style, lw=1.2)
-    second = float(select(exponents, "exponent", index=2, inputs=2)["predicted"].iloc[0])
+    second_rate = float(select(exponents, "exponent", index=2, inputs=2)["predicted"].iloc[0])
     axis.axhline(1.0, color=COLOURS["black"], lw=1.0, zorder=0)
-    axis.plot([0, end], [1.0, np.exp(second * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
+    axis.plot([0, end], [1.0, np.exp(second_rate * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
     axis.set(yscale="log", xlabel="time $t$", ylabel="singular values of $W$", xlim=(0, end))
     handles = [line(f"run {seed + 1}", colour) for seed, colour in zip(seeds, PATHS, strict=False)]
     handles += [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
     figure.legend(handles=handles, loc="outside right center")
-    last = select(paths, "sigma", index=1, time=end)["value"]
-    facts = {"second": second, "fallen": int((last < 1).sum()), "count": len(last)}
+    final_values = select(paths, "sigma", index=1, time=end)["value"]
+    facts = {"second": second_rate, "fallen": int((final_values < 1).sum()), "count": len(final_values)}
     return Drawn(figure, facts, alt="Solid lines wander about one; dashed lines fall.")
 
 
@@ -88,9 +88,9 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         for quantity, colour in (("hidden_norm", "blue"), ("output_norm", "orange")):
             rows = select(table, quantity, statistic="mean")
             rows = rows[rows["time"] > 0]
-            _with_interval(moments, rows[rows["heaviest"] <= reliable], colour, marker)
+            _draw_with_interval(moments, rows[rows["heaviest"] <= reliable], colour, marker)
             curve(moments, rows, "black", "--", "predicted", lw=0.9, zorder=0)
-    _mean_and_median(entry, plane, "commutator", reliable)
+    _draw_mean_and_median(entry, plane, "commutator", reliable)
     limit = theory.commutator_mean_limit()
     entry.axhline(limit, color=COLOURS["vermilion"], ls="--", lw=1.0)
     median = select(plane, "commutator", statistic="quantile 0.5")
@@ -98,9 +98,9 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
     late = np.array([anchor["time"], median["time"].max()])
     entry.plot(late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])), "--", color=COLOURS["black"], lw=1.0)
-    _mean_and_median(angle, plane, "relative_commutator", reliable)
+    _draw_mean_and_median(angle, plane, "relative_commutator", reliable)
     rows = select(plane, "determinant", statistic="mean")
-    _with_interval(angle, rows[rows["heaviest"] <= reliable], "green", "s")
+    _draw_with_interval(angle, rows[rows["heaviest"] <= reliable], "green", "s")
     angle.axhline(1.0, color=COLOURS["green"], lw=1.0, zorder=0)
     curve(angle, select(plane, "determinant", statistic="quantile 0.5"), "green", ":", lw=1.4)
     names = sorted(name for name in five["quantity"].unique() if name.startswith("hidden_power_"))
@@ -114,7 +114,7 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
         rows = select(table, "commutator_length", statistic="mean").iloc[1:]
         times = np.linspace(0.05, five["time"].max(), 80)
-        _with_interval(lengths, rows[(rows["heaviest"] <= reliable) & (rows["time"] <= times[-1])], tint, "o")
+        _draw_with_interval(lengths, rows[(rows["heaviest"] <= reliable) & (rows["time"] <= times[-1])], tint, "o")
         exact = theory.mean_commutator(inputs, times)
         lengths.plot(times, exact, "--", color=COLOURS["black"], lw=0.9, zorder=0)
         lengths.annotate(f"$d = {inputs}$", (times[-1], exact[-1]), (3, 0), textcoords="offset points", va="center",
@@ -167,50 +167,56 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
     only where dots lie below zero. Diamonds, at $d$ = {weights} and in the same colours: noise of unequal weights. (c)
     The smallest of all $d + 1$ rates, divided by $d$.
     """
-    figure, (all_, pairs, last) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
+    figure, (singular_axis, pairs, smallest_axis) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
     dimensions = sorted(exponents["inputs"].unique())
-    most = max(dimensions)
+    largest = max(dimensions)
     rates = select(exponents, "exponent")
-    for index, colour in zip(range(1, most + 1), sequence(most), strict=True):
+    for index, colour in zip(range(1, largest + 1), sequence(largest), strict=True):
         rows = rates[(rates["index"] == index) & (rates["inputs"] >= index)]
-        _bars(all_, rows["inputs"], rows, colour)
-        all_.plot(rows["inputs"], rows["predicted"], color=colour, lw=0.9, zorder=0)
+        _draw_bars(singular_axis, rows["inputs"], rows, colour)
+        singular_axis.plot(rows["inputs"], rows["predicted"], color=colour, lw=0.9, zorder=0)
     several = [inputs for inputs in dimensions if inputs > 1]
-    for quantity, named in (("commutator", "vermilion"), ("angle", "blue")):
+    for quantity, colour_name in (("commutator", "vermilion"), ("angle", "blue")):
         rows = select(exponents, quantity, inputs=several)
-        _bars(pairs, rows["inputs"], rows, COLOURS[named])
-        pairs.plot(rows["inputs"], rows["predicted"], color=COLOURS[named], lw=0.9, zorder=0)
-        one = select(weighted, quantity)
+        _draw_bars(pairs, rows["inputs"], rows, COLOURS[colour_name])
+        pairs.plot(rows["inputs"], rows["predicted"], color=COLOURS[colour_name], lw=0.9, zorder=0)
+        weighted_rate = select(weighted, quantity)
         size = int(select(weighted, "exponent")["index"].max()) - 1
-        pairs.plot([size], one["value"], "D", ms=5, color=COLOURS[named], mfc="none")
+        pairs.plot([size], weighted_rate["value"], "D", ms=5, color=COLOURS[colour_name], mfc="none")
     smallest = rates[rates["index"] == rates["inputs"] + 1]
     shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}
-    _bars(last, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
-    last.plot(smallest["inputs"], smallest["predicted"] / smallest["inputs"], color=COLOURS["black"], lw=1.0, zorder=0)
+    _draw_bars(smallest_axis, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
+    smallest_axis.plot(
+        smallest["inputs"], smallest["predicted"] / smallest["inputs"], color=COLOURS["black"], lw=1.0, zorder=0
+    )
     titles = ("(a) singular values of $W$", "(b) commutator and angle", "(c) smallest")
-    for axis, title in zip((all_, pairs, last), titles, strict=True):
+    for axis, title in zip((singular_axis, pairs, smallest_axis), titles, strict=True):
         axis.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
         axis.set(xlabel="dimension $d$", title=title, xticks=dimensions[:: max(1, len(dimensions) // 5)])
-    last.set_ylim(None, -0.4)
-    all_.set_ylabel("growth rate")
+    smallest_axis.set_ylim(None, -0.4)
+    singular_axis.set_ylabel("growth rate")
     pairs.set_ylabel("growth rate")
-    last.set_ylabel("growth rate, over $d$")
-    shades = sequence(most)
+    smallest_axis.set_ylabel("growth rate, over $d$")
+    shades = sequence(largest)
     handles = [
         line(r"$\lambda_1$", shades[0]),
-        line(rf"$\lambda_{{{most}}}$", shades[-1]),
+        line(rf"$\lambda_{{{largest}}}$", shades[-1]),
         marks("commutator", "vermilion", "."),
         marks("angle", "blue", "."),
         marks("unequal weights", "black", "D", hollow=True),
         marks("smallest", "green", "."),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=6)
-    second = rates[(rates["index"] == 2) & (rates["inputs"] > 1)]
+    second_rates = rates[(rates["index"] == 2) & (rates["inputs"] > 1)]
 
-    def listed(rows: pd.DataFrame) -> str:
+    def list_dimensions(rows: pd.DataFrame) -> str:
         return ", ".join(str(inputs) for inputs in rows["inputs"]) or "none"
 
-    facts = {"decay": listed(second[second["upper"] < 0]), "grow": listed(second[second["lower"] > 0]), "weights": size}
+    facts = {
+        "decay": list_dimensions(second_rates[second_rates["upper"] < 0]),
+        "grow": list_dimensions(second_rates[second_rates["lower"] > 0]),
+        "weights": size,
+    }
     return Drawn(
         figure, facts, alt="Rates rise with the dimension; the second crosses zero; the angle's stays below it."
     )
@@ -229,55 +235,55 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     for inputs, colour in colours.items():
         exact = theory.lyapunov_exponents(inputs)[:-1]
         rates.plot((np.arange(inputs) + 0.5) / inputs, exact, color=colour, lw=1.0, label=f"$d = {inputs}$")
-    measured = []
+    measured_dimensions = []
     for table in exponents:
         inputs = int(table["inputs"].max())
         rows = select(table, "exponent", inputs=inputs)
         rows = rows[rows["index"] <= inputs]
-        _bars(rates, (rows["index"] - 0.5) / inputs, rows, colours.get(inputs, COLOURS["vermilion"]))
-        measured.append(inputs)
+        _draw_bars(rates, (rows["index"] - 0.5) / inputs, rows, colours.get(inputs, COLOURS["vermilion"]))
+        measured_dimensions.append(inputs)
     places = np.linspace(0.005, 1.0, 400)
     rates.plot(places, theory.spectrum_limit(places), "--", color=COLOURS["black"], lw=1.0)
     rates.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
     rates.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
     rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="share $q = (i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)")
     rates.legend(loc="upper right")
-    many = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
-    found = [theory.lyapunov_exponents(int(inputs)) for inputs in many]
-    growing = [np.mean(exact[:-1] > 0) for exact in found]
-    first = [exact[0] / np.sqrt(inputs) for exact, inputs in zip(found, many, strict=True)]
-    shares.plot(many, growing, ".", color=COLOURS["blue"], label="share that grows")
-    shares.plot(many, first, ".", color=COLOURS["orange"], label=r"$\lambda_1/\sqrt{d}$")
-    for limit, named in ((0.25, "blue"), (float(gamma(0.75) / gamma(0.25)), "orange")):
-        shares.axhline(limit, color=COLOURS[named], lw=1.0, ls="--", zorder=0)
+    grid = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
+    spectra = [theory.lyapunov_exponents(int(inputs)) for inputs in grid]
+    growing = [np.mean(exact[:-1] > 0) for exact in spectra]
+    largest_rates = [exact[0] / np.sqrt(inputs) for exact, inputs in zip(spectra, grid, strict=True)]
+    shares.plot(grid, growing, ".", color=COLOURS["blue"], label="share that grows")
+    shares.plot(grid, largest_rates, ".", color=COLOURS["orange"], label=r"$\lambda_1/\sqrt{d}$")
+    for limit, colour_name in ((0.25, "blue"), (float(gamma(0.75) / gamma(0.25)), "orange")):
+        shares.axhline(limit, color=COLOURS[colour_name], lw=1.0, ls="--", zorder=0)
     shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel="share, rate", title="(b)")
     shares.legend(loc="lower right")
     return Drawn(
         figure,
-        {"measured": " and ".join(map(str, measured))},
+        {"measured": " and ".join(map(str, measured_dimensions))},
         alt="Lines that approach one falling curve, which crosses zero at a quarter; dots on the lines.",
     )
 
 
-def _bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: object) -> None:
+def _draw_bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: object) -> None:
     low, high = rows["value"] - rows["lower"], rows["upper"] - rows["value"]
     axis.errorbar(x, rows["value"], yerr=[low, high], fmt="o", ms=2.5, lw=1.0, color=colour)
 
 
-def _with_interval(axis: Axes, rows: pd.DataFrame, colour: str | tuple, marker: str) -> None:
+def _draw_with_interval(axis: Axes, rows: pd.DataFrame, colour: str | tuple, marker: str) -> None:
     """Draw a statistic with its confidence interval as error bars."""
     low = np.minimum(rows["value"] - rows["lower"], 0.95 * rows["value"])  # keeps the bar on a logarithmic axis
     high = rows["upper"] - rows["value"]
-    drawn = COLOURS[colour] if isinstance(colour, str) and colour in COLOURS else colour
-    axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=drawn)
+    rgb = COLOURS[colour] if isinstance(colour, str) and colour in COLOURS else colour
+    axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=rgb)
 
 
-def _mean_and_median(axis: Axes, table: Table, quantity: Quantity, reliable: float) -> None:
+def _draw_mean_and_median(axis: Axes, table: Table, quantity: Quantity, reliable: float) -> None:
     """Draw mean (with its interval, while it is one), median, and the band that holds 80 % of the paths."""
     median, low, high = (
         select(table, quantity, statistic=f"quantile {part}").iloc[1:] for part in ("0.5", "0.1", "0.9")
     )
     axis.fill_between(median["time"], low["value"], high["value"], color=COLOURS["sky"], alpha=0.3, lw=0)
     rows = select(table, quantity, statistic="mean").iloc[1:]
-    _with_interval(axis, rows[rows["heaviest"] <= reliable], "vermilion", "o")
+    _draw_with_interval(axis, rows[rows["heaviest"] <= reliable], "vermilion", "o")
     curve(axis, median, "blue")

@@ -60,22 +60,22 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
         "commutator_squared": theory.commutator_second_moment(inputs, trajectory.time),
         "commutator_length": theory.mean_commutator(inputs, trajectory.time),
     }
-    found: list[tuple] = []
+    records: list[tuple] = []
     for point, time in enumerate(trajectory.time):
         paths = {name: series[:, point].astype(float) for name, series in trajectory.series.items()}
         for quantity, values in (paths | _powers(paths, inputs, powers)).items():
-            few = max(1, len(values) // 1000)
+            thousandth = max(1, len(values) // 1000)
             ordered = np.sort(np.abs(values))
             total = ordered.sum()
-            heaviest = ordered[-few:].sum() / total if total else np.nan
+            heaviest = ordered[-thousandth:].sum() / total if total else np.nan
             predicted = exact[quantity][point] if quantity in exact else np.nan
-            found.append((time, quantity, "mean", *mean_interval(values), predicted, len(values), heaviest))
+            records.append((time, quantity, "mean", *mean_interval(values), predicted, len(values), heaviest))
             for part, interval in zip(quantiles, quantile_intervals(values, quantiles), strict=True):
-                found.append((time, quantity, f"quantile {part:g}", *interval, np.nan, len(values), np.nan))
+                records.append((time, quantity, f"quantile {part:g}", *interval, np.nan, len(values), np.nan))
             if quantity.startswith("sigma"):
-                above = share(int((values > 1).sum()), len(values))
-                found.append((time, quantity, "share above 1", *_ends(above), np.nan, len(values), np.nan))
-    return pd.DataFrame(found, columns=[column.name for column in noise_process.columns])
+                share_above = share(int((values > 1).sum()), len(values))
+                records.append((time, quantity, "share above 1", *_interval(share_above), np.nan, len(values), np.nan))
+    return pd.DataFrame(records, columns=[column.name for column in noise_process.columns])
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)
@@ -92,12 +92,12 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
         Determinant of W.
     """
     W, a = trajectory.series["W1"], trajectory.series["W2"]
-    measured = {
+    quantities = {
         "sigma": singular_values(W),
         "commutator_norm": commutator_norms(W, a),
         "determinant": np.linalg.det(W),
     }
-    table = rows(measured, {"seed": np.arange(len(W)), "time": trajectory.time})
+    table = rows(quantities, {"seed": np.arange(len(W)), "time": trajectory.time})
     return joined(noise_paths.columns, table)
 
 
@@ -122,11 +122,11 @@ def noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
     scheme
         Largest difference of a rate between the two steps, the error that extrapolation to step zero takes away.
     """
-    found = []
+    records = []
     for inputs in trajectory.constants["dimensions"]:
         for quantity, index, estimate, predicted in _rates(trajectory.series[f"growth_{inputs}"], int(inputs)):
-            found.append((int(inputs), quantity, index, *_ends(estimate), predicted, estimate.draws))
-    return pd.DataFrame(found, columns=[column.name for column in noise_exponents.columns])
+            records.append((int(inputs), quantity, index, *_interval(estimate), predicted, estimate.draws))
+    return pd.DataFrame(records, columns=[column.name for column in noise_exponents.columns])
 
 
 @columns(QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
@@ -143,12 +143,12 @@ def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
         Growth rate of all directions together; predicted minus the sum of the squared weights.
     """
     weights = trajectory.settings["weights"]
-    found = [
-        (quantity, index, *_ends(estimate), -float(np.sum(np.square(weights))) if quantity == "total" else np.nan,
+    records = [
+        (quantity, index, *_interval(estimate), -float(np.sum(np.square(weights))) if quantity == "total" else np.nan,
          estimate.draws)
         for quantity, index, estimate, _ in _rates(trajectory.series["growth"], len(weights))
     ]  # fmt: skip
-    return pd.DataFrame(found, columns=[column.name for column in weighted_noise_exponents.columns])
+    return pd.DataFrame(records, columns=[column.name for column in weighted_noise_exponents.columns])
 
 
 def _rates(growth: np.ndarray, inputs: int) -> list[tuple[str, int, Estimate, float]]:
@@ -166,12 +166,12 @@ def _rates(growth: np.ndarray, inputs: int) -> list[tuple[str, int, Estimate, fl
     ]
 
 
-def _ends(estimate: Estimate) -> tuple[float, float, float]:
+def _interval(estimate: Estimate) -> tuple[float, float, float]:
     return estimate.value, estimate.lower, estimate.upper
 
 
 def _powers(paths: Mapping[str, np.ndarray], inputs: int, powers: list[float]) -> dict[str, np.ndarray]:
     """Return |W|^p, and |a|^p plus the moving average's, by quantity."""
     hidden, output, average = (np.sqrt(inputs * paths[f"{name}_norm"]) for name in ("hidden", "output", "average"))
-    found = {f"hidden_power_{power:g}": hidden**power for power in powers}
-    return found | {f"output_power_{power:g}": output**power + average**power for power in powers}
+    moments = {f"hidden_power_{power:g}": hidden**power for power in powers}
+    return moments | {f"output_power_{power:g}": output**power + average**power for power in powers}

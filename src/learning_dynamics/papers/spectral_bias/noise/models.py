@@ -87,15 +87,15 @@ def _batch(
     """Yield W, a and the moving average at the recorded steps, paths along the last axis."""
     W = np.repeat(np.eye(inputs)[:, :, None], paths, axis=2)
     a, average = np.zeros((inputs, paths)), np.zeros((inputs, paths))
-    wanted = set(record.tolist())
-    if 0 in wanted:
+    recorded_steps = set(record.tolist())
+    if 0 in recorded_steps:
         yield W, a, average
     for count, size in enumerate(sizes, start=1):
         ahead = (count - 1) % NOISE_STEPS
         if ahead == 0:
             noise = standard_normals(rng, (min(NOISE_STEPS, len(sizes) + 1 - count), inputs, paths))
         _step(W, a, average, noise[ahead], size)
-        if count in wanted:
+        if count in recorded_steps:
             yield W, a, average
 
 

@@ -1,4 +1,4 @@
-"""What is read of each path of the noise-driven process at one time; arrays of shape (paths,) from layers of paths."""
+"""Observables of each path of the noise-driven process at one time, as arrays of shape (paths,)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def on_each_path(W: np.ndarray, a: np.ndarray, average: np.ndarray) -> dict[str,
     a, average : ndarray, shape (paths, d)
     """
     entries = W[:, :, 0] * a[:, None, 1] - W[:, :, 1] * a[:, None, 0]
-    first = W[:, 0]
-    sizes = np.linalg.norm(first, axis=1) * np.linalg.norm(a, axis=1)
+    first_row = W[:, 0]
+    sizes = np.linalg.norm(first_row, axis=1) * np.linalg.norm(a, axis=1)
     across = commutator_norms(W[:, :1], a)[:, 0] / np.sqrt(2.0)
     return {
         "hidden_norm": (W**2).sum(axis=1).mean(axis=1),

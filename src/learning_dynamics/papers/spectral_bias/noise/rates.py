@@ -1,4 +1,4 @@
-"""Growth rates and statistics of the noise-driven process, as claims judge them and name them."""
+"""Growth rates and statistics of the noise-driven process, with the names and checks that claims use."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ def dimensions_of(rates: Rates) -> list[int]:
 
 def signs_of(rates: Rates, index: int, quantity: Quantity = "exponent") -> tuple[list[int], list[int]]:
     """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
-    found = {inputs: rates[quantity, index, inputs][0] for inputs in dimensions_of(rates) if inputs > 1}
-    lows = [inputs for inputs, estimate in found.items() if estimate.upper < 0]
-    return lows, [inputs for inputs, estimate in found.items() if estimate.lower > 0]
+    estimates = {inputs: rates[quantity, index, inputs][0] for inputs in dimensions_of(rates) if inputs > 1}
+    lows = [inputs for inputs, estimate in estimates.items() if estimate.upper < 0]
+    return lows, [inputs for inputs, estimate in estimates.items() if estimate.lower > 0]
 
 
-def _named(quantity: Quantity, index: int, inputs: int) -> str:
+def _rate_name(quantity: Quantity, index: int, inputs: int) -> str:
     names = {
         "commutator": "commutators",
         "angle": "the angle between rows and $a$",
         "volume": "the volume of $d - 1$ columns",
     }
-    what = names.get(quantity, rf"$\sigma_{index}(W)$")
-    return f"almost sure growth rate of {what}, d = {inputs}"
+    subject = names.get(quantity, rf"$\sigma_{index}(W)$")
+    return f"almost sure growth rate of {subject}, d = {inputs}"
 
 
 def sign_of(rates: Rates, quantity: Quantity, index: int, inputs: int, sign: int) -> Check:
     """Check that a rate lies above zero, or below."""
     estimate, _ = rates[quantity, index, inputs]
     compare = at_least if sign > 0 else at_most
-    return compare(_named(quantity, index, inputs), estimate, 0.0, because="grows" if sign > 0 else "decays")
+    return compare(_rate_name(quantity, index, inputs), estimate, 0.0, because="grows" if sign > 0 else "decays")
 
 
 def rises(rates: Rates, quantity: Quantity, index: int, inputs: list[int]) -> list[Check]:
     """Check that a rate rises from each of these dimensions to the next, the intervals' widths added."""
     checks = []
-    for below, above in itertools.pairwise(inputs):
-        (first, _), (second, _) = (rates[quantity, index, one] for one in (below, above))
-        value, half = second.value - first.value, first.uncertainty + second.uncertainty
-        found = Estimate(value, value - half, value + half, second.draws, "difference of means (t)")
-        name = f"{_named(quantity, index, above)}, less that for d = {below}"
-        checks.append(at_least(name, found, 0.0, because="rises with the dimension"))
+    for lower, higher in itertools.pairwise(inputs):
+        (lower_rate, _), (higher_rate, _) = (rates[quantity, index, dimension] for dimension in (lower, higher))
+        value, half = higher_rate.value - lower_rate.value, lower_rate.uncertainty + higher_rate.uncertainty
+        difference = Estimate(value, value - half, value + half, higher_rate.draws, "difference of means (t)")
+        name = f"{_rate_name(quantity, index, higher)}, less that for d = {lower}"
+        checks.append(at_least(name, difference, 0.0, because="rises with the dimension"))
     return checks
 
 
@@ -73,7 +73,7 @@ def as_derived(rates: Rates, quantity: Quantity, index: int, inputs: int, change
     # twice the 95 % half-width, for many dimensions are judged at once; and a tenth of what extrapolation took away
     scheme = abs(rates["scheme", 0, inputs][0].value)
     return equal(
-        _named(quantity, index, inputs),
+        _rate_name(quantity, index, inputs),
         estimate,
         predicted + change,
         tolerance=estimate.uncertainty + 0.1 * scheme,
@@ -84,10 +84,10 @@ def as_derived(rates: Rates, quantity: Quantity, index: int, inputs: int, change
 
 def errors_of(rates: Rates, inputs: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all d + 1 rates of a dimension, and the errors that `as_derived` allows them, shapes (d + 1,)."""
-    found = [rates["exponent", index, inputs][0] for index in range(1, inputs + 2)]
+    estimates = [rates["exponent", index, inputs][0] for index in range(1, inputs + 2)]
     scheme = abs(rates["scheme", 0, inputs][0].value)
-    values = np.array([estimate.value for estimate in found])
-    return values, np.array([2 * estimate.uncertainty + 0.1 * scheme for estimate in found])
+    values = np.array([estimate.value for estimate in estimates])
+    return values, np.array([2 * estimate.uncertainty + 0.1 * scheme for estimate in estimates])
 
 
 def statistic(table: Table, quantity: Quantity, name: str, at: float) -> Estimate:
@@ -99,9 +99,9 @@ def statistic(table: Table, quantity: Quantity, name: str, at: float) -> Estimat
 
 def increase(table: Table, quantity: Quantity, early: float, late: float) -> Estimate:
     """Return the growth of a mean between two times, the intervals' widths added."""
-    first, second = (statistic(table, quantity, "mean", time) for time in (early, late))
-    value, half = second.value - first.value, first.uncertainty + second.uncertainty
-    return Estimate(value, value - half, value + half, second.draws, "difference of means (normal)")
+    early_mean, late_mean = (statistic(table, quantity, "mean", time) for time in (early, late))
+    value, half = late_mean.value - early_mean.value, early_mean.uncertainty + late_mean.uncertainty
+    return Estimate(value, value - half, value + half, late_mean.draws, "difference of means (normal)")
 
 
 def power_name(quantity: Quantity) -> str:
@@ -110,7 +110,7 @@ def power_name(quantity: Quantity) -> str:
     return f"$|W|^{{{power}}}$" if layer == "hidden" else rf"$|a|^{{{power}}} + |\bar a|^{{{power}}}$"
 
 
-def listed(numbers: list[int]) -> str:
+def number_ranges(numbers: list[int]) -> str:
     """Return whole numbers as a person would write them, runs as ranges; a dash for none."""
     runs: list[list[int]] = []
     for number in sorted(numbers):

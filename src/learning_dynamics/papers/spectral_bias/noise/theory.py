@@ -1,4 +1,4 @@
-"""What can be said exactly of the noise-driven process dW = dB a^T, da = W^T dB (Varre et al. 2023, section 4).
+"""Exact results on the noise-driven process dW = dB a^T, da = W^T dB (Varre et al. 2023, section 4).
 
 Moments are the paper's (Proposition 4.1). Rates of single paths, and the limit of the commutator's mean, are
 derived here. A column (w_i, a_i) keeps |w_i| > |a_i| for ever and is (N cosh x, N sinh x) with
@@ -30,7 +30,7 @@ def second_moments(inputs: int, time: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def euler_second_moments(inputs: int, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same moments of the Euler-Maruyama scheme after each of its steps: u += d v dt, v += u dt."""
+    """Return `second_moments` of the Euler-Maruyama scheme after each of its steps: u += d v dt, v += u dt."""
     root = np.sqrt(inputs)
     grown, shrunk = np.cumprod(1 + root * sizes), np.cumprod(1 - root * sizes)
     return (grown + shrunk) / 2, (grown - shrunk) / (2 * root)
@@ -80,9 +80,9 @@ def mean_commutator_rate(inputs: int) -> float:
     The largest eigenvalue of f''/2 + m f' + ((d-1) sinh^2 x - 2) / 2 f on x > 0, m = (1 - (d-1) sinh^4 x) / sinh 2x
     (docs/noise_spectrum.md), by differences whose error is of the order of 1e-6.
     """
-    _, _, diagonal, beside = _area_generator(inputs, 4000)
+    _, _, diagonal, off_diagonal = _area_generator(inputs, 4000)
     last = len(diagonal) - 1
-    return float(eigh_tridiagonal(diagonal, beside, eigvals_only=True, select="i", select_range=(last, last))[0])
+    return float(eigh_tridiagonal(diagonal, off_diagonal, eigvals_only=True, select="i", select_range=(last, last))[0])
 
 
 def mean_commutator(inputs: int, time: np.ndarray) -> np.ndarray:
@@ -90,29 +90,29 @@ def mean_commutator(inputs: int, time: np.ndarray) -> np.ndarray:
 
     Solves the backward equation of `mean_commutator_rate` from f = sinh x, at x = 0; errors of the order of 1e-4.
     """
-    x, weight, diagonal, beside = _area_generator(inputs, 800)
-    rates, modes = eigh_tridiagonal(diagonal, beside)
+    x, weight, diagonal, off_diagonal = _area_generator(inputs, 800)
+    rates, modes = eigh_tridiagonal(diagonal, off_diagonal)
     start = modes.T @ (weight * np.sinh(x))
     # an even function at the first two places, at zero
-    near = (modes[:2] / weight[:2, None]).T @ np.array([9.0, -1.0]) / 8.0
-    found = np.exp(np.multiply.outer(np.asarray(time, dtype=float), rates)) @ (start * near)
-    return np.where(np.asarray(time) > 0, found, 0.0)
+    at_zero = (modes[:2] / weight[:2, None]).T @ np.array([9.0, -1.0]) / 8.0
+    means = np.exp(np.multiply.outer(np.asarray(time, dtype=float), rates)) @ (start * at_zero)
+    return np.where(np.asarray(time) > 0, means, 0.0)
 
 
 def _area_generator(inputs: int, places: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Places x, roots of the stationary weight there, diagonal and off-diagonal of the symmetrised generator."""
-    most = np.arcsinh(np.sqrt(90.0 / (inputs - 1)))  # beyond, the weight is below exp(-45)
-    edges = np.linspace(0.0, most, places + 1)
+    largest = np.arcsinh(np.sqrt(90.0 / (inputs - 1)))  # beyond, the weight is below exp(-45)
+    edges = np.linspace(0.0, largest, places + 1)
     x, step = (edges[1:] + edges[:-1]) / 2, edges[1]
 
     def weight(at: np.ndarray) -> np.ndarray:
         y = np.sinh(at)
         return y * (1 + y * y) ** ((inputs - 2) / 2) * np.exp(-(inputs - 1) * y * y / 2)
 
-    here, between = weight(x), weight(edges[1:-1])
-    leaving = (np.append(between, 0.0) + np.insert(between, 0, 0.0)) / (2 * step**2 * here)
+    at_places, at_edges = weight(x), weight(edges[1:-1])
+    leaving = (np.append(at_edges, 0.0) + np.insert(at_edges, 0, 0.0)) / (2 * step**2 * at_places)
     diagonal = ((inputs - 1) * np.sinh(x) ** 2 - 2) / 2 - leaving
-    return x, np.sqrt(here), diagonal, between / (2 * step**2 * np.sqrt(here[1:] * here[:-1]))
+    return x, np.sqrt(at_places), diagonal, at_edges / (2 * step**2 * np.sqrt(at_places[1:] * at_places[:-1]))
 
 
 def commutator_mean_limit() -> float:

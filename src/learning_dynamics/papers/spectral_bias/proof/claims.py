@@ -59,11 +59,11 @@ def lemma_c_3(flows: Sequence[Table]) -> Finding:
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
     outside = worst(flows, "alpha_outside", phase="flow")
     tolerance = local_errors(*flows) * worst(flows, "condition", phase="flow")
-    missed = []
+    random_parts = []
     for table in flows:
         inputs = by_draw(table, "sigma_w1", phase="limit").shape[1]
         samples = int(by_draw(table, "samples", phase="draw")[0, 0])
-        missed.append(np.full(table["seed"].nunique(), np.sqrt(max(inputs - samples, 0) / inputs)))
+        random_parts.append(np.full(table["seed"].nunique(), np.sqrt(max(inputs - samples, 0) / inputs)))
 
     def judge(predicted: np.ndarray) -> Checks:
         name = r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$"
@@ -75,8 +75,8 @@ def lemma_c_3(flows: Sequence[Table]) -> Finding:
         judge,
         np.zeros(len(outside)),
         rivals={
-            "directions at random, which leave the span by $\\sqrt{1 - n/d}$": np.concatenate(missed),
-            "a thousandth of that": 1e-3 * np.concatenate(missed),
+            "directions at random, which leave the span by $\\sqrt{1 - n/d}$": np.concatenate(random_parts),
+            "a thousandth of that": 1e-3 * np.concatenate(random_parts),
         },
         facts={"largest": float(np.nanmax(outside))},
     )
@@ -96,17 +96,17 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> F
     isotropic, anisotropic = gathered(equal, "curl", phase="limit"), by_draw(unequal, "curl", phase="limit")[:, 0]
 
     def judge(with_potential: tuple[np.ndarray, np.ndarray]) -> Checks:
-        yes, no = with_potential
+        symmetric, asymmetric = with_potential
         because = "rounding, over inverses"
         yield every_draw(
             "asymmetry of the derivative where a potential exists, relative to its size",
-            yes,
+            symmetric,
             at_most=1e-12,
             because=because,
         )
         yield every_draw(
             "asymmetry of the derivative where none exists",
-            no,
+            asymmetric,
             at_least=visible,
             because="far above rounding",
         )
@@ -153,21 +153,21 @@ def lemma_c_6(flows: Sequence[Table]) -> Finding:
     spread = gathered(flows, "inverse_condition", phase="draw") ** -2
 
     def judge(predicted: tuple[Quantity, np.ndarray]) -> Checks:
-        quantity, least = predicted
+        quantity, bound = predicted
         yield every_draw(
             f"slowest relative decay of {names[quantity]}, in units of $\\gamma\\lambda_{{\\min}}$",
             rates[quantity],
-            at_least=least * (1 - 1e-6),
+            at_least=bound * (1 - 1e-6),
             because="to the rounding of a small residual",
         )
 
-    one = np.ones(len(spread))
+    ones = np.ones(len(spread))
     return Finding(
         judge,
-        ("gradient_rate", 2 * one),
-        corrected=("residual_rate", 4 * one),
+        ("gradient_rate", 2 * ones),
+        corrected=("residual_rate", 4 * ones),
         rivals={
-            "the residual twice as fast": ("residual_rate", 8 * one),
+            "the residual twice as fast": ("residual_rate", 8 * ones),
             r"the residual with $\lambda_{\max}$ in place of $\lambda_{\min}$": ("residual_rate", 4 * spread),
         },
         reason="the inequality for the trace of three matrices is false, and the rate fails with it at small scales",
@@ -190,17 +190,17 @@ def lemma_c_10(flows: Sequence[Table]) -> Finding:
     tolerance = local_errors(*flows)
     hidden = [by_draw(table, "sigma_w1", phase="flow") for table in flows]
     outer = [by_draw(table, "sigma_w2", phase="flow") for table in flows]
-    second = [by_draw(table, "sigma_w2", phase="flow", column="predicted") for table in flows]
+    outer_predicted = [by_draw(table, "sigma_w2", phase="flow", column="predicted") for table in flows]
     beta = [_by_time(table, "sigma_beta") for table in flows]
-    largest = [found.max(axis=1) for found in hidden]
+    largest = [values.max(axis=1) for values in hidden]
 
     def law(change: float) -> Predictions:
-        found = []
+        predictions = []
         for table, sigma in zip(flows, beta, strict=True):
             inputs = int(by_draw(table, "sigma_w1", phase="limit").shape[1])
             predicted = theory.hidden_singular_values(sigma, change * settings_of(table)["gamma"], inputs)
-            found.append(predicted.reshape(len(predicted), -1))
-        return found
+            predictions.append(predicted.reshape(len(predicted), -1))
+        return predictions
 
     def judge(predicted: Predictions) -> Checks:
         yield every_draw(
@@ -212,7 +212,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Finding:
         )
         yield every_draw(
             r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
-            relative_errors(outer, second, largest),
+            relative_errors(outer, outer_predicted, largest),
             at_most=tolerance,
             because=STEPS_BY_RTOL,
             predicted=0.0,
@@ -238,25 +238,25 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Finding:
     if outputs >= inputs:
         raise Untested("as many outputs as inputs: there is no rank to fall short of; give fewer outputs")
 
-    def beyond(tables: Sequence[Table], fewer: int) -> np.ndarray:
-        found = []
+    def spare_values(tables: Sequence[Table], fewer: int) -> np.ndarray:
+        ratios = []
         for table in tables:
             sigma, outputs = _by_time(table, "sigma_w1"), by_draw(table, "sigma_w2", phase="limit").shape[1]
-            found.append((sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1))
-        return np.concatenate(found)
+            ratios.append((sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1))
+        return np.concatenate(ratios)
 
     def judge(reading: tuple[Sequence[Table], int]) -> Checks:
         tables, fewer = reading
         name = r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow"
         because = "the square root of an error of steps times rtol"
         bound = np.sqrt(local_errors(*tables))
-        yield every_draw(name, beyond(tables, fewer), at_most=bound, because=because)
+        yield every_draw(name, spare_values(tables, fewer), at_most=bound, because=because)
 
     return Finding(
         judge,
         (flows, 0),
         rivals={"rank at most $k - 1$": (flows, 1), "layers that are not balanced": ([unbalanced], 0)},
-        facts={"largest": float(np.nanmax(beyond(flows, 0)))},
+        facts={"largest": float(np.nanmax(spare_values(flows, 0)))},
     )
 
 

@@ -123,8 +123,8 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Finding:
     def judge(prediction: tuple[Quantity, float]) -> Checks:
         quantity, factor = prediction
         errors = [
-            np.abs(factor * speed - wanted).max(axis=1) / np.abs(wanted).max(axis=1)
-            for speed, wanted in zip(speeds[quantity], force, strict=True)
+            np.abs(factor * speed - expected).max(axis=1) / np.abs(expected).max(axis=1)
+            for speed, expected in zip(speeds[quantity], force, strict=True)
         ]
         yield every_draw(
             "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
@@ -171,10 +171,10 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Finding:
             predicted=0.0,
         )
 
-    rivals = {"a predictor shrunk by a millionth": [(1 - 1e-6) * wanted for wanted in printed]}
+    rivals = {"a predictor shrunk by a millionth": [(1 - 1e-6) * beta for beta in printed]}
     if all(len(scales) > count for scales, count in zip(gammas, per_scale, strict=True)):
         rivals["the mirror flow of another scale, on the same data"] = [
-            np.roll(wanted, count, axis=0) for wanted, count in zip(printed, per_scale, strict=True)
+            np.roll(beta, count, axis=0) for beta, count in zip(printed, per_scale, strict=True)
         ]
     return Finding(
         judge,
@@ -207,12 +207,12 @@ def lemma_c_8(flows: Sequence[Table]) -> Finding:
         yield every_draw(name, ratios, at_most=bound, because="the loss over its bound")
         yield every_draw(half, 2 * ratios, at_most=bound, because="what the proof's inequality gives")
 
-    one = np.ones(len(ratios))
+    ones = np.ones(len(ratios))
     return Finding(
         judge,
-        one,
+        ones,
         rivals={
-            "a bound ten times as sharp": 0.1 * one,
+            "a bound ten times as sharp": 0.1 * ones,
             r"$\sqrt{2\gamma}$ above the line, as if small scales took less time": 2 * scale,
         },
     )

@@ -24,15 +24,15 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
     (pair, riccati), (mirrored, entries) = axes
     large, small = vector["gamma"].max(), vector["gamma"].min()
     seeds = {gamma: sorted(vector.loc[vector["gamma"] == gamma, "seed"].unique())[member] for gamma in (large, small)}
-    _compared(pair, vector, "sigma_w1", seeds[small])
-    _compared(riccati, vector, "sigma_alpha", seeds[small])
-    _compared(mirrored, vector, "mirror_coordinate", seeds[large])
+    _draw_comparison(pair, vector, "sigma_w1", seeds[small])
+    _draw_comparison(riccati, vector, "sigma_alpha", seeds[small])
+    _draw_comparison(mirrored, vector, "mirror_coordinate", seeds[large])
     printed = select(vector, "printed_mirror_coordinate", seed=seeds[large])
     for (_, rows), colour in zip(printed.groupby("index"), sequence(printed["index"].nunique()), strict=True):
         curve(mirrored, rows, colour, "--", lw=1.0)
     scales = sorted(scalar["gamma"].unique())
     middle = scales[(len(scales) - 1) // 2]
-    _compared(entries, scalar, "beta", sorted(scalar.loc[scalar["gamma"] == middle, "seed"].unique())[member])
+    _draw_comparison(entries, scalar, "beta", sorted(scalar.loc[scalar["gamma"] == middle, "seed"].unique())[member])
     labels = (
         (pair, r"$\sigma_i(W_1)$", "(a) three outputs", small),
         (riccati, r"$\sigma_i(\alpha)$", "(b) three outputs", small),
@@ -48,7 +48,7 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
     return Drawn(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")
 
 
-def _compared(axis: Axes, table: Table, quantity: Quantity, seed: int) -> None:
+def _draw_comparison(axis: Axes, table: Table, quantity: Quantity, seed: int) -> None:
     """Draw a quantity's entries as lines, and every few of its predictions as dots."""
     rows = select(table, quantity, seed=seed)
     for (_, entry), colour in zip(rows.groupby("index"), sequence(rows["index"].nunique()), strict=True):

@@ -1,4 +1,4 @@
-"""The network's flow held against the smaller systems that should be equivalent to it."""
+"""The network's flow compared with the smaller systems that should be equivalent to it."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     arrays = dict(trajectory.series) | {name: constants[name] for name in ("X", "Y", "gamma")}
-    measured = of_finite_draws(
-        lambda given: _reductions_of(given, trajectory.time), arrays, *(name for name in trajectory.series)
+    quantities = of_finite_draws(
+        lambda series: _reductions_of(series, trajectory.time), arrays, *(name for name in trajectory.series)
     )
     labels = {"gamma": constants["gamma"], "steps": constants["steps"]}
     return joined(
         reduced_flow.columns,
-        rows(measured, {"seed": np.arange(trajectory.members), "time": trajectory.time[1:]}, **labels),
+        rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time[1:]}, **labels),
     )
 
 
 def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measured:
-    """Hold the network's flow against its reductions, at the times after 0; see `reduced_flow`."""
+    """Compare the network's flow with its reductions at the times after 0; see `reduced_flow`."""
     X, Y = (series[name][:, None] for name in ("X", "Y"))
     gamma = series["gamma"][:, None]
     Z1, Z2, outside = (series[name][:, 1:] for name in ("W1", "W2", "outside"))
@@ -86,7 +86,7 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
     speed = R @ (transposed(Z2) @ Z2) + Z1 @ (transposed(Z1) @ R)
     from_alpha = reductions.predictor_from_alpha(series["alpha"][:, 1:], gamma)
     printed_speed = from_alpha / (2 * gamma[..., None, None])
-    measured: Measured = {
+    quantities: Measured = {
         "loss": two_layer.loss(Z1, Z2, X, Y),
         "condition": np.linalg.cond(Z1),
         "sigma_w1": (singular_values(Z1), singular_values(series["Z1"][:, 1:])),
@@ -104,12 +104,12 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
             }.items()
         },
     }
-    measured |= _mirror_of_singular_values(beta, speed, R, gamma, times[1:])
+    quantities |= _mirror_of_singular_values(beta, speed, R, gamma, times[1:])
     if "mirror" in series:
         bound = theory.rate_bound(norm(beta_star)[..., 0], gamma, times[None, 1:])
-        measured["loss"] = (measured["loss"], bound)
-        measured["beta"] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
-    return measured
+        quantities["loss"] = (quantities["loss"], bound)
+        quantities["beta"] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
+    return quantities
 
 
 def _mirror_of_singular_values(

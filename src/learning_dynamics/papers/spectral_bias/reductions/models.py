@@ -29,21 +29,21 @@ def riccati_field(X: np.ndarray, Y: np.ndarray, gamma: float) -> Callable[[float
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         alpha = state.reshape(shape)
-        # `predictor_from_alpha` of one matrix: what costs most is numpy's way to the same routine
-        _, _, solved, singular = dgesv(identity - alpha.T.dot(alpha), alpha.T)
+        # `predictor_from_alpha` for one matrix, by LAPACK itself: numpy's overhead would be most of the time
+        _, _, solution, singular = dgesv(identity - alpha.T.dot(alpha), alpha.T)
         if singular:
             return np.full_like(state, np.nan)
-        R = X.T.dot(Y - X.dot(2 * gamma * solved.T))
+        R = X.T.dot(Y - X.dot(2 * gamma * solution.T))
         return (R - alpha.dot(R.T.dot(alpha))).ravel()
 
     return field
 
 
 def predictor_from_mirror(mirror: np.ndarray, gamma: float) -> np.ndarray:
-    """Return the predictor beta of which `mirror` is grad psi, shape (..., inputs) (Theorem 3.2 (b)).
+    """Return the predictor beta whose mirror coordinates grad psi(beta) are `mirror`, shape (..., inputs).
 
     grad psi(beta) = beta / sqrt(gamma + sqrt(|beta|^2 + gamma^2)) is inverted by
-    beta = mirror * sqrt(|mirror|^2 + 2 gamma).
+    beta = mirror * sqrt(|mirror|^2 + 2 gamma) (Theorem 3.2 (b)).
     """
     return mirror * np.sqrt(np.sum(mirror**2, axis=-1, keepdims=True) + 2 * gamma)
 

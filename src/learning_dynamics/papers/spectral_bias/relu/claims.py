@@ -8,7 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.claims import Checks, Finding, Judgement, claim, share_of_draws
-from learning_dynamics.papers.spectral_bias.relu.saddles import arrived, first_saddle_ranks, last_ranks, starts_at_zero
+from learning_dynamics.papers.spectral_bias.relu.saddles import (
+    first_saddle_ranks,
+    fitted_draws,
+    last_ranks,
+    starts_at_zero,
+)
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Table, by_draw
 
@@ -26,7 +31,7 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     loss had not fallen far enough are undecided. From large weights {large:.0%} end above rank 2.
     """
     ranks = {"small": last_ranks(small, share), "large": last_ranks(large, share)}
-    open_ = {"small": ~arrived(small, loss), "large": ~arrived(large, loss)}
+    open_ = {"small": ~fitted_draws(small, loss), "large": ~fitted_draws(large, loss)}
 
     def judge(roles: tuple[str, str]) -> Checks:
         low, high = roles
@@ -80,7 +85,11 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     """
     cosines = {name: by_draw(table, "teacher_cosine") for name, table in (("small", small), ("large", large))}
     chance = by_draw(small, "chance_cosine")
-    open_ = {"small": ~arrived(small, loss), "large": ~arrived(large, loss), "chance": np.zeros(len(chance), bool)}
+    open_ = {
+        "small": ~fitted_draws(small, loss),
+        "large": ~fitted_draws(large, loss),
+        "chance": np.zeros(len(chance), bool),
+    }
     cosines["chance"] = chance
 
     def judge(learner: str) -> Checks:
@@ -99,7 +108,7 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
             because="hardly a draw",
         )
 
-    medians = {name: np.median(found, axis=0) for name, found in cosines.items()}
+    medians = {name: np.median(draws, axis=0) for name, draws in cosines.items()}
     return Finding(
         judge,
         "small",
@@ -137,13 +146,13 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
         count: by_draw(table, "teacher_cosine").min(axis=1) >= cosine
         for count, table in zip(samples, tables, strict=True)
     }
-    open_ = {count: ~arrived(table, loss) for count, table in zip(samples, tables, strict=True)}
+    open_ = {count: ~fitted_draws(table, loss) for count, table in zip(samples, tables, strict=True)}
 
-    def judge(most: int) -> Checks:
+    def judge(largest: int) -> Checks:
         yield share_of_draws(
             "share of draws that learn both directions, with the most samples",
-            learnt[most],
-            undecided=open_[most],
+            learnt[largest],
+            undecided=open_[largest],
             at_least=0.5,
             because="most draws",
         )

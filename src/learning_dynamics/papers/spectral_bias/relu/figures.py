@@ -10,8 +10,8 @@ import numpy as np
 from learning_dynamics.evidence import share as proportion
 from learning_dynamics.papers.spectral_bias.panels import index_handles, legend_below, power, singular_values
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
-    arrived,
     first_saddle_ranks,
+    fitted_draws,
     last_ranks,
     plateaus,
     typical_draw,
@@ -82,12 +82,19 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
     95 % intervals, which lie above one half {turns}: from saddle to saddle is what most draws do in the limit of small
     scales.
     """
-    figure, (axis, counted, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
+    figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, share, loss)
     losses = select(small, "loss", seed=member).iloc[1:]
     axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
-    for number, (first, last) in enumerate(plateaus(small, member), start=1):
-        axis.axvspan(first, last, color=COLOURS["orange"], alpha=0.25, lw=0, label="plateau" if number == 1 else None)
+    for number, (plateau_start, plateau_end) in enumerate(plateaus(small, member), start=1):
+        axis.axvspan(
+            plateau_start,
+            plateau_end,
+            color=COLOURS["orange"],
+            alpha=0.25,
+            lw=0,
+            label="plateau" if number == 1 else None,
+        )
     axis.set(xlabel="time $t$", ylabel="training loss")
     axis.set_xlim(losses["time"].min(), losses["time"].max())
     axis.legend(loc="upper right")
@@ -97,25 +104,25 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
     places = np.arange(counts.max() + 1)
     totals = np.array([(counts == place).mean() for place in places])
     follow = np.array([((counts == place) & (ranks == 1)).mean() for place in places])
-    counted.bar(places, totals, color=COLOURS["orange"], label="all")
-    counted.bar(
+    counts_axis.bar(places, totals, color=COLOURS["orange"], label="all")
+    counts_axis.bar(
         places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at the 2nd"
     )
-    counted.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places)
-    counted.set_ylim(0, 1.25 * totals.max())
-    counted.legend(loc="upper right", fontsize=7)
-    above = []
+    counts_axis.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places)
+    counts_axis.set_ylim(0, 1.25 * totals.max())
+    counts_axis.legend(loc="upper right", fontsize=7)
+    above_half = []
     for size, table in scales.groupby("scale"):
         rank = first_saddle_ranks(table, share)
         part = proportion(int((rank == 1).sum()), len(rank))
-        above.append((float(size), part.lower > 0.5))
+        above_half.append((float(size), part.lower > 0.5))
         bars = [[part.value - part.lower], [part.upper - part.value]]
         limit.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
     limit.axhline(0.5, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
     limit.set(xscale="log", xlabel="initial scale", ylabel="rank 1 at the 2nd", ylim=(0, 1), title="(c) small scales")
     axis.set_title("(a) one draw")
-    counted.set_title(f"(b) {len(draws)} draws")
-    holding = [size for size, _ in itertools.takewhile(lambda one: one[1], above)]
+    counts_axis.set_title(f"(b) {len(draws)} draws")
+    holding = [size for size, _ in itertools.takewhile(lambda entry: entry[1], above_half)]
     turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
     facts = {"none": float((counts < 2).mean()), "turns": turns}
     return Drawn(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
@@ -131,15 +138,15 @@ def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     member = typical_draw(small, share, loss)
     spans = plateaus(small, member)
     end = float(small["time"].max())
-    first, last = spans[1] if len(spans) > 1 else (end, end)
-    singular_values(axis, small[small["time"] <= last], member)
-    axis.axvspan(first, last, color=COLOURS["orange"], alpha=0.25, lw=0)
+    plateau_start, plateau_end = spans[1] if len(spans) > 1 else (end, end)
+    singular_values(axis, small[small["time"] <= plateau_end], member)
+    axis.axvspan(plateau_start, plateau_end, color=COLOURS["orange"], alpha=0.25, lw=0)
     axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", yscale="log", xscale="log")
-    axis.set_xlim(settings_of(small)["start"], last)
+    axis.set_xlim(settings_of(small)["start"], plateau_end)
     legend_below(figure, index_handles(int(select(small, "sigma_w1")["index"].max())))
     facts = {
         "draws": small["seed"].nunique(),
         "follow": int((first_saddle_ranks(small, share) == 1).sum()),
-        "arrived": int(arrived(small, loss).sum()),
+        "arrived": int(fitted_draws(small, loss).sum()),
     }
     return Drawn(figure, facts, alt="One singular value rises by orders of magnitude before the others follow.")

@@ -51,8 +51,8 @@ def relu_descent(
     tables = [rows({"loss": losses, "sigma_w1": sigma}, axes)]
     for share in shares:
         # rounding must not add a value to a spectrum that carries all of it
-        counted = 1.0 + np.sum(carried < share - 1e-12, axis=-1)
-        tables.append(rows({"rank": counted}, axes).assign(index=round(100 * share)))
+        ranks = 1.0 + np.sum(carried < share - 1e-12, axis=-1)
+        tables.append(rows({"rank": ranks}, axes).assign(index=round(100 * share)))
     teacher = trajectory.constants["teacher_W"]
     count, inputs = teacher.shape[1:]
     right = np.linalg.svd(W, full_matrices=False)[2][:, :count]
@@ -67,10 +67,10 @@ def relu_descent(
         "samples": np.full((len(teacher), 1), trajectory.constants["X"].shape[1]),
     }
     tables.append(rows(ends, {"seed": axes["seed"], "time": trajectory.time[-1:]}))
-    found = []
+    records = []
     for seed, curve in enumerate(losses):
-        for number, (first, last) in enumerate(plateaus(trajectory.time[1:], curve[1:], slope, floor, least), start=1):
-            found.append((seed, 0.0, "plateau_start", number, trajectory.time[1 + first]))
-            found.append((seed, 0.0, "plateau_end", number, trajectory.time[1 + last]))
+        for number, (start, end) in enumerate(plateaus(trajectory.time[1:], curve[1:], slope, floor, least), start=1):
+            records.append((seed, 0.0, "plateau_start", number, trajectory.time[1 + start]))
+            records.append((seed, 0.0, "plateau_end", number, trajectory.time[1 + end]))
     names = [column.name for column in relu_descent.columns]
-    return joined(relu_descent.columns, *tables, pd.DataFrame(found, columns=names))
+    return joined(relu_descent.columns, *tables, pd.DataFrame(records, columns=names))

@@ -1,4 +1,4 @@
-"""What claims and figures read off a ReLU student's table: where it ended, and the saddles on its way."""
+"""Where a ReLU student's training ends, and the saddles on its way, read off its table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pandas as pd
 from learning_dynamics.tidy import Table, by_draw, select
 
 
-def arrived(table: Table, loss: float) -> np.ndarray:
-    """Return of each draw whether its loss has fallen below a share of its first value, shape (draws,) of bool."""
+def fitted_draws(table: Table, loss: float) -> np.ndarray:
+    """Return for each draw whether its loss has fallen to a share of its first value, shape (draws,) of bool."""
     curves = by_draw(table, "loss")
     return curves[:, -1] <= loss * curves[:, 0]
 
@@ -36,12 +36,12 @@ def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
     starts = table[(table["quantity"] == "plateau_start") & (table["index"] == 2)].set_index("seed")["value"]
     ranks = select(table, "rank", index=share).set_index(["seed", "time"])["value"]
     draws = np.sort(table["seed"].unique())
-    found = np.array([ranks.loc[(seed, starts[seed])] if seed in starts.index else np.nan for seed in draws])
-    return np.where(starts_at_zero(table), found, np.nan)
+    saddle_ranks = np.array([ranks.loc[(seed, starts[seed])] if seed in starts.index else np.nan for seed in draws])
+    return np.where(starts_at_zero(table), saddle_ranks, np.nan)
 
 
 def starts_at_zero(table: Table) -> np.ndarray:
-    """Return of each draw whether its loss starts on a plateau, shape (draws,) of bool."""
+    """Return for each draw whether its loss starts on a plateau, shape (draws,) of bool."""
     starts = pd.Series(
         table.loc[(table["quantity"] == "plateau_start") & (table["index"] == 1)].set_index("seed")["value"]
     )
@@ -51,13 +51,13 @@ def starts_at_zero(table: Table) -> np.ndarray:
 
 
 def typical_draw(table: Table, share: int, loss: float) -> int:
-    """Return the first draw that arrives, at rank 2, by a second plateau of rank 1: what the paper's figures show.
+    """Return the first draw that is fitted at rank 2 after a second plateau of rank 1, as the paper's figures show.
 
-    The first that arrives at rank 2 if there is none, and the first of all if there is none of these either.
+    Without such a draw, the first that is fitted at rank 2; without that, the first of all.
     """
-    ends = arrived(table, loss) & (last_ranks(table, share) == 2)
+    ends = fitted_draws(table, loss) & (last_ranks(table, share) == 2)
     follows = ends & (first_saddle_ranks(table, share) == 1)
-    for found in (follows, ends):
-        if found.any():
-            return int(np.flatnonzero(found)[0])
+    for candidates in (follows, ends):
+        if candidates.any():
+            return int(np.flatnonzero(candidates)[0])
     return 0

@@ -45,7 +45,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
             r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
             slopes,
             predicted,
-            tolerance=_slopes(gamma, errors, largest, apart=True),
+            tolerance=_slopes(gamma, errors, largest, of_errors=True),
             because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
             "and steps times rtol, through the fit",
             resolution=0.1,
@@ -90,15 +90,19 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     has a smaller nuclear norm.
     """
     gamma = by_draw(flow, "potential", column="gamma")[0]
-    found = {name: by_draw(flow, name) for name in ("potential", "printed_potential", "parameters")}
+    quantities = {name: by_draw(flow, name) for name in ("potential", "printed_potential", "parameters")}
     norms = {name: by_draw(flow, name) for name in ("nuclear_norm", "frobenius_norm")}
     inputs = select(flow, "sigma_w1")["index"].max()
     slopes = np.stack(
-        [_slopes(gamma, found[name], largest) / norms["nuclear_norm"][:, 0] for name in found if "potential" in name],
+        [
+            _slopes(gamma, quantities[name], largest) / norms["nuclear_norm"][:, 0]
+            for name in quantities
+            if "potential" in name
+        ],
         axis=1,
     )
     # sqrt(s^2 + gamma^2) - s is at most gamma, for each of d values; the residual leaves the rest
-    allowed = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
+    tolerance = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
     smallest, increase = by_draw(flow, "smallest").min(axis=1), by_draw(flow, "other_interpolators").min(axis=1)
 
     def judge(predicted: tuple[float, Quantity]) -> Checks:
@@ -114,7 +118,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
         )
         yield every_draw(
             f"distance of half the parameters' squared norm from the {norm.replace('_', ' ')} over $d\\gamma$",
-            (np.abs(found["parameters"] / norms[norm] - 1) / allowed).max(axis=1),
+            (np.abs(quantities["parameters"] / norms[norm] - 1) / tolerance).max(axis=1),
             at_most=1.0,
             because=r"each of $d$ singular values adds less than $\gamma$",
         )
@@ -162,20 +166,20 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
         by_draw(flow, name, column=column).reshape(by_column)
         for name, column in (("along", "value"), ("along", "predicted"), ("start", "value"))
     )
-    second, first = (by_draw(flow, "sigma_w1", index=number) for number in (2, 1))
-    measured = (second / first) ** 2
+    second_values, first_values = (by_draw(flow, "sigma_w1", index=number) for number in (2, 1))
+    ratios = (second_values / first_values) ** 2
     curve = 2 * gamma / (gamma + np.hypot(gamma, size))
     steps = by_draw(flow, "sigma_w1", index=1, column="steps")
     # each step rounds the layer by eps of its largest singular value
     rounding = np.finfo(float).eps * steps
     inexact = by_draw(flow, "distance_bound") + settings_of(flow)["integration"]["rtol"] * steps
     # the layer's norm is that of beta's direction but for the square of the part across it
-    apart = across**2 + inexact + rounding * first / second
-    left_open = 2 * (inexact + rounding * first / second)
+    errors = across**2 + inexact + rounding * first_values / second_values
+    left_open = 2 * (inexact + rounding * first_values / second_values)
     # while beta turns from the first gradient's direction to its own, columns of length sqrt(2 gamma) still feed it
-    turned = RATES * np.sqrt(2 * gamma / size) + inexact + rounding
-    least = np.abs(shares).min(axis=2)
-    hidden = (least <= turned)[:, np.argmin(gamma)]
+    turning_bound = RATES * np.sqrt(2 * gamma / size) + inexact + rounding
+    smallest_shares = np.abs(shares).min(axis=2)
+    unresolved = (smallest_shares <= turning_bound)[:, np.argmin(gamma)]
 
     def judge(predicted: tuple[float, np.ndarray, Callable[[np.ndarray], np.ndarray]]) -> Checks:
         power, parts, law = predicted
@@ -183,7 +187,7 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
             r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
             slopes,
             power,
-            tolerance=_slopes(gamma, apart, largest, apart=True),
+            tolerance=_slopes(gamma, errors, largest, of_errors=True),
             relative_to=1.0,
             because="the square of that part, the remaining residual, steps times rtol, and each step's rounding, "
             "through the fit",
@@ -192,16 +196,16 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
         yield every_draw(
             r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is "
             "allowed",
-            (np.abs(along - parts).max(axis=2) / turned).max(axis=1),
+            (np.abs(along - parts).max(axis=2) / turning_bound).max(axis=1),
             at_most=1.0,
             because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
             "rtol; a draw with a smaller share than that at the smallest scale is undecided",
-            undecided=hidden,
+            undecided=unresolved,
             predicted=0.0,
         )
         yield every_draw(
             r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
-            (np.abs(np.log(measured / law(gamma))) / left_open).max(axis=1),
+            (np.abs(np.log(ratios / law(gamma))) / left_open).max(axis=1),
             at_most=1.0,
             because="the remaining residual, steps times rtol, and each step's rounding beside the smallest value",
             predicted=0.0,
@@ -210,14 +214,14 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
     def as_derived(gamma: np.ndarray) -> np.ndarray:
         return curve
 
-    alike = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
+    equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
     return Finding(
         judge,
         (0.5, shares, as_derived),
         rivals={
             "a part of the order of the scale": (1.0, shares, as_derived),
             r"a part that falls as $\gamma^{1/3}$": (1 / 3, shares, as_derived),
-            "columns that align alike, whatever their share of the first gradient": (0.5, alike, as_derived),
+            "columns that align alike, whatever their share of the first gradient": (0.5, equal_shares, as_derived),
             r"columns that keep the share of $\beta_*$ that they start with": (0.5, start, as_derived),
             r"$\gamma$ for $2\gamma$ in the crossover": (0.5, shares, lambda gamma: curve / 2),
             "a crossover that does not depend on the teacher": (
@@ -226,19 +230,19 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
                 lambda gamma: 2 * gamma / (gamma + np.hypot(gamma, 1)),
             ),
         },
-        facts={"share": float(least.min())},
+        facts={"share": float(smallest_shares.min())},
         scaled=lambda predicted, factor: (predicted[0] * factor, *predicted[1:]),
     )
 
 
-def _slopes(gamma: np.ndarray, values: np.ndarray, largest: float, apart: bool = False) -> np.ndarray:
+def _slopes(gamma: np.ndarray, values: np.ndarray, largest: float, of_errors: bool = False) -> np.ndarray:
     """Slope of each draw's values, shape (draws, scales), against ln(1/gamma) over scales up to the largest.
 
-    With `apart`, values are sizes of errors, and the slope is the largest that they can add up to.
+    With `of_errors`, values are sizes of errors, and the slope is the largest that they can add up to.
     """
     small = gamma <= largest
     if small.sum() < 2:
         raise ValueError(f"only {small.sum()} scales are at most {largest:g}; a slope needs two")
     x = -np.log(gamma[small])
     x = x - x.mean()
-    return values[:, small] @ (np.abs(x) if apart else x) / np.sum(x**2)
+    return values[:, small] @ (np.abs(x) if of_errors else x) / np.sum(x**2)

@@ -25,35 +25,35 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
     colours = sequence(len(gammas))
-    for table, style, bounded in ((flows, "-", "--"), (conditioned, ":", "-.")):
+    for table, style, bound_style in ((flows, "-", "--"), (conditioned, ":", "-.")):
         for gamma, colour in zip(gammas, colours, strict=True):
             rows = select(table, "loss", gamma=gamma)
             rows = rows[rows["seed"] == sorted(rows["seed"].unique())[member]]
             curve(left, rows, colour, style, lw=1.4)
-            curve(left, rows, colour, bounded, "predicted", lw=0.9)
+            curve(left, rows, colour, bound_style, "predicted", lw=0.9)
     left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
     scale = by_draw(times, "time_to_loss", column="gamma")
     order = np.argsort(scale[0])
     scale = scale[:, order]
-    found = by_draw(times, "time_to_loss")[:, order]
+    measured = by_draw(times, "time_to_loss")[:, order]
     bound = by_draw(times, "time_to_loss", column="predicted")[:, order]
     growth = by_draw(times, "growth")[:, 0]
-    for draw, colour in enumerate(sequence(len(found))):
-        right.plot(scale[draw], found[draw], ".", color=colour, ms=5)
-        expected = found[draw, 0] + np.log(scale[draw, 0] / scale[draw]) / (2 * growth[draw])
-        shown = expected > 0.5 * np.nanmin(found)
-        right.plot(scale[draw][shown], expected[shown], color=colour, lw=0.9)
+    for draw, colour in enumerate(sequence(len(measured))):
+        right.plot(scale[draw], measured[draw], ".", color=colour, ms=5)
+        expected = measured[draw, 0] + np.log(scale[draw, 0] / scale[draw]) / (2 * growth[draw])
+        visible = expected > 0.5 * np.nanmin(measured)
+        right.plot(scale[draw][visible], expected[visible], color=colour, lw=0.9)
         right.plot(scale[draw], bound[draw], "--", color=colour, lw=0.9)
     share = settings_of(times)["loss_share"]
     right.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
-    right.set_ylim(0.5 * np.nanmin(found), None)
+    right.set_ylim(0.5 * np.nanmin(measured), None)
     right.xaxis.set_major_locator(LogLocator(numticks=6))
     handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
     handles += [line("Gaussian"), line("bound", style="--", width=0.9)]
     handles += [line("ill-conditioned", style=":"), line("bound", style="-.", width=0.9)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), columnspacing=1.4)
     facts = {
-        "times": float(np.nanmedian(found[:, 0] / found[:, -1])),
+        "times": float(np.nanmedian(measured[:, 0] / measured[:, -1])),
         "bounds": float(np.nanmedian(bound[:, 0] / bound[:, -1])),
     }
     return Drawn(
@@ -76,8 +76,8 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     excess = by_draw(vector, "parameters") - by_draw(vector, "nuclear_norm")
     inputs = select(vector, "sigma_w1")["index"].max()
     # what the remaining residual hides is no excess
-    seen = excess > 3 * by_draw(vector, "distance_bound") * by_draw(vector, "nuclear_norm")
-    norms.plot(gamma[seen], excess[seen], ".", color=COLOURS["blue"], ms=4)
+    resolved = excess > 3 * by_draw(vector, "distance_bound") * by_draw(vector, "nuclear_norm")
+    norms.plot(gamma[resolved], excess[resolved], ".", color=COLOURS["blue"], ms=4)
     norms.plot(np.sort(gamma[0]), inputs * np.sort(gamma[0]), "--", color=COLOURS["black"], lw=1.0)
     norms.set(
         xscale="log",
@@ -89,8 +89,8 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     small = gamma < 0.1
     unit = np.log(1 / np.where(small, gamma, 0.1)) * by_draw(vector, "nuclear_norm")
     for quantity, marker, colour in (("printed_potential", "x", "vermilion"), ("potential", ".", "blue")):
-        shown = (by_draw(vector, quantity) / unit)[small]
-        constants.plot(gamma[small], shown, marker, color=COLOURS[colour], ms=4)
+        ratios = (by_draw(vector, quantity) / unit)[small]
+        constants.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4)
     constants.axhline(0.5, color=COLOURS["black"], lw=1.0, zorder=0)
     constants.axhline(1.0, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
     constants.set(
@@ -98,8 +98,8 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     )
     size = by_draw(scalar, "beta_norm")
     relative = by_draw(scalar, "beta_norm", column="gamma") / size
-    second, first = (by_draw(scalar, "sigma_w1", index=number) for number in (2, 1))
-    columns.plot(relative.ravel(), ((second / first) ** 2).ravel(), ".", color=COLOURS["blue"], ms=4)
+    second_values, first_values = (by_draw(scalar, "sigma_w1", index=number) for number in (2, 1))
+    columns.plot(relative.ravel(), ((second_values / first_values) ** 2).ravel(), ".", color=COLOURS["blue"], ms=4)
     grid = np.geomspace(relative.min(), relative.max(), 200)
     columns.plot(grid, 2 * grid / (grid + np.hypot(grid, 1)), color=COLOURS["black"], lw=1.0, zorder=0)
     columns.plot(relative.ravel(), by_draw(scalar, "misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")

@@ -1,4 +1,4 @@
-"""What is left of the initial scale in the time that training takes, and in the layers at its end."""
+"""How the time that training takes, and the layers at its end, depend on the initial scale."""
 
 from __future__ import annotations
 
@@ -66,23 +66,23 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
     names = ("X", "Y", "P", "gamma", "reached", "limit_W1", "limit_W2")
     arrays = dict(trajectory.series) | {name: constants[name] for name in names}
 
-    def measure(given: Mapping[str, np.ndarray]) -> Measured:
-        W1, W2, X, Y, gamma = (given[name] for name in ("limit_W1", "limit_W2", "X", "Y", "gamma"))
+    def measure(series: Mapping[str, np.ndarray]) -> Measured:
+        W1, W2, X, Y, gamma = (series[name] for name in ("limit_W1", "limit_W2", "X", "Y", "gamma"))
         beta, star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
         count = min(beta.shape[-2:])
         sigma, sigma_star = singular_values(beta, count), singular_values(star, count)
         start = 0.5 * np.sum(Y**2, axis=(1, 2))
         level = settings["loss_share"] * start
-        losses = two_layer.loss(given["W1"], given["W2"], X[:, None], Y[:, None])
+        losses = two_layer.loss(series["W1"], series["W2"], X[:, None], Y[:, None])
         bound = np.full(len(X), np.nan)
         if Y.shape[-1] == 1:
             bound = theory.rate_bound(norm(star)[..., 0], gamma, np.ones(len(X))) / level
         residual = norm(X @ beta - Y)[..., 0]
         gradient, spectrum = transposed(X) @ Y, singular_values(W1, X.shape[-1])
-        first = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
-        off = W1 - first @ (transposed(first) @ W1)
-        found = {
-            "time_to_loss": (_crossing(trajectory.time, losses, level) * given["reached"], bound),
+        direction = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
+        off = W1 - direction @ (transposed(direction) @ W1)
+        quantities = {
+            "time_to_loss": (_crossing_times(trajectory.time, losses, level) * series["reached"], bound),
             "growth": norm(gradient)[..., 0],
             "sigma_w1": spectrum,
             "residual": residual / norm(Y)[..., 0],
@@ -101,33 +101,33 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         if Y.shape[-1] == 1:
             # with one output, transposing turns the only column into a row with an entry for each hidden unit
             along = (transposed(beta) @ W1 / norm(beta)[..., None])[:, 0] / spectrum[:, :1]
-            found["along"] = (along, (transposed(gradient) @ given["P"] / norm(gradient)[..., None])[:, 0])
-            found["start"] = (transposed(star) @ given["P"] / norm(star)[..., None])[:, 0]
-        return found
+            quantities["along"] = (along, (transposed(gradient) @ series["P"] / norm(gradient)[..., None])[:, 0])
+            quantities["start"] = (transposed(star) @ series["P"] / norm(star)[..., None])[:, 0]
+        return quantities
 
-    measured = of_finite_draws(measure, arrays, "W1", "limit_W1")
+    quantities = of_finite_draws(measure, arrays, "W1", "limit_W1")
     labels = {"gamma": constants["gamma"], "steps": constants["steps"]}
-    return joined(scaled_flow.columns, rows(measured, {"seed": constants["draw"]}, **labels))
+    return joined(scaled_flow.columns, rows(quantities, {"seed": constants["draw"]}, **labels))
 
 
-def _crossing(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """When each member's loss passes its level: shares of the time as a cubic spline of the falling log loss."""
-    found = np.empty(len(losses))
-    for member, (curve, wanted) in enumerate(zip(np.log(losses), np.log(level), strict=True)):
-        found[member] = CubicSpline(-curve, shares)(-wanted)
-    return found
+def _crossing_times(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Return the share of the time at which each member's loss passes its level, by a cubic spline of the log loss."""
+    times = np.empty(len(losses))
+    for member, (curve, target) in enumerate(zip(np.log(losses), np.log(level), strict=True)):
+        times[member] = CubicSpline(-curve, shares)(-target)
+    return times
 
 
-def _other_interpolators(X: np.ndarray, star: np.ndarray, others: int) -> np.ndarray:
+def _other_interpolators(X: np.ndarray, star: np.ndarray, count: int) -> np.ndarray:
     """Least (|beta|_* - |beta_*|_*) / |beta - beta_*| over random interpolators beta; 0 if there is but one."""
     (rng,) = generators(0, "spectral_bias.interpolators", 1)
     kernel = np.eye(X.shape[-1]) - np.linalg.pinv(X) @ X
-    least = np.full(len(X), np.inf)
-    for number in range(others):
-        away = kernel @ rng.standard_normal(star.shape[1:])
-        size = norm(away)[..., 0]
+    smallest = np.full(len(X), np.inf)
+    for number in range(count):
+        direction = kernel @ rng.standard_normal(star.shape[1:])
+        size = norm(direction)[..., 0]
         scale = norm(star)[..., 0] * 10.0 ** -(number % 4) / np.where(size > 1e-9, size, 1.0)
-        moved = star + scale[:, None, None] * away
-        grown = singular_values(moved).sum(axis=-1) - singular_values(star).sum(axis=-1)
-        least = np.minimum(least, np.where(size > 1e-9, grown / (scale * np.maximum(size, 1e-9)), 0.0))
-    return least
+        interpolator = star + scale[:, None, None] * direction
+        increase = singular_values(interpolator).sum(axis=-1) - singular_values(star).sum(axis=-1)
+        smallest = np.minimum(smallest, np.where(size > 1e-9, increase / (scale * np.maximum(size, 1e-9)), 0.0))
+    return smallest
