@@ -41,5 +41,5 @@ def two_layer_networks(
     names: Sequence[str], lengths: Sequence[int], inputs: int, seed: int
 ) -> dict[str, TensorNetwork]:
     """Return two-layer networks by name, and convolutional ones with filters of given lengths as ``filter_<k>``."""
-    found = {name: network_of(name, inputs, 2, seed) for name in names}
-    return found | {f"filter_{k}": tensor_network.convolutional(inputs, [k, inputs]) for k in lengths}
+    networks = {name: network_of(name, inputs, 2, seed) for name in names}
+    return networks | {f"filter_{k}": tensor_network.convolutional(inputs, [k, inputs]) for k in lengths}

@@ -88,8 +88,8 @@ def exponential_flow(
     def jacobian(sigma: float, state: np.ndarray) -> np.ndarray:
         push, margins = gradients(state)
         weight, stiffness = weights(sigma, margins)
-        found = pair_contractions(np.tensordot(weight, tensors, axes=1), network.layers(state))
-        return found - stiffness * (push.T * weight) @ push - np.eye(len(state)) / depth
+        curvature = pair_contractions(np.tensordot(weight, tensors, axes=1), network.layers(state))
+        return curvature - stiffness * (push.T * weight) @ push - np.eye(len(state)) / depth
 
     recorded = np.full((len(sigmas), len(initial)), np.nan)
     recorded[0] = initial
@@ -99,4 +99,4 @@ def exponential_flow(
             restarts=RESTARTS, max_steps=STEPS,
         ).states  # fmt: skip
     except DivergenceError:
-        return recorded  # this draw is undecided; its siblings go on
+        return recorded  # this draw is undecided; the others go on

@@ -28,21 +28,21 @@ def slowest(tables: Sequence[Table], slack: float) -> float:
 
 def last_values(tables: Sequence[Table], quantity: Quantity, **where: Any) -> np.ndarray:
     """Return a quantity at each table's last time, one value a draw, in the order of the tables."""
-    found = []
+    values = []
     for table in tables:
-        last = select(table, quantity, sigma=table["sigma"].max(), **where)
-        found.append(by_draw(last, quantity)[:, 0])
-    return np.concatenate(found)
+        final_rows = select(table, quantity, sigma=table["sigma"].max(), **where)
+        values.append(by_draw(final_rows, quantity)[:, 0])
+    return np.concatenate(values)
 
 
 def vanishes(name: str, tables: Sequence[Table], quantity: Quantity, slack: float, **where: Any) -> Check:
-    """Check that a quantity has vanished at the last time on every draw, but for what lags."""
+    """Check that a quantity has vanished at the last time on every draw, up to the largest lag."""
     values = np.abs(last_values(tables, quantity, **where))
     return every_draw(name, values, at_most=slowest(tables, slack), because=f"{slack:g} times ${LAG}$")
 
 
 def settles(name: str, tables: Sequence[Table], quantity: Quantity, slack: float) -> Check:
-    """Check that a quantity has vanished at the last time on every draw, but for what lags or is still on its way."""
+    """Check that a quantity has vanished up to the largest lag; draws on which it still changes are undecided."""
     values, bound = np.abs(last_values(tables, quantity)), slowest(tables, slack)
     return every_draw(
         name,
@@ -59,16 +59,16 @@ def in_passage(tables: Sequence[Table], quantity: Quantity) -> np.ndarray:
     Layers that leave a singular vector for one of a slightly larger singular value do so more slowly than any power of
     log t, and what vanishes at either end grows on the way.
     """
-    found = []
+    masks = []
     for table in tables:
         late = select(table, quantity)
         values = np.abs(by_draw(late[late["sigma"] >= table["sigma"].max() / 2], quantity))
-        found.append(values.max(axis=1) > 1.1 * values.min(axis=1))
-    return np.concatenate(found)
+        masks.append(values.max(axis=1) > 1.1 * values.min(axis=1))
+    return np.concatenate(masks)
 
 
 def while_exact(tables: Sequence[Table]) -> list[Table]:
-    """Return tables up to where the loss's exponent is the loss's own to a hundredth: a hundredth of `sharpness`."""
+    """Return tables up to a log t of a hundredth of `sharpness`, where the loss's exponent is exact to a hundredth."""
     return [table[table["sigma"] <= np.log1p(settings_of(table)["integration"]["sharpness"] / 100)] for table in tables]
 
 

@@ -1,7 +1,7 @@
-"""What is measured of one flow of the exponential loss: margins, stationarity, singular vectors, and how they settle.
+"""Measures of one flow of the exponential loss: margins, stationarity, singular vectors, and how they settle.
 
-Every measure is a number that is zero where a result of the paper holds exactly, so that every draw can be judged by
-it, with the same measure for what would hold instead (another norm, another exponent, another tensor) beside it.
+Every measure is zero where a result of the paper holds exactly, so that every draw can be judged by it. Beside it is
+such a measure of what might hold instead: another norm, another exponent, another tensor.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Classified:
 
     X: np.ndarray
     y: np.ndarray
-    _known: dict[str, np.ndarray] = field(default_factory=dict)
+    _solutions: dict[str, np.ndarray] = field(default_factory=dict)
 
     def best(self, norm: Norm) -> np.ndarray:
         """Return the classifier of least norm among those whose margins are at least one."""
-        if norm not in self._known:
-            self._known[norm] = minimum_norm(self.X, self.y, norm, classification=True)
-        return self._known[norm]
+        if norm not in self._solutions:
+            self._solutions[norm] = minimum_norm(self.X, self.y, norm, classification=True)
+        return self._solutions[norm]
 
 
-def measured(
+def measure_flow(
     network: TensorNetwork,
     architecture: str,
     data: Classified,
@@ -56,7 +56,7 @@ def measured(
     sharpness: float,
     window: tuple[float, float],
 ) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
-    """Return what is measured of one run, scalars by time; the start, where coefficients may be zero, is left out.
+    """Measure one run, scalars by time, without the start, where coefficients may be zero.
 
     Quantities
     ----------
@@ -135,40 +135,48 @@ def measured(
     sigmas, states = sigmas[1:], states[1:]
     beta = network.coefficients(states)
     margins = beta @ (y[:, None] * X).T
-    least = margins.min(axis=1)
-    pushed = residual_directions(network, X, y, sigmas, states, sharpness)
-    found: dict = {"margin": least, "turned": angle_between(pushed, pushed[-1])}
+    least_margins = margins.min(axis=1)
+    push_directions = residual_directions(network, X, y, sigmas, states, sharpness)
+    quantities: dict = {"margin": least_margins, "turned": angle_between(push_directions, push_directions[-1])}
     for norm in NORMS:
-        found[f"gap_{norm}"] = 1 - least * norm_of(data.best(norm), norm) / norm_of(beta, norm)
-    found |= _parameters(network, pushed, y @ X, sigmas, states)
-    fixed = [y @ X, beta[-1]]
-    found["singular"] = _singular(network, pushed, states)
-    found["singular_data"] = _singular(network, np.broadcast_to(fixed[0], pushed.shape), states)
-    found["singular_coefficients"] = _singular(network, np.broadcast_to(fixed[1], pushed.shape), states)
+        quantities[f"gap_{norm}"] = 1 - least_margins * norm_of(data.best(norm), norm) / norm_of(beta, norm)
+    quantities |= _parameter_quantities(network, push_directions, y @ X, sigmas, states)
+    fixed_inputs = [y @ X, beta[-1]]
+    quantities["singular"] = _singular_residual(network, push_directions, states)
+    quantities["singular_data"] = _singular_residual(
+        network, np.broadcast_to(fixed_inputs[0], push_directions.shape), states
+    )
+    quantities["singular_coefficients"] = _singular_residual(
+        network, np.broadcast_to(fixed_inputs[1], push_directions.shape), states
+    )
     if depth == 2:
-        found["top"] = _below_top(network, pushed, states)
+        quantities["top"] = _top_gap(network, push_directions, states)
     if architecture == "fully_connected":
-        for name, direction in (("against", pushed), ("against_data", y @ X)):
-            found[name] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
+        for name, direction in (("against", push_directions), ("against_data", y @ X)):
+            quantities[name] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
     if architecture == "fully_connected" or (depth == 2 and architecture in OWN):
-        found["gap_own"] = found[f"gap_{OWN[architecture]}"]
-        found["angle"] = angle_between(beta, data.best(OWN[architecture]))
-        found |= _exponent(sigmas, found["angle"], _predicted(network, architecture, data, pushed[-1]), window)
+        quantities["gap_own"] = quantities[f"gap_{OWN[architecture]}"]
+        quantities["angle"] = angle_between(beta, data.best(OWN[architecture]))
+        quantities |= _exponent(
+            sigmas, quantities["angle"], _predicted_exponent(network, architecture, data, push_directions[-1]), window
+        )
     if network.S is None:
-        return found
+        return quantities
     rho = singular_products(network, states)
     for name, power in {"own": 2 / depth, **POWERS}.items():
-        found[f"stationarity_{name}"] = _stationarity(rho, pushed @ network.S.T, power)
-    kept = len(X)
-    found["dense_transformed"], found["dense_inputs"] = (_beyond(np.abs(each), kept) for each in (rho, beta))
+        quantities[f"stationarity_{name}"] = _stationarity(rho, push_directions @ network.S.T, power)
+    points = len(X)
+    quantities["dense_transformed"], quantities["dense_inputs"] = (
+        _share_beyond(np.abs(sizes), points) for sizes in (rho, beta)
+    )
     if np.isrealobj(network.S):
         features = X @ network.S.T
         power = 2 / depth
-        size = np.sum(np.abs(rho) ** power, axis=1) / np.where(least > 0, least, np.nan) ** power
-        found["excess"] = size / least_quasi_norm(features, y, power) - 1
+        size = np.sum(np.abs(rho) ** power, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** power
+        quantities["excess"] = size / least_quasi_norm(features, y, power) - 1
         if depth == 2:
-            found["gap_own"] = 1 - 1 / (1 + found["excess"])
-    return found
+            quantities["gap_own"] = 1 - 1 / (1 + quantities["excess"])
+    return quantities
 
 
 def residual_directions(
@@ -181,12 +189,12 @@ def residual_directions(
     margins = network.coefficients(states) @ (labels[:, None] * X).T
     stiffness = 1 / (np.exp(-sigmas) + 1 / sharpness)
     weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * labels
-    pushed = weights @ X
-    return pushed / np.linalg.norm(pushed, axis=-1, keepdims=True)
+    sums = weights @ X
+    return sums / np.linalg.norm(sums, axis=-1, keepdims=True)
 
 
-def _parameters(
-    network: TensorNetwork, pushed: np.ndarray, summed: np.ndarray, sigmas: np.ndarray, states: np.ndarray
+def _parameter_quantities(
+    network: TensorNetwork, push_directions: np.ndarray, data_sum: np.ndarray, sigmas: np.ndarray, states: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return how all parameters in one vector grow, turn, and align with the loss's gradient (Yun et al. 2021, (14)).
 
@@ -198,17 +206,20 @@ def _parameters(
         The labelled data's sum.
     """
     layers, directions = network.layers(states), _unit(states)
-    found = {"moved": np.linalg.norm(directions - directions[-1], axis=-1)}
-    for name, inputs in (("misaligned", pushed), ("misaligned_data", np.broadcast_to(summed, pushed.shape))):
+    quantities = {"moved": np.linalg.norm(directions - directions[-1], axis=-1)}
+    for name, inputs in (
+        ("misaligned", push_directions),
+        ("misaligned_data", np.broadcast_to(data_sum, push_directions.shape)),
+    ):
         downhill = np.concatenate(_pushes(network.data_tensor(inputs), layers), axis=-1)
         # one minus the cosine, without cancellation
-        found[name] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
+        quantities[name] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
     shares = np.stack([np.sum(layer**2, axis=-1) for layer in network.layers(directions)], axis=-1)
     lengths = np.array(network.lengths)
-    found["share"] = np.abs(shares - 1 / network.depth).max(axis=-1)
-    found["share_lengths"] = np.abs(shares - lengths / lengths.sum()).max(axis=-1)
-    found["growth"] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
-    return found
+    quantities["share"] = np.abs(shares - 1 / network.depth).max(axis=-1)
+    quantities["share_lengths"] = np.abs(shares - lengths / lengths.sum()).max(axis=-1)
+    quantities["growth"] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
+    return quantities
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
@@ -221,7 +232,7 @@ def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
     return np.prod([layer @ vectors for layer, vectors in zip(layers, network.U, strict=True)], axis=0)
 
 
-def _singular(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
+def _singular_residual(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Return how far the layers' directions are from singular vectors of M(input), relative to the singular value."""
     layers = _directions(network, states)
     pushes = _pushes(network.data_tensor(inputs), layers)
@@ -231,15 +242,15 @@ def _singular(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) ->
     return np.where(value <= 0, 1.0, np.max(distances, axis=0) / np.where(value <= 0, 1.0, value))
 
 
-def _below_top(network: TensorNetwork, pushed: np.ndarray, states: np.ndarray) -> np.ndarray:
+def _top_gap(network: TensorNetwork, push_directions: np.ndarray, states: np.ndarray) -> np.ndarray:
     """Return by how much the two layers' directions miss the largest singular value of M(-u), relative to it."""
-    found = np.full(len(states), np.nan)
-    known = np.isfinite(pushed).all(axis=1)
-    matrices = network.data_tensor(pushed[known])
-    first, second = _directions(network, states[known])
-    value = np.einsum("ti,tij,tj->t", first, matrices, second)
-    found[known] = 1 - value / np.linalg.norm(matrices, 2, axis=(-2, -1))
-    return found
+    gaps = np.full(len(states), np.nan)
+    finite = np.isfinite(push_directions).all(axis=1)
+    matrices = network.data_tensor(push_directions[finite])
+    v1, v2 = _directions(network, states[finite])
+    value = np.einsum("ti,tij,tj->t", v1, matrices, v2)
+    gaps[finite] = 1 - value / np.linalg.norm(matrices, 2, axis=(-2, -1))
+    return gaps
 
 
 def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
@@ -250,12 +261,14 @@ def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
 def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
     """Return, for every layer, each time's tensor contracted with all of its other vectors, shapes (times, k_l)."""
     axes = ascii_lowercase[: len(layers)]
-    found = []
-    for kept in axes:
-        others = [(axis, layer) for axis, layer in zip(axes, layers, strict=True) if axis != kept]
-        subscripts = ",".join([f"t{axes}", *(f"t{axis}" for axis, _ in others)])
-        found.append(np.einsum(f"{subscripts}->t{kept}", tensors, *(layer for _, layer in others), optimize=True))
-    return found
+    pushes = []
+    for free_axis in axes:
+        other_layers = [(axis, layer) for axis, layer in zip(axes, layers, strict=True) if axis != free_axis]
+        subscripts = ",".join([f"t{axes}", *(f"t{axis}" for axis, _ in other_layers)])
+        pushes.append(
+            np.einsum(f"{subscripts}->t{free_axis}", tensors, *(layer for _, layer in other_layers), optimize=True)
+        )
+    return pushes
 
 
 def _stationarity(rho: np.ndarray, aligned_with: np.ndarray, power: float) -> np.ndarray:
@@ -271,17 +284,19 @@ def _stationarity(rho: np.ndarray, aligned_with: np.ndarray, power: float) -> np
         return np.minimum(np.abs(size - factor * aligned).sum(axis=1) / size.sum(axis=1), 10.0)
 
 
-def _beyond(sizes: np.ndarray, kept: int) -> np.ndarray:
-    """Return the share of the sum along the last axis that lies beyond the `kept` largest entries."""
+def _share_beyond(sizes: np.ndarray, count: int) -> np.ndarray:
+    """Return the share of the sum along the last axis that is not in the `count` largest entries."""
     ordered = np.sort(sizes, axis=-1)[..., ::-1]
-    return ordered[..., kept:].sum(axis=-1) / ordered.sum(axis=-1)
+    return ordered[..., count:].sum(axis=-1) / ordered.sum(axis=-1)
 
 
-def _predicted(network: TensorNetwork, architecture: str, data: Classified, pushed: np.ndarray) -> float:
+def _predicted_exponent(
+    network: TensorNetwork, architecture: str, data: Classified, push_direction: np.ndarray
+) -> float:
     """Return the exponent of 1 / log t in the angle to the max-margin direction.
 
     A fully connected network's first layer keeps its part outside the span of the support vectors, and the other
-    layers carry it along: (log t)^(-1/L). Nan where the support vectors span all inputs. Of two layers in singular
+    layers carry it along: (log t)^(-1/L). Nan where the support vectors span all inputs. With two layers in singular
     coordinates, active directions grow like log t in the coefficients, an inactive one, whose singular value of M(-u)
     is smaller by a factor s, like (log t)^s; and offsets of the margins fall behind like 1 / log t. Nan where more
     directions are active than margins are least: what these leave open among the active ones settles at a rate of its
@@ -293,7 +308,7 @@ def _predicted(network: TensorNetwork, architecture: str, data: Classified, push
     if architecture == "fully_connected":
         return 1 / network.depth if np.linalg.matrix_rank(support) < data.X.shape[1] else np.nan
     assert network.S is not None
-    values = np.abs(network.S @ pushed)
+    values = np.abs(network.S @ push_direction)
     best = np.abs(network.S @ classifier)
     inactive = best < 1e-6 * best.max()
     if (~inactive).sum() > len(support):
@@ -305,8 +320,8 @@ def _predicted(network: TensorNetwork, architecture: str, data: Classified, push
 
 def _exponent(sigmas: np.ndarray, angle: np.ndarray, predicted: float, window: tuple[float, float]) -> dict:
     """Return the fitted exponent of 1 / log t in an angle at the window's end, nan elsewhere, and its prediction."""
-    inside = (sigmas >= window[0]) & (sigmas <= window[1])
-    found = np.full(len(sigmas), np.nan)
-    if inside.sum() > 1 and (angle[inside] > 0).all():
-        found[-1] = -np.polyfit(sigmas[inside], np.log(angle[inside]), 1)[0]
-    return {"exponent": (found, predicted)}
+    in_window = (sigmas >= window[0]) & (sigmas <= window[1])
+    exponents = np.full(len(sigmas), np.nan)
+    if in_window.sum() > 1 and (angle[in_window] > 0).all():
+        exponents[-1] = -np.polyfit(sigmas[in_window], np.log(angle[in_window]), 1)[0]
+    return {"exponent": (exponents, predicted)}

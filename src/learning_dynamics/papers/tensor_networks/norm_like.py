@@ -28,17 +28,17 @@ def depth_q(t: np.ndarray, depth: int) -> np.ndarray:
     half = (depth - 2) / 2
     share = np.clip(np.abs(t) / blow_up_time(depth), 0.0, 1.0)
     # q**2 / (1 + q**2) from the time passed, or its complement from the time left: accurate near 0 and near c
-    passed, left = special.betaincinv(0.5, half, share), special.betaincinv(half, 0.5, 1 - share)
+    elapsed, remaining = special.betaincinv(0.5, half, share), special.betaincinv(half, 0.5, 1 - share)
     with np.errstate(divide="ignore"):
-        return np.sign(t) * np.sqrt(np.where(share < 0.5, passed / (1 - passed), (1 - left) / left))
+        return np.sign(t) * np.sqrt(np.where(share < 0.5, elapsed / (1 - elapsed), (1 - remaining) / remaining))
 
 
 def depth_time(q: np.ndarray, depth: int) -> np.ndarray:
     """Return the time at which q_L reaches q, the inverse of `depth_q`."""
     if depth == 2:
         return np.arcsinh(q)
-    reached = special.betainc(0.5, (depth - 2) / 2, np.square(q) / (1 + np.square(q)))
-    return np.sign(q) * blow_up_time(depth) * reached
+    share = special.betainc(0.5, (depth - 2) / 2, np.square(q) / (1 + np.square(q)))
+    return np.sign(q) * blow_up_time(depth) * share
 
 
 def depth_h(t: np.ndarray, depth: int) -> np.ndarray:
@@ -86,7 +86,7 @@ def norm_like_minimiser(
     scale, depth
         Initial scale alpha > 0 and number of layers L >= 2.
     start : ndarray, shape (samples,), optional
-        Multipliers to start from; at very small scales Newton's method does not come there from zero.
+        Multipliers to start from; at very small scales Newton's method does not converge from zero.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def norm_like_minimiser(
     gradient, step = newton(nu)
     for _ in range(1000):
         before, expected, length = dual(nu), float(gradient @ step), 1.0
-        # below the resolution of the dual's values, its gradient alone tells progress
+        # below the resolution of the dual's values, its gradient alone shows progress
         resolved = -expected > 1e-12 * max(abs(before), abs(float(labels @ nu)))
         while resolved and dual(nu + length * step) > before + 1e-4 * length * expected:
             length /= 2

@@ -23,7 +23,7 @@ def one_point_limit(
     power : float
         Of alpha in ``g(nu) = y / alpha**power``: 2 in the theorem; others are for comparison.
     """
-    from scipy import optimize  # slow to import, for those who ask for the condition alone
+    from scipy import optimize  # slow to import, and not needed for the condition
 
     U1, s, U2, a, b = _singular_coordinates(tensor, first, second)
 
@@ -55,17 +55,17 @@ def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarra
     return float(np.min(margins))
 
 
-def what_is_left(
+def remainder_bounds(
     values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how large sums and differences can still be at log log t = sigma, relative to those of the top value.
+    """Return bounds on sums and differences at log log t = sigma, relative to those of the top value.
 
-    Of two layers on one point under the exponential loss; under the squared loss, whose flow ends at the label, from a
-    scale alpha the same holds at the end with ``log(2 |y| / alpha**2)`` in place of sigma.
+    They hold for two layers on one point under the exponential loss; under the squared loss, whose flow ends at the
+    label, they hold at the end, from a scale alpha, with ``log(2 |y| / alpha**2)`` in place of sigma.
 
     In singular coordinates the sums u of two layers on one point grow like ``exp(s_j T)`` and the differences w fall
     like ``exp(-s_j T)``, where T is the integral of the loss, whatever the loss. Because the margin, at least half of
-    log t, is at most ``exp(2 s_1 T) sum_j s_j u_j**2 / 4`` with the sums at the start, T is at least what that gives,
+    log t, is at most ``exp(2 s_1 T) sum_j s_j u_j**2 / 4`` with the sums at the start, this bounds T from below,
     and a sum is at most ``exp(-(s_1 - s_j) T)`` times its share at the start: ``(log t)**(-(1 - s) / 2)`` with
     s = s_j / s_1.
 
@@ -86,21 +86,21 @@ def what_is_left(
     top = values > values[0] * (1 - 1e-9)
     sums, differences = np.abs(first + second), np.abs(first - second)
     time = max(0.0, (sigma - np.log(np.sum(values * sums**2) / 2)) / (2 * values[0]))
-    fallen = np.exp(-2 * values[0] * time)
-    grown, left = sums * np.exp((values - values[0]) * time), differences * np.exp(-(values + values[0]) * time)
-    largest = np.linalg.norm(sums[top]) - fallen * np.linalg.norm(differences[top])
+    decay = np.exp(-2 * values[0] * time)
+    grown, decayed = sums * np.exp((values - values[0]) * time), differences * np.exp(-(values + values[0]) * time)
+    largest = np.linalg.norm(sums[top]) - decay * np.linalg.norm(differences[top])
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(top, 1.0, grown / max(largest, 0.0)), np.where(top, 0.0, left / max(largest, 0.0))
+        return np.where(top, 1.0, grown / max(largest, 0.0)), np.where(top, 0.0, decayed / max(largest, 0.0))
 
 
 def largest_remainders(values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float) -> np.ndarray:
-    """Return how large singular coordinates of a layer can still be, in one number each; see `what_is_left`."""
-    sums, differences = what_is_left(values, first, second, sigma)
+    """Return bounds on the singular coordinates of a layer, in one number each; see `remainder_bounds`."""
+    sums, differences = remainder_bounds(values, first, second, sigma)
     return sums + differences
 
 
 def _singular_coordinates(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> Sequence[np.ndarray]:
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
-    kept = s > 1e-12 * s[0]
-    U1, s, U2 = U1[:, kept], s[kept], U2[kept].T
+    nonzero = s > 1e-12 * s[0]
+    U1, s, U2 = U1[:, nonzero], s[nonzero], U2[nonzero].T
     return U1, s, U2, U1.T @ first, U2.T @ second

@@ -1,4 +1,4 @@
-"""Minimum-norm interpolators and maximum-margin classifiers, which no dynamics enters, and distances from them."""
+"""Minimum-norm interpolators and maximum-margin classifiers, by convex programs alone, and distances from them."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bo
     cones = [clarabel.NonnegativeConeT(samples) if classification else clarabel.ZeroConeT(samples)]
     if norm == "l2":
         # squared, so that the solution is the one of a strictly convex quadratic program
-        return _minimised(2 * np.eye(inputs), np.zeros(inputs), data, bound, cones, norm)
-    # unknowns z and t, of which the sum is least; t_j bounds the size of the j-th entry of the transform
+        return _solve_cone_program(2 * np.eye(inputs), np.zeros(inputs), data, bound, cones, norm)
+    # unknowns z and t: the sum of t is minimised, and t_j bounds the size of the j-th entry of the transform
     transform = np.fft.fft(np.eye(inputs), norm="ortho") if norm == "dft_l1" else np.eye(inputs)
     parts = [transform.real, transform.imag] if norm == "dft_l1" else [transform]
     size = 1 + len(parts)
-    above = np.zeros((inputs, size, 2 * inputs))
-    above[:, 0, inputs:] = -np.eye(inputs)
+    cone_rows = np.zeros((inputs, size, 2 * inputs))
+    cone_rows[:, 0, inputs:] = -np.eye(inputs)
     for place, part in enumerate(parts, start=1):
-        above[:, place, :inputs] = -part
-    system = np.concatenate([np.pad(data, ((0, 0), (0, inputs))), above.reshape(-1, 2 * inputs)])
+        cone_rows[:, place, :inputs] = -part
+    system = np.concatenate([np.pad(data, ((0, 0), (0, inputs))), cone_rows.reshape(-1, 2 * inputs)])
     cost = np.repeat([0.0, 1.0], inputs)
     bounds = np.concatenate([bound, np.zeros(size * inputs)])
     cones += [clarabel.SecondOrderConeT(size)] * inputs
-    return _minimised(np.zeros((2 * inputs,) * 2), cost, system, bounds, cones, norm)[:inputs]
+    return _solve_cone_program(np.zeros((2 * inputs,) * 2), cost, system, bounds, cones, norm)[:inputs]
 
 
 def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nuclear", "frobenius"]) -> np.ndarray:
@@ -76,7 +76,7 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
     weights = np.where(row == column, 1.0, np.sqrt(2))
     products = sensors[:, row, column] * weights
     system = np.concatenate([np.concatenate([products, -products], axis=1), -np.eye(2 * entries)])
-    found = _minimised(
+    solution = _solve_cone_program(
         np.zeros((2 * entries,) * 2),
         np.tile((row == column).astype(float), 2),
         system,
@@ -85,23 +85,23 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
         norm,
     )
     Z = np.zeros((size, size))
-    Z[row, column] = Z[column, row] = (found[:entries] - found[entries:]) / weights
+    Z[row, column] = Z[column, row] = (solution[:entries] - solution[entries:]) / weights
     return Z
 
 
-def _minimised(
+def _solve_cone_program(
     curvature: np.ndarray, cost: np.ndarray, system: np.ndarray, bounds: np.ndarray, cones: list[Any], name: str
 ) -> np.ndarray:
     """Return the minimiser of ``x P x / 2 + q x`` with ``b - A x`` in the product of cones (interior points)."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
-    found = clarabel.DefaultSolver(
+    solution = clarabel.DefaultSolver(
         sparse.csc_matrix(np.triu(curvature)), cost, sparse.csc_matrix(system), bounds, cones, settings
     ).solve()
-    if found.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
-        raise ValueError(f"no {name} solution: the problem is {found.status}")
-    return np.asarray(found.x)
+    if solution.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
+        raise ValueError(f"no {name} solution: the problem is {solution.status}")
+    return np.asarray(solution.x)
 
 
 def least_quasi_norm(features: np.ndarray, y: np.ndarray, power: float) -> float:
@@ -123,7 +123,7 @@ def margin_vertices(signed: np.ndarray) -> np.ndarray:
         Features of the data points, multiplied by their labels.
     """
     samples, size = signed.shape
-    found = []
+    vertices = []
     for count in range(1, samples + 1):
         for tight in combinations(range(samples), count):
             for support in combinations(range(size), count):
@@ -133,8 +133,8 @@ def margin_vertices(signed: np.ndarray) -> np.ndarray:
                 vertex = np.zeros(size)
                 vertex[list(support)] = np.linalg.solve(system, np.ones(count))
                 if (signed @ vertex >= 1 - 1e-9).all():
-                    found.append(vertex)
-    return np.array(found).reshape(-1, size)
+                    vertices.append(vertex)
+    return np.array(vertices).reshape(-1, size)
 
 
 def norm_of(z: np.ndarray, norm: Norm) -> np.ndarray:
@@ -154,6 +154,6 @@ def angle_between(beta: np.ndarray, direction: np.ndarray) -> np.ndarray:
     )
 
 
-def relative_distance(found: np.ndarray, reference: np.ndarray) -> float:
+def relative_distance(estimate: np.ndarray, reference: np.ndarray) -> float:
     """Return the distance between two arrays relative to the norm of the reference."""
-    return float(np.linalg.norm(found - reference) / np.linalg.norm(reference))
+    return float(np.linalg.norm(estimate - reference) / np.linalg.norm(reference))

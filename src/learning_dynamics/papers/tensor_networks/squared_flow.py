@@ -12,7 +12,7 @@ from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions, outputs
 from learning_dynamics.settings import Positive
 
-# Error of what a flow conserves, and of times, relative, in units of rtol: at most 40 on the draws tried; the bound
+# Relative error of conserved quantities and of times, in units of rtol: at most 40 on the draws tried; the bound
 # leaves room for other draws and machines.
 FLOW_ERROR = 100.0
 
@@ -38,8 +38,8 @@ def squared_loss_field(
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         layers = network.layers(state)
-        missing = labels - outputs(tensors, layers)
-        return np.concatenate(contractions((missing @ rows).reshape(network.lengths), layers))
+        residuals = labels - outputs(tensors, layers)
+        return np.concatenate(contractions((residuals @ rows).reshape(network.lengths), layers))
 
     return field
 
@@ -49,8 +49,7 @@ def flow_limit(
 ) -> np.ndarray:
     """Return the state where gradient flow has arrived.
 
-    A flow that stays at a saddle is returned from there, and its residuals tell; one that the integrator gives up is
-    nan.
+    A flow that stays at a saddle returns the saddle, whose residuals are large; one that the integrator gives up, nan.
     """
     tensors = network.data_tensor(X)
     bound = integration.residual * float(np.max(np.abs(y)))

@@ -13,17 +13,17 @@ MOST_NEWTON_STEPS = 100
 def last_of_product(product: np.ndarray | float, imbalance: float, depth: int) -> np.ndarray:
     """Return q with ``q (imbalance + q**2)**((depth - 1) / 2) = product``, entry by entry.
 
-    It is the last of `depth` factors, of which the squares of the others, all alike, exceed its own by `imbalance`.
+    It is the last of `depth` factors; the others are equal, and their squares exceed its own by `imbalance`.
     Newton's method in log q comes down monotonically from either bound on q, on a convex function.
     """
-    others = (depth - 1) / 2
+    exponent = (depth - 1) / 2
     size = np.abs(np.asarray(product, dtype=float))
     target = np.log(np.where(size > 0, size, 1.0))
-    log_q = np.minimum(target - others * np.log(imbalance), target / depth)
+    log_q = np.minimum(target - exponent * np.log(imbalance), target / depth)
     for _ in range(MOST_NEWTON_STEPS):
         square = np.exp(2 * log_q)
-        excess = log_q + others * np.log(imbalance + square) - target
-        log_q = log_q - excess / (1 + 2 * others * square / (imbalance + square))
+        excess = log_q + exponent * np.log(imbalance + square) - target
+        log_q = log_q - excess / (1 + 2 * exponent * square / (imbalance + square))
         if np.all(excess <= 4 * np.finfo(float).eps * np.maximum(1, np.abs(target))):
             break
     return np.where(size > 0, np.sign(product) * np.exp(log_q), 0.0)
@@ -77,7 +77,7 @@ def given_coefficients(
 ) -> np.ndarray:
     """Return starts of two layers at random coefficients that all architectures share, shape (count, parameters).
 
-    In the plane each of `count` equal sectors holds one, so that a figure of few can tell them apart.
+    In the plane each of `count` equal sectors holds one, so that few of them differ visibly in a figure.
     """
     starts = []
     for number, rng in enumerate(generators(seed, "initial_direction.coefficients", count)):
@@ -121,9 +121,9 @@ def within_condition(tensor: np.ndarray, rng: np.random.Generator) -> np.ndarray
 
     In the singular coordinates of the tensor the second layer is shrunk to at most 0.9 of the first.
     """
-    first, second = (rng.standard_normal(length) for length in tensor.shape)
+    v1, v2 = (rng.standard_normal(length) for length in tensor.shape)
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
-    kept = s > 1e-12 * s[0]
-    U1, U2 = U1[:, kept], U2[kept].T
-    a, b = U1.T @ first, U2.T @ second
-    return np.concatenate([first, second + U2 @ (0.9 * np.tanh(b) * np.abs(a) - b)])
+    nonzero = s > 1e-12 * s[0]
+    U1, U2 = U1[:, nonzero], U2[nonzero].T
+    a, b = U1.T @ v1, U2.T @ v2
+    return np.concatenate([v1, v2 + U2 @ (0.9 * np.tanh(b) * np.abs(a) - b)])

@@ -90,42 +90,42 @@ def contractions(tensors: np.ndarray, layers: Sequence[np.ndarray]) -> list[np.n
     list of ndarray, shapes (..., k_l)
         Gradients of ``tensor o (v_1, ..., v_L)``; the inner product of each with its v_l is that value.
     """
-    found = []
-    left = tensors  # contracted with v_1, ..., v_(l-1)
+    products = []
+    contracted = tensors  # contracted with v_1, ..., v_(l-1)
     lead = tensors.ndim - len(layers)
     for index, layer in enumerate(layers):
-        partial = left
-        for other in reversed(layers[index + 1 :]):
-            partial = partial @ other
-        found.append(partial)
+        partial = contracted
+        for later_layer in reversed(layers[index + 1 :]):
+            partial = partial @ later_layer
+        products.append(partial)
         if index + 1 < len(layers):
-            rows = layer @ left.reshape(*left.shape[: lead + 1], -1)
-            left = rows.reshape(left.shape[:lead] + left.shape[lead + 1 :])
-    return found
+            rows = layer @ contracted.reshape(*contracted.shape[: lead + 1], -1)
+            contracted = rows.reshape(contracted.shape[:lead] + contracted.shape[lead + 1 :])
+    return products
 
 
 def pair_contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the second derivatives of ``tensor o (v_1, ..., v_L)`` by all layers, shape (parameters, parameters)."""
     stops = np.cumsum([len(layer) for layer in layers])
     starts = stops - [len(layer) for layer in layers]
-    found = np.zeros((stops[-1], stops[-1]))
+    derivatives = np.zeros((stops[-1], stops[-1]))
     axes = ascii_lowercase[: len(layers)]
-    for first in range(len(layers)):
-        for second in range(first + 1, len(layers)):
-            others = [number for number in range(len(layers)) if number not in (first, second)]
+    for i in range(len(layers)):
+        for j in range(i + 1, len(layers)):
+            other_axes = [number for number in range(len(layers)) if number not in (i, j)]
             block = tensor
-            if others:
-                subscripts = ",".join([axes, *(axes[number] for number in others)])
-                block = np.einsum(f"{subscripts}->{axes[first]}{axes[second]}", tensor, *(layers[n] for n in others))
-            found[starts[first] : stops[first], starts[second] : stops[second]] = block
-            found[starts[second] : stops[second], starts[first] : stops[first]] = block.T
-    return found
+            if other_axes:
+                subscripts = ",".join([axes, *(axes[number] for number in other_axes)])
+                block = np.einsum(f"{subscripts}->{axes[i]}{axes[j]}", tensor, *(layers[n] for n in other_axes))
+            derivatives[starts[i] : stops[i], starts[j] : stops[j]] = block
+            derivatives[starts[j] : stops[j], starts[i] : stops[i]] = block.T
+    return derivatives
 
 
 def diagonal(inputs: int, depth: int) -> TensorNetwork:
     """Return the diagonal network x * w_1 * ... * w_L, summed over entries (Yun et al. 2021, eq. 3)."""
-    each = np.eye(inputs)
-    return decomposable(each, [each] * depth)
+    identity = np.eye(inputs)
+    return decomposable(identity, [identity] * depth)
 
 
 def convolutional(inputs: int, lengths: Sequence[int]) -> TensorNetwork:

@@ -10,7 +10,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.filters import metrics, runs, theory
-from learning_dynamics.papers.tensor_networks.one_point import largest_remainders, what_is_left
+from learning_dynamics.papers.tensor_networks.one_point import largest_remainders, remainder_bounds
 from tests.papers.tensor_networks import plain
 from tests.papers.tensor_networks.plain import judged, setting, times, verdict
 
@@ -175,7 +175,7 @@ def test_what_is_left_at_a_time_is_below_its_bound_and_not_far_below(seed, label
     assert bounds[0] == 1
     assert 0.5 * bounds[1] < abs(a[1] / a[0]) <= bounds[1]
     gap = 1 - label * (a * b) @ s / (s[0] * np.abs(a * b).sum())
-    largest = theory.largest_gap(s, *what_is_left(s, U.T @ start[:2], np.zeros(2), sigma))
+    largest = theory.largest_gap(s, *remainder_bounds(s, U.T @ start[:2], np.zeros(2), sigma))
     assert 0.2 * largest < gap <= largest
     beta = convolved(state[:2], state[2:])
     direction = theory.filtered_direction(x, label, 2)
@@ -186,7 +186,7 @@ def test_what_is_left_at_a_time_is_below_its_bound_and_not_far_below(seed, label
 def test_equal_singular_values_leave_nothing_and_no_growth_leaves_all():
     equal = largest_remainders(np.ones(3), np.array([1.0, 2.0, 0.1]), np.zeros(3), 5.0)
     np.testing.assert_array_equal(equal, 1.0)
-    assert theory.largest_gap(np.ones(3), *what_is_left(np.ones(3), np.ones(3), np.zeros(3), 5.0)) == 0
+    assert theory.largest_gap(np.ones(3), *remainder_bounds(np.ones(3), np.ones(3), np.zeros(3), 5.0)) == 0
 
 
 def test_a_coefficient_of_the_wrong_sign_costs_more():

@@ -85,7 +85,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
     cap has them.
     """
     tables = [two, three]
-    last = min(float(table["sigma"].max()) for table in tables)
+    sigma = min(float(table["sigma"].max()) for table in tables)
     growth = last_values(tables, "growth")
 
     def judge(predicted: tuple[Quantity, Quantity, Quantity, float]) -> Checks:
@@ -97,7 +97,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
             r"power of $\log t$ in $\|\Theta\|^L$",
             growth,
             np.full_like(growth, power),
-            tolerance=slack / last,
+            tolerance=slack / sigma,
             relative_to=1.0,
             because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
         )
@@ -201,12 +201,12 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     Unless the support vectors span all inputs, the first layer keeps its part outside of them, and the other layers
     carry it along, so that the angle falls only like $(\log t)^{-1/L}$.
     """
-    tables, where = [two, three], {"network": "fully_connected"}
+    tables, selection = [two, three], {"network": "fully_connected"}
 
     def judge(predicted: tuple[str, float]) -> Checks:
         norm, power = predicted
-        yield vanishes(rf"gap to the largest ${NAMES[norm]}$ margin", tables, f"gap_{norm}", slack, **where)
-        yield loss_vanishes(tables, slack, power, **where)
+        yield vanishes(rf"gap to the largest ${NAMES[norm]}$ margin", tables, f"gap_{norm}", slack, **selection)
+        yield loss_vanishes(tables, slack, power, **selection)
 
     return Finding(
         judge,
@@ -260,14 +260,14 @@ def _architecture(two: Table, three: Table, network: str, norm: str, slack: floa
         yield vanishes(f"three layers: {DEEP[deep]}", [three], deep, slack, network=network)
         yield loss_vanishes([two, three], slack, power, network=network)
 
-    other = "dft_l1" if norm == "l1" else "l1"
+    other_norm = "dft_l1" if norm == "l1" else "l1"
     gap = f"gap_{norm}"
     return Finding(
         judge,
         (gap, "stationarity_own", 1.0),
         rivals={
             r"the $\ell_2$ max margin": ("gap_l2", "stationarity_own", 1.0),
-            f"the ${NAMES[other]}$ max margin": (f"gap_{other}", "stationarity_own", 1.0),
+            f"the ${NAMES[other_norm]}$ max margin": (f"gap_{other_norm}", "stationarity_own", 1.0),
             # these are convex: being stationary is having the largest margin
             f"with three layers, the ${NAMES[norm]}$ max margin again": (gap, gap, 1.0),
             r"with three layers, the $\ell_2$ max margin": (gap, "gap_l2", 1.0),
@@ -292,7 +292,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     """
     tables = [first_zero]
     time = float(opposed["time"].max())
-    last = select(opposed, "loss", time=time)["value"].to_numpy()
+    final = select(opposed, "loss", time=time)["value"].to_numpy()
     initial = select(opposed, "loss", time=0.0)["value"].to_numpy()
 
     falls = {power: loss_vanishes(tables, slack, power, network=ORTHOGONAL) for power in (1.0, 0.0)}
@@ -307,7 +307,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
         loss, norm, power = predicted
         yield equal_on_every_draw(
             r"from opposed layers: loss at the last time, against that of the network that is zero",
-            last,
+            final,
             loss,
             tolerance=slack / (2 * np.e * time),
             relative_to=1.0,
@@ -316,7 +316,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
         yield falls[power]
         yield stationary[norm]
 
-    zero = np.ones(len(last))
+    zero = np.ones(len(final))
     return Finding(
         judge,
         (zero, "own", 1.0),
@@ -327,7 +327,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
             f"with the first layer zero, {STAYS}": (zero, "own", 0.0),
         },
         scaled=lambda prediction, factor: (prediction[0] * factor, *prediction[1:]),
-        facts={"stuck": len(last)},
+        facts={"stuck": len(final)},
     )
 
 
@@ -377,25 +377,27 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
     global minimum.
     """
-    angles, moved, names, depths, limits = (np.concatenate(each) for each in zip(*map(_of_starts, starts), strict=True))
+    angles, moved, names, depths, limits = (
+        np.concatenate(column) for column in zip(*map(_limits_from_starts, starts), strict=True)
+    )
     excess = np.concatenate(
         [table[(table["quantity"] == "excess") & (table["depth"] > 2)]["value"] for table in starts]
     )
     decomposable = np.isin(names, ORTHOGONAL)
     deep = decomposable & (depths > 2)
 
-    def judge(one: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Checks:
-        alone = one(decomposable, depths)
+    def judge(has_one_limit: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Checks:
+        single = has_one_limit(decomposable, depths)
         yield every_draw(
             "largest angle in degrees between the limits from two starts, where one limit is predicted",
-            angles[alone],
+            angles[single],
             at_most=degrees,
             because="chosen; undecided while a direction turns by half as much",
-            undecided=(angles > degrees)[alone] & (moved > degrees / 2)[alone],
+            undecided=(angles > degrees)[single] & (moved > degrees / 2)[single],
         )
-        if alone.all():
+        if single.all():
             return
-        kinds = sorted({(name, depth) for name, depth in zip(names[~alone], depths[~alone], strict=True)})
+        kinds = sorted({(name, depth) for name, depth in zip(names[~single], depths[~single], strict=True)})
         largest = np.array([angles[(names == name) & (depths == depth)].max() for name, depth in kinds])
         yield every_draw(
             "where several limits are predicted: the largest such angle of each architecture and depth",
@@ -426,31 +428,32 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     )
 
 
-def _of_starts(table: Table) -> tuple[np.ndarray, ...]:
-    """Return of each data set and network: the largest angle between limits, and by how much one turns late, in
-    degrees; network and depth; and the number of limits that are a degree apart.
+def _limits_from_starts(table: Table) -> tuple[np.ndarray, ...]:
+    """Return the largest angle between limits, the largest late turn of one, network, depth, and the number of limits.
+
+    One value per data set and network; angles in degrees; limits count if they are a degree apart.
     """
-    found = []
-    last = table["sigma"].max()
+    records = []
+    last_sigma = table["sigma"].max()
     for (network, depth, seed), _ in select(table, "direction").groupby(["network", "depth", "seed"]):
-        where = {"network": network, "depth": depth, "seed": seed}
-        end, before = (by_draw(table, "direction", sigma=s, **where) for s in (last, last / 2))
+        selection = {"network": network, "depth": depth, "seed": seed}
+        end, before = (by_draw(table, "direction", sigma=s, **selection) for s in (last_sigma, last_sigma / 2))
         angle = _degrees(end[:, None], end[None])
         limits: list[int] = []
         for place in range(len(end)):
-            if all(angle[place, other] > 1.0 for other in limits):
+            if all(angle[place, limit] > 1.0 for limit in limits):
                 limits.append(place)
-        found.append((angle.max(), _degrees(end, before).max(), network, depth, len(limits)))
-    return tuple(map(np.array, zip(*found, strict=True)))
+        records.append((angle.max(), _degrees(end, before).max(), network, depth, len(limits)))
+    return tuple(map(np.array, zip(*records, strict=True)))
 
 
 def _degrees(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return angles between unit vectors, accurate near zero."""
-    apart, along = (np.linalg.norm(first - sign * second, axis=-1) for sign in (1, -1))
-    return np.degrees(2 * np.arctan2(apart, along))
+    opposite, adjacent = (np.linalg.norm(first - sign * second, axis=-1) for sign in (1, -1))
+    return np.degrees(2 * np.arctan2(opposite, adjacent))
 
 
-LARGE, FEWEST = 0.3, 5  # of powers: a law off by a hundredth of itself shows in large ones alone, and by chance in few
+LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in large ones alone, and in several of them
 
 
 @claim(
@@ -487,17 +490,21 @@ def log_time_exponents(
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
-    def last(quantity: Quantity, column: str = "value") -> np.ndarray:
-        each = [(table, [*draw_columns(table), "index"]) for table in tables]
-        return np.concatenate([by_draw(table, quantity, draw=draw, column=column)[:, 0] for table, draw in each])
+    def final_values(quantity: Quantity, column: str = "value") -> np.ndarray:
+        tables_and_draws = [(table, [*draw_columns(table), "index"]) for table in tables]
+        return np.concatenate(
+            [by_draw(table, quantity, draw=draw, column=column)[:, 0] for table, draw in tables_and_draws]
+        )
 
-    power, theory, names, depths = (last("power", column) for column in ("value", "predicted", "network", "depth"))
+    power, theory, names, depths = (
+        final_values("power", column) for column in ("value", "predicted", "network", "depth")
+    )
     power, theory, depths = power.astype(float), theory.astype(float), depths.astype(int)
-    connected, known, unsettled = names == "fully_connected", np.isfinite(theory), last("moving")
-    passing = known & ((last("between") > settled) | (last("sign") < 0.99))
-    moving = known & ~passing & (unsettled > open_at_most)
-    coarse = known & ~passing & ~moving & ~np.isfinite(power)
-    judged = known & ~passing & ~moving & ~coarse
+    connected, predictable, unsettled = names == "fully_connected", np.isfinite(theory), final_values("moving")
+    passing = predictable & ((final_values("between") > settled) | (final_values("sign") < 0.99))
+    moving = predictable & ~passing & (unsettled > open_at_most)
+    coarse = predictable & ~passing & ~moving & ~np.isfinite(power)
+    judged = predictable & ~passing & ~moving & ~coarse
     large = int(np.sum(judged & (theory > LARGE)))
     if large < FEWEST:
         raise Untested(
@@ -513,7 +520,7 @@ def log_time_exponents(
             relative_to=1.0,
             because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
             left_out={
-                "multipliers that are not unique, or more active entries than tight margins": int((~known).sum()),
+                "multipliers that are not unique, or more active entries than tight margins": int((~predictable).sum()),
                 "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
                 "what stays does not yet grow alike, or still turns": int(moving.sum()),
                 "below what the integrator resolves": int(coarse.sum()),

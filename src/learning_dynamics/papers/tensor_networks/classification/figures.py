@@ -29,10 +29,10 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     scales = sorted(settling["scale"].unique())
     figure = plt.figure(figsize=(WIDTH, 6.0))
     upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.05], squeeze=False)[:, 0]
-    last = descent[descent["time"] == descent["time"].max()]
-    end = np.log1p(last["time"].iloc[0] * settings_of(descent)["step"])
+    final_rows = descent[descent["time"] == descent["time"].max()]
+    end = np.log1p(final_rows["time"].iloc[0] * settings_of(descent)["step"])
     far = 60 * np.log(10)
-    left = 0.0
+    remaining_angle = 0.0
     axes = upper.subplots(1, len(scales), sharey=True, squeeze=False)[0]
     for axis, scale in zip(axes, scales, strict=True):
         for network in SHOWN:
@@ -41,8 +41,8 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
                 tau = np.expm1(run["sigma"].to_numpy())
                 late = tau >= 1
                 axis.loglog(tau[late], run["value"][late], color=colour, lw=1.0)
-                left = max(left, float(np.interp(far, tau, run["value"])))
-            points = select(last, "angle", scale=scale, network=network)["value"]
+                remaining_angle = max(remaining_angle, float(np.interp(far, tau, run["value"])))
+            points = select(final_rows, "angle", scale=scale, network=network)["value"]
             axis.loglog(np.full(len(points), end), points, "o", ms=4, mfc="none", mec=colour, zorder=4)
             rows = select(settling, "exponent", scale=scale, network=network, sigma=settling["sigma"].max())
             top = (
@@ -53,8 +53,8 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
             ends = np.array([final / 1e3, final])
             axis.loglog(ends, top * (ends / final) ** -rows["predicted"].median(), ":", color=colour, lw=1.2)
         axis.axvline(far, color=COLOURS["grey"], lw=0.8, zorder=0)
-        where = {"transform": axis.get_xaxis_transform(), "fontsize": 8, "color": COLOURS["grey"]}
-        axis.text(far * 1.15, 0.03, r"$t = 10^{60}$", **where)
+        style = {"transform": axis.get_xaxis_transform(), "fontsize": 8, "color": COLOURS["grey"]}
+        axis.text(far * 1.15, 0.03, r"$t = 10^{60}$", **style)
         axis.set_title(rf"figure 3, $\alpha = {scale:g}$")
         axis.set_xlabel(r"$\log(1 + t)$")
     axes[0].set_ylabel("angle to max margin (degrees)")
@@ -82,7 +82,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     return Drawn(
         figure,
         {
-            "left": left,
+            "left": remaining_angle,
             "steps": int(settings_of(descent)["steps"]),
             "reached": float(two["sigma"].max()),
             "cut": float(settings_of(two)["integration"]["sharpness"]),

@@ -15,7 +15,7 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
     pushes_at_the_limit,
     tight_margins,
 )
-from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measured, singular_products
+from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measure_flow, singular_products
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -26,9 +26,9 @@ from learning_dynamics.trajectory import Trajectory
 DIRECTION = Column("direction", "int", "which of the initial directions", draw=True)
 START = Column("start", "int", "which of the starts", draw=True)
 FITS = Column("value", "float", "measured; empty where the flow could not be followed, or the fit has no points", True)
-RESTS = 2e-12  # share at which a part that nothing pushes stands still, rounding having added up over the steps
-FLOOR = 1e3  # in units of what the integrator may be off by: what is smaller is not judged
-NEARLY = 100.0  # over the exponent's cap: by how much a margin must exceed the least for its point to lose its weight
+RESTS = 2e-12  # the share that rounding over all steps leaves of a part without a gradient
+FLOOR = 1e3  # in units of the integrator's error: smaller parts are not judged
+NEARLY = 100.0  # divided by the exponent's cap: the excess over the least margin at which a point loses its weight
 DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, QUANTITY, INDEX, FITS, PREDICTED)
 
 
@@ -38,13 +38,13 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
 
     Quantities
     ----------
-    `limit_measures.measured`
+    `limit_measures.measure_flow`
         (what is measured at every time but the first)
     `_powers`
         (what is fitted within the window)
     """
     sizes = np.full(trajectory.members, trajectory.settings["scale"])
-    return _measured(trajectory, window, trajectory.settings["depth"], sizes, np.zeros(trajectory.members, dtype=int))
+    return _flow_table(trajectory, window, trajectory.settings["depth"], sizes, np.zeros(trajectory.members, dtype=int))
 
 
 @columns(*DECLARED)
@@ -58,10 +58,10 @@ def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> pd.D
     settings, sets = trajectory.settings, len(trajectory.constants["X"])
     scales = np.tile(np.repeat(settings["scales"], settings["directions"]), sets)
     directions = np.tile(np.arange(settings["directions"]), sets * len(settings["scales"]))
-    return _measured(trajectory, window, 2, scales, directions)
+    return _flow_table(trajectory, window, 2, scales, directions)
 
 
-def _measured(
+def _flow_table(
     trajectory: Trajectory, window: list[float], depth: int, scales: np.ndarray, directions: np.ndarray
 ) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
@@ -71,18 +71,18 @@ def _measured(
     for architecture in settings["networks"]:
         network = network_of(architecture, constants["X"].shape[-1], depth, settings["seed"])
         for position, states in enumerate(trajectory.series[architecture]):
-            found = measured(
-                network, architecture, data[seeds[position]], trajectory.time, states,
-                settings["integration"]["sharpness"], (window[0], window[1]),
+            quantities = measure_flow(
+                network, architecture, data[seeds[position]], trajectory.time, states, settings["integration"]["sharpness"],
+                (window[0], window[1]),
             )  # fmt: skip
             labels = {
                 "network": architecture, "depth": depth, "scale": scales[position],
                 "seed": seeds[position], "direction": directions[position],
             }  # fmt: skip
-            tables.append(rows(found, {"sigma": trajectory.time[1:]}, **labels))
-            inside = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
+            tables.append(rows(quantities, {"sigma": trajectory.time[1:]}, **labels))
+            in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
             late = _powers(
-                network, architecture, data[seeds[position]], trajectory.time[inside], states[inside], settings
+                network, architecture, data[seeds[position]], trajectory.time[in_window], states[in_window], settings
             )
             if late:
                 tables.append(rows(late, {"sigma": trajectory.time[-1:]}, **labels))
@@ -133,32 +133,34 @@ def _powers(
     else:
         largest = minimum_norm(features, data.y, "l1", classification=True)
     push, response = pushes_at_the_limit(features, data.y, largest, nearly)
-    off = np.abs(largest) < 1e-6 * np.abs(largest).max()
-    if not off.any():
+    inactive = np.abs(largest) < 1e-6 * np.abs(largest).max()
+    if not inactive.any():
         return {}
     layers, rho = network.layers(states), singular_products(network, states)
-    # of an entry, the difference of a part that grows and one that falls, the law is exact for the part that grows
+    # an entry is the difference of a part that grows and one that falls; the law is exact for the part that grows
     squares = [np.abs(layer @ vectors) ** 2 for layer, vectors in zip(layers, network.U, strict=True)]
     grown, total = np.sum(squares, axis=0) / 2 + np.abs(rho), np.abs(rho).sum(axis=1)
-    wrong = [
+    errors = [
         (settings["integration"]["atol"] + settings["integration"]["rtol"] * np.abs(layer)) @ np.abs(vectors)
         for layer, vectors in zip(layers, network.U, strict=True)
     ]
-    resolved = (np.sqrt(grown) > FLOOR * np.max(wrong, axis=0)).all(axis=0)
-    falls = [fitted_power(sigmas, grown[:, j] / total) if seen else np.nan for j, seen in enumerate(resolved)]
+    resolved = (np.sqrt(grown) > FLOOR * np.max(errors, axis=0)).all(axis=0)
+    falls = [
+        fitted_power(sigmas, grown[:, j] / total) if is_resolved else np.nan for j, is_resolved in enumerate(resolved)
+    ]
     powers, angles = np.array(falls), np.angle(rho * push)
-    # the margin grows like sigma, and in the limit all on the support; by how much faster, multipliers are off
+    # in the limit the margin and all entries on the support grow alike; multipliers are off by how much they do not
     margins = (data.y * (rho @ features.T).real).min(axis=1) / total
     growing = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
     turning = np.abs(angles[-1] - angles[0]) / (sigmas[-1] - sigmas[0]) + np.abs(angles).max(axis=0)
-    unsettled = np.concatenate([np.abs(growing - powers[~off]), turning[~off]])
-    cosine = np.cos(angles[:, off]).min(axis=0)
+    unsettled = np.concatenate([np.abs(growing - powers[~inactive]), turning[~inactive]])
+    cosine = np.cos(angles[:, inactive]).min(axis=0)
     # in the limit sizes grow like log t, which coordinates are divided by
     slower = abs(growing) + abs(fitted_power(sigmas, total))
-    moving = slower + np.abs(response[off]) @ unsettled + np.abs(push[off]) * (1 - cosine)
+    moving = slower + np.abs(response[inactive]) @ unsettled + np.abs(push[inactive]) * (1 - cosine)
     return {
-        "power": (powers[None, off], 1 - np.abs(push[off])),
-        "between": np.full((1, off.sum()), np.abs(rho[0, off]).sum() / total[0]),
+        "power": (powers[None, inactive], 1 - np.abs(push[inactive])),
+        "between": np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / total[0]),
         "moving": moving[None],
         "sign": cosine[None],
     }
@@ -167,47 +169,52 @@ def _powers(
 def _power_outside(
     network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, nearly: float
 ) -> dict:
-    """Return what `_powers` does, of what the support vectors do not span.
+    """Return what `_powers` does, for the part of the coefficients outside the span of the support vectors.
 
-    With P the projection onto it and p = W_2 ... w_L, ``P beta = (P W_1) p``. Nothing pushes P W_1, which stays; its
-    share of what grows like log t is the power 1 / L. What of P beta it makes is P W_1's size times that of p times
-    |P W_1 p| / (|P W_1| |p|), which knows of directions alone: where p still turns, most of all where the two nearly
+    With P the projection onto that part and p = W_2 ... w_L, ``P beta = (P W_1) p``. P W_1 has no gradient and stays,
+    so that its share of what grows like log t has the power 1 / L. |P beta| is |P W_1| |p| times the factor
+    |P W_1 p| / (|P W_1| |p|), which depends on directions alone: where p still turns, most of all where the two nearly
     cancel, it has a power of its own, which adds to the share's. Sizes are those of ``lengths``, as layers grow alike.
     """
     beta, best = network.coefficients(states), data.best("l2")
     margins, outside = data.y * (data.X @ best), outside_support(data.X, data.y, best)
     if np.linalg.norm(outside, 2) < 0.5 or len(sigmas) < 2:
         return {}
-    lengths, left = np.linalg.norm(beta, axis=-1), np.linalg.norm(beta @ outside, axis=-1)
-    share = left / lengths
-    # nothing pushes this part: fifty times what rounding leaves of it, it is within two per cent, and its power 0.002
+    lengths, outside_lengths = np.linalg.norm(beta, axis=-1), np.linalg.norm(beta @ outside, axis=-1)
+    share = outside_lengths / lengths
+    # this part has no gradient: at fifty times its rounding it is exact to two per cent, and its power to 0.002
     resolved = share.min() > 50 * RESTS
-    away = 1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))
-    told = tight_margins(margins, nearly).sum() == tight_margins(margins).sum()
-    first, later = _first_and_later(network, states)
-    sizes = np.linalg.norm(first @ outside, axis=(-2, -1)) * np.linalg.norm(later, axis=-1)
-    turning = abs(fitted_power(sigmas, left / sizes)) if resolved else 0.0  # without a power nothing is judged
+    cosine_gap = 1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))
+    margins_resolved = tight_margins(margins, nearly).sum() == tight_margins(margins).sum()
+    first_layer, product = _first_layer_and_product(network, states)
+    sizes = np.linalg.norm(first_layer @ outside, axis=(-2, -1)) * np.linalg.norm(product, axis=-1)
+    # without a power nothing is judged
+    turning = abs(fitted_power(sigmas, outside_lengths / sizes)) if resolved else 0.0
     return {
         "power": (
-            np.array([[fitted_power(sigmas, share) if resolved else np.nan]]), 1 / network.depth if told else np.nan
+            np.array([[fitted_power(sigmas, share) if resolved else np.nan]]),
+            1 / network.depth if margins_resolved else np.nan,
         ),
-        "between": np.array([[away]]),
+        "between": np.array([[cosine_gap]]),
         "moving": np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
         "sign": np.ones((1, 1)),
     }  # fmt: skip
 
 
-def _first_and_later(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return of fully connected layers W_1^T, shape (..., width, inputs), and p = W_2 ... w_L, shape (..., width).
+def _first_layer_and_product(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return W_1^T, shape (..., width, inputs), and p = W_2 ... w_L, shape (..., width), of fully connected layers.
 
     Coefficients are linear in W_1: where it is zero but for a one in its first row and j-th column they begin with p_j.
     """
     stop = network.bounds[0][1]
-    first = states[..., :stop].reshape(*states.shape[:-1], -1, network.inputs)  # columns, one after the other
-    ones = np.eye(stop)[:: network.inputs]
-    given = [np.broadcast_to(one, (*states.shape[:-1], stop)) for one in ones]
-    later = [network.coefficients(np.concatenate([one, states[..., stop:]], axis=-1))[..., 0] for one in given]
-    return first, np.stack(later, axis=-1)
+    first_layer = states[..., :stop].reshape(*states.shape[:-1], -1, network.inputs)  # columns, one after the other
+    unit_rows = np.eye(stop)[:: network.inputs]
+    unit_layers = [np.broadcast_to(unit_layer, (*states.shape[:-1], stop)) for unit_layer in unit_rows]
+    products = [
+        network.coefficients(np.concatenate([unit_layer, states[..., stop:]], axis=-1))[..., 0]
+        for unit_layer in unit_layers
+    ]
+    return first_layer, np.stack(products, axis=-1)
 
 
 STARTS = (SEED, NETWORK, DEPTH, START, SIGMA, QUANTITY, INDEX, FITS, PREDICTED)
@@ -240,8 +247,8 @@ def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
                 continue
             power, rho = 2 / depth, singular_products(network, states[:, -1])
             margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
-            least = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
-            excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least)[:, None] - 1
+            least_norms = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
+            excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least_norms)[:, None] - 1
             tables.append(rows({"excess": excess[:, None]}, axes | {"sigma": trajectory.time[-1:]}, **labels))
     return joined(STARTS, *tables)
 
@@ -262,6 +269,6 @@ def from_opposed_layers(trajectory: Trajectory) -> pd.DataFrame:
     half = states.shape[-1] // 2
     seeds = np.repeat(np.arange(len(X)), len(scales))
     outputs = np.einsum("mtj,mj->mt", states[..., :half] * states[..., half:], (y[..., None] * X)[seeds, 0])
-    found = {"loss": np.exp(-outputs), "size": np.abs(states).max(axis=-1)}
-    table = rows(found, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))
+    quantities = {"loss": np.exp(-outputs), "size": np.abs(states).max(axis=-1)}
+    table = rows(quantities, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))
     return joined(from_opposed_layers.columns, table)

@@ -1,4 +1,4 @@
-"""How fast what the max margin leaves out vanishes, by the multipliers of the margin problem alone."""
+"""How fast coordinates without a share in the max margin vanish, by the multipliers of the margin problem alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pushes_at_the_limit(
         Nan where multipliers are many or one of a tight margin is zero, where a margin is nearly tight, or where more
         entries are on the support than margins are tight, whose sizes then settle at a rate of their own.
     response : ndarray, shape (m, 2 entries on the support)
-        By how much each push's size changes with the sizes of those on the support, and with their phases, when
+        Changes of each push's size per change of the sizes of those on the support, and of their phases, when
         multipliers change.
     """
     signed = labels[:, None] * features
@@ -38,7 +38,7 @@ def pushes_at_the_limit(
     unknown = np.full(len(largest), np.nan, dtype=features.dtype), np.full((len(largest), 2 * active.sum()), np.nan)
     support, target = signed[np.ix_(tight, active)].T, largest[active].conj() / np.abs(largest[active])
     turned = target.conj()[:, None] * support
-    system, target = (np.concatenate([each.real, each.imag]) for each in (support, target))
+    system, target = (np.concatenate([part.real, part.imag]) for part in (support, target))
     if active.sum() > tight.sum() or np.linalg.matrix_rank(system, tol=1e-6) < tight.sum():
         return unknown
     multipliers = np.linalg.lstsq(system, target, rcond=None)[0]
@@ -57,11 +57,11 @@ def tight_margins(margins: np.ndarray, nearly: float = 0.0) -> np.ndarray:
 
 
 def outside_support(X: np.ndarray, labels: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """Return the projection onto what the points of least margin under the classifier `largest` do not span."""
+    """Return the projection onto the complement of the span of the points of least margin under `largest`."""
     span = np.linalg.qr(X[tight_margins(labels * (X @ largest))].T)[0]
     return np.eye(X.shape[1]) - span @ span.T
 
 
 def fitted_power(sigmas: np.ndarray, share: np.ndarray) -> float:
-    """Return by which power of 1 / log t a share falls between the first and last of sigma = log log t."""
+    """Return the power of 1 / log t with which a share falls between the first and last sigma = log log t."""
     return float(-np.polyfit(sigmas, np.log(share), 1)[0])

@@ -12,7 +12,7 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 
-def _of(table: Table, quantity: Quantity) -> np.ndarray:
+def _by_scale(table: Table, quantity: Quantity) -> np.ndarray:
     """Return a quantity, shape (draws, scales), scales ascending."""
     return by_draw(table.sort_values("scale", kind="stable"), quantity)
 
@@ -43,22 +43,22 @@ def theorem_6_convergence(
     conditions are sufficient, not necessary: of the flows from Gaussian layers, which no part of the verdict rests on,
     {outside} of {other} converge too.
     """
-    other = _residuals(gaussian)
-    asked = max(settings_of(table)["integration"]["residual"] for table in (*identity, *descending, *silent))
+    gaussian_residuals = _residuals(gaussian)
+    precision = max(settings_of(table)["integration"]["residual"] for table in (*identity, *descending, *silent))
 
     def judge(flows: tuple[list[Table], list[Table]]) -> Checks:
-        within, without = map(_residuals, flows)
+        residuals, saddle_residuals = map(_residuals, flows)
         yield every_draw(
             "residual at the end, relative to the labels",
-            within,
-            at_most=asked,
+            residuals,
+            at_most=precision,
             because="the residual asked for; a flow that stays at a saddle keeps one of order one",
         )
         yield equal_on_every_draw(
             r"the same, with $\lambda = 0$",
-            without,
-            np.ones_like(without),
-            tolerance=asked,
+            saddle_residuals,
+            np.ones_like(saddle_residuals),
+            tolerance=precision,
             because="a network that stays zero; the precision asked for",
         )
 
@@ -73,15 +73,15 @@ def theorem_6_convergence(
             ),
         },
         facts={
-            "outside": int((other <= asked).sum()),
-            "other": other.size,
+            "outside": int((gaussian_residuals <= precision).sum()),
+            "other": gaussian_residuals.size,
             "stuck": _residuals(silent).size,
         },
     )
 
 
 def _residuals(tables: Sequence[Table]) -> np.ndarray:
-    return np.concatenate([_of(table, "residual").ravel() for table in tables])
+    return np.concatenate([_by_scale(table, "residual").ravel() for table in tables])
 
 
 @claim(
@@ -99,51 +99,60 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     plus a matrix within the span of the data, and the limit is the least-norm interpolator at every $\alpha$, which is
     more than the theorem says.
     """
-    own = np.concatenate([(_of(table, "distance") / _of(table, "unfitted")).ravel() for table in identity])
-    of_draws = _bias(descending, order)
+    identity_ratios = np.concatenate(
+        [(_by_scale(table, "distance") / _by_scale(table, "unfitted")).ravel() for table in identity]
+    )
+    descending_judge = _limit_judge(descending, order)
 
     def judge(predicted: Quantity) -> Checks:
-        yield from of_draws(predicted)
+        yield from descending_judge(predicted)
         yield every_draw(
             "from the identity: distance, in units of what the residual allows",
-            own,
+            identity_ratios,
             at_most=1.0,
             because="a residual leaves at most its norm over the least singular value of the data",
         )
 
     return Finding(
-        judge, "distance", rivals={r"the least $\ell_1$ norm": "distance_l1"}, facts={"nearest": _nearest(descending)}
+        judge,
+        "distance",
+        rivals={r"the least $\ell_1$ norm": "distance_l1"},
+        facts={"nearest": _largest_ratio(descending)},
     )
 
 
-def _converged(table: Table) -> np.ndarray:
-    """Return which draws do not end at a saddle, whose residual is of order one; a flow given up, nan, does not."""
-    return ~(_of(table, "residual") > np.sqrt(settings_of(table)["integration"]["residual"])).any(axis=1)
+def _converged_draws(table: Table) -> np.ndarray:
+    """Return which draws end at no saddle, where residuals are of order one; flows given up, nan, pass."""
+    return ~(_by_scale(table, "residual") > np.sqrt(settings_of(table)["integration"]["residual"])).any(axis=1)
 
 
-def _nearest(tables: Sequence[Table]) -> float:
-    ratios = [(_of(table, "distance") / _of(table, "bound"))[_converged(table)] for table in tables]
+def _largest_ratio(tables: Sequence[Table]) -> float:
+    """Return the largest ratio of a limit's distance to its bound, over draws that converge."""
+    ratios = [(_by_scale(table, "distance") / _by_scale(table, "bound"))[_converged_draws(table)] for table in tables]
     return max(float(ratio.max(initial=0.0, where=np.isfinite(ratio))) for ratio in ratios)
 
 
-def _bias(tables: Sequence[Table], order: float) -> Callable[[Quantity], Checks]:
-    """Return the judge of a limit that the flows tend to as alpha falls: by the power, and by a bound at every alpha.
+def _limit_judge(tables: Sequence[Table], order: float) -> Callable[[Quantity], Checks]:
+    """Return the judge of a limit as alpha falls, by the power of the distance to it and its bound at every alpha.
 
-    Draws of which a flow ends at a saddle are left out; those that the integrator gave up are undecided.
+    A draw is left out if one of its flows ends at a saddle, and undecided if the integrator gave one up.
     """
-    kept = [_converged(table) for table in tables]
+    converged = [_converged_draws(table) for table in tables]
     reasons = {
-        "the loss does not vanish, of which the theorem does not speak": sum(int((~each).sum()) for each in kept)
+        "the loss does not vanish, of which the theorem does not speak": sum(int((~mask).sum()) for mask in converged)
     }
 
     def judge(predicted: Quantity) -> Checks:
-        values = [_of(table, predicted)[each] for table, each in zip(tables, kept, strict=True)]
-        bounds = [_of(table, "bound")[each] for table, each in zip(tables, kept, strict=True)]
+        values = [_by_scale(table, predicted)[mask] for table, mask in zip(tables, converged, strict=True)]
+        bounds = [_by_scale(table, "bound")[mask] for table, mask in zip(tables, converged, strict=True)]
         orders = np.concatenate(
-            [_power(table, each[np.isfinite(each).all(axis=1)]) for table, each in zip(tables, values, strict=True)]
+            [
+                _power(table, distances[np.isfinite(distances).all(axis=1)])
+                for table, distances in zip(tables, values, strict=True)
+            ]
         )
-        lost = sum(map(len, values)) - len(orders)
-        counts = {"draws_for": len(orders), "draws_undecided": lost} if lost else {}
+        undecided = sum(map(len, values)) - len(orders)
+        counts = {"draws_for": len(orders), "draws_undecided": undecided} if undecided else {}
         yield at_least(
             "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
             mean(orders),
@@ -154,7 +163,7 @@ def _bias(tables: Sequence[Table], order: float) -> Callable[[Quantity], Checks]
         )
         yield every_draw(
             "largest relative distance in units of its bound, of order $\\alpha$",
-            np.concatenate([(each / bound).max(axis=1) for each, bound in zip(values, bounds, strict=True)]),
+            np.concatenate([(distances / bound).max(axis=1) for distances, bound in zip(values, bounds, strict=True)]),
             at_most=1.0,
             because="the first layer's start outside the span of the data stays, and the conservation laws bound "
             "the product of the others",
@@ -176,19 +185,19 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> F
     {nearest:.2g} of its bound at every scale.
     """
     return Finding(
-        _bias(gaussian, order),
+        _limit_judge(gaussian, order),
         "distance",
         rivals={r"the least $\ell_1$ norm": "distance_l1"},
-        facts={"nearest": _nearest(gaussian)},
+        facts={"nearest": _largest_ratio(gaussian)},
     )
 
 
 def _slopes(tables: Sequence[Table], quantity: Quantity, floor: float) -> tuple[Estimate, int]:
-    """Return the mean power of alpha, and of how many draws the quantity lies below `floor` at the smallest scale."""
-    found = [_of(table, quantity) for table in tables]
-    resolved = [~(values[:, 0] < floor) for values in found]
-    orders = [_power(table, values[each]) for table, values, each in zip(tables, found, resolved, strict=True)]
-    return mean(np.concatenate(orders)), sum(int((~each).sum()) for each in resolved)
+    """Return the mean power of alpha, and the number of draws below `floor` at the smallest scale."""
+    arrays = [_by_scale(table, quantity) for table in tables]
+    resolved = [~(values[:, 0] < floor) for values in arrays]
+    orders = [_power(table, values[mask]) for table, values, mask in zip(tables, arrays, resolved, strict=True)]
+    return mean(np.concatenate(orders)), sum(int((~mask).sum()) for mask in resolved)
 
 
 @claim(
@@ -210,33 +219,36 @@ def equation_84(layers: Table) -> Finding:
     depths = by_draw(layers, "chain", column="depth")[:, 0]
     rounding = 1e-12
 
-    def least(quantity: Quantity) -> np.ndarray:
+    def eigenvalues(quantity: Quantity) -> np.ndarray:
         return by_draw(layers, quantity)[:, 0]
 
     def judge(predicted: tuple[int, int, Quantity]) -> Checks:
         chain, power, conclusion = predicted
         steps = [
             every_draw(
-                f"{which} step: least eigenvalue of the difference, relative",
-                values[depths <= most],
+                f"{step_name} step: least eigenvalue of the difference, relative",
+                values[depths <= deepest],
                 at_least=-rounding,
                 because="rounding",
             )
-            for which, values, most in (("first", least("chain"), chain), ("second", least("power"), power))
-            if (depths <= most).any()
+            for step_name, values, deepest in (
+                ("first", eigenvalues("chain"), chain),
+                ("second", eigenvalues("power"), power),
+            )
+            if (depths <= deepest).any()
         ]
         yield every_draw(
             r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-            least(conclusion),
+            eigenvalues(conclusion),
             at_least=1 - rounding,
             because="rounding",
         )
         yield from steps
 
-    most = int(depths.max())
+    deepest = int(depths.max())
     return Finding(
         judge,
-        (most, most, "conclusion"),
+        (deepest, deepest, "conclusion"),
         rivals={
             "the chain with four layers too": (4, 2, "conclusion"),
             "the second step with three layers too": (3, 3, "conclusion"),
@@ -246,9 +258,9 @@ def equation_84(layers: Table) -> Finding:
         reason="squaring an inequality of matrices does not keep it",
         facts={
             "draws": int((depths > 3).sum()),
-            "chain": int((least("chain")[depths > 3] < -rounding).sum()),
+            "chain": int((eigenvalues("chain")[depths > 3] < -rounding).sum()),
             "powers": len(depths),
-            "power": int((least("power") < -rounding).sum()),
+            "power": int((eigenvalues("power") < -rounding).sum()),
         },
     )
 
@@ -303,15 +315,15 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     is of order $\alpha^4$.
     """
     tables = [*descending, *gaussian]
-    ratios = [(_scales(table), _of(table, "allowed")) for table in tables]
-    estimate, left = _slopes(tables, "misaligned", 1e-13)
+    ratios = [(_scales(table), _by_scale(table, "allowed")) for table in tables]
+    estimate, below_rounding = _slopes(tables, "misaligned", 1e-13)
 
     def judge(predicted: tuple[float, float, float]) -> Checks:
         factor, printed, order = predicted
-        allowed = [ratio * scales ** (2 - printed) / factor for scales, ratio in ratios]
+        scaled_ratios = [ratio * scales ** (2 - printed) / factor for scales, ratio in ratios]
         yield every_draw(
             "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
-            np.concatenate([each.ravel() for each in allowed]),
+            np.concatenate([ratio.ravel() for ratio in scaled_ratios]),
             at_most=1.0,
             because="(93) and (94)",
         )
@@ -320,7 +332,7 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
             estimate,
             order,
             because="(93) bounds it by the square of the scale",
-            left_out={"below rounding at the smallest scale": left},
+            left_out={"below rounding at the smallest scale": below_rounding},
         )
 
     return Finding(

@@ -33,8 +33,7 @@ def coefficients(states: np.ndarray, inputs: int) -> np.ndarray:
 def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit) -> np.ndarray:
     """Return the state where gradient flow has arrived.
 
-    A flow that stays at a saddle is returned from there, and its residuals tell; one that the integrator gives up is
-    nan.
+    A flow that stays at a saddle returns the saddle, whose residuals are large; one that the integrator gives up, nan.
     """
     samples, inputs = X.shape
     depth = 1 + (len(start) - inputs) // inputs**2
@@ -53,7 +52,7 @@ def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Lim
 def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndarray) -> None:
     """Minus the gradient of ``sum_i (f(x_i) - y_i)**2 / 2``; data are X, y and the condition's bound.
 
-    By W_l it is a b^T, with b = W_(l+1) ... w_L and a = W_(l-1)^T ... W_1^T X^T (y - X beta).
+    Its part for W_l is a b^T, with b = W_(l+1) ... w_L and a = W_(l-1)^T ... W_1^T X^T (y - X beta).
     """
     samples, inputs, depth = shape[0], shape[1], shape[2]
     X = data[: samples * inputs].reshape(samples, inputs)
@@ -63,9 +62,9 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
     for place in range(depth - 2, -1, -1):
         after[place] = np.dot(after[place + 1], layers[place])
     before = np.dot(data[samples * inputs : -1] - np.dot(X, after[0]), X)
-    moved = slope[:-inputs].reshape(depth - 1, inputs, inputs)
+    layer_slopes = slope[:-inputs].reshape(depth - 1, inputs, inputs)
     for place in range(depth - 1):
-        moved[place] = np.outer(after[place + 1], before)
+        layer_slopes[place] = np.outer(after[place + 1], before)
         before = np.dot(layers[place], before)
     slope[-inputs:] = before
 

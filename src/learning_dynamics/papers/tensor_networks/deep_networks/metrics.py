@@ -45,21 +45,24 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
-    least = [{norm: minimum_norm(X[member], y[member], norm) for norm in ("l2", "l1")} for member in range(len(X))]
+    minimisers = [{norm: minimum_norm(X[member], y[member], norm) for norm in ("l2", "l1")} for member in range(len(X))]
     tables = []
     for depth in settings["depths"]:
         states, starts = trajectory.series[f"flow_{depth}"], trajectory.constants[f"start_{depth}"]
         beta = coefficients(states, X.shape[-1])
         misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
-        found: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
+        quantities: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
         for norm, name in (("l2", "distance"), ("l1", "distance_l1")):
-            found[name] = np.array(
-                [[relative_distance(each, least[member][norm]) for each in beta[member]] for member in range(len(X))]
+            quantities[name] = np.array(
+                [
+                    [relative_distance(limit, minimisers[member][norm]) for limit in beta[member]]
+                    for member in range(len(X))
+                ]
             )
-        layered = np.array(
+        layer_values = np.array(
             [
                 [
-                    (*_layers(state, scale, starts[member], X.shape[-1]),
+                    (*_layer_measures(state, scale, starts[member], X.shape[-1]),
                      *_bounds(X[member], y[member], starts[member], scale, settings["integration"]["residual"]))
                     for scale, state in zip(scales, states[member], strict=True)
                 ]
@@ -67,8 +70,8 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
             ]
         )  # fmt: skip
         names = ("rank_one", "misaligned", "allowed", "unfitted", "bound")
-        found |= {name: layered[..., place] for place, name in enumerate(names)}
-        tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
+        quantities |= {name: layer_values[..., place] for place, name in enumerate(names)}
+        tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
     return joined(DECLARED, *tables)
 
 
@@ -98,17 +101,18 @@ def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
         product = functools.reduce(np.matmul, np.moveaxis(matrices, 1, 0))
         gram, W = product.mT @ product, matrices[:, -1]
         inner = W.mT @ W
-        rest = inner - last[:, :, None] * last[:, None, :]
-        raised, left = (np.linalg.matrix_power(each, depth - 1) for each in (inner, rest))
-        eigenvalues = np.linalg.eigvalsh(rest)
-        least = np.linalg.eigvalsh(gram)[:, 0]
-        found = {
-            "chain": np.linalg.eigvalsh(gram - raised)[:, 0] / np.linalg.norm(gram, 2, axis=(1, 2)),
-            "power": np.linalg.eigvalsh(raised - left)[:, 0] / np.linalg.norm(raised, 2, axis=(1, 2)),
-            "conclusion": least / eigenvalues[:, 0] ** (depth - 1),
-            "largest": least / eigenvalues[:, -1] ** (depth - 1),
+        remainder = inner - last[:, :, None] * last[:, None, :]
+        inner_power, remainder_power = (np.linalg.matrix_power(matrix, depth - 1) for matrix in (inner, remainder))
+        eigenvalues = np.linalg.eigvalsh(remainder)
+        smallest = np.linalg.eigvalsh(gram)[:, 0]
+        quantities = {
+            "chain": np.linalg.eigvalsh(gram - inner_power)[:, 0] / np.linalg.norm(gram, 2, axis=(1, 2)),
+            "power": np.linalg.eigvalsh(inner_power - remainder_power)[:, 0]
+            / np.linalg.norm(inner_power, 2, axis=(1, 2)),
+            "conclusion": smallest / eigenvalues[:, 0] ** (depth - 1),
+            "largest": smallest / eigenvalues[:, -1] ** (depth - 1),
         }
-        tables.append(rows(found, {"seed": np.arange(len(W))}, depth=depth))
+        tables.append(rows(quantities, {"seed": np.arange(len(W))}, depth=depth))
     return joined(PRODUCTS, *tables)
 
 
@@ -119,9 +123,9 @@ def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
 
 
 def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, scale: float, residual: float) -> tuple[float, float]:
-    """Return how far a limit can lie from the least-norm interpolator, relative to it: by its residual, and in all.
+    """Return bounds on a limit's relative distance from the least-norm interpolator: by its residual, and in all.
 
-    The part of W_1 outside the span of the data stays as it was, alpha P W_1(0) with P the projection: the limit's,
+    The part of W_1 outside the span of the data stays alpha P W_1(0), with P the projection: the limit's part,
     |P beta|, is at most ``outside = alpha ||P W_1(0)||`` times the length of b_2. With b_l = W_l ... w_L and
     b_(L+1) = 1, what (80) conserves gives ``(|b_l| / |b_(l+1)|)^2 >= (|b_(l+1)| / |b_(l+2)|)^2 - alpha^2 delta_l``,
     where -delta_l is the least eigenvalue of ``W_l^T W_l - W_(l+1) W_(l+1)^T`` at alpha = 1, or zero if that is
@@ -130,31 +134,33 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, scale: float, resid
     ``p^2 = q^2 - outside^2`` solves as the last of L factors.
     """
     inverse = np.linalg.pinv(X)
-    first = _factors(start, X.shape[1])
+    start_layers = _factors(start, X.shape[1])
     size = float(np.linalg.norm(inverse @ y))
     unfitted = float(np.linalg.norm(inverse, 2) * np.sqrt(len(y)) * residual * np.max(np.abs(y))) / size
-    outside = scale * float(np.linalg.norm(first[0] - inverse @ (X @ first[0]), 2))
+    outside = scale * float(np.linalg.norm(start_layers[0] - inverse @ (X @ start_layers[0]), 2))
     if outside == 0:
         return unfitted, unfitted
-    lacking = scale**2 * sum(max(0.0, -float(np.linalg.eigvalsh(W.T @ W - V @ V.T)[0])) for W, V in pairwise(first))
-    p = float(last_of_product((1 + unfitted) * size, lacking + outside**2, len(first)))
+    lacking = scale**2 * sum(
+        max(0.0, -float(np.linalg.eigvalsh(W.T @ W - V @ V.T)[0])) for W, V in pairwise(start_layers)
+    )
+    p = float(last_of_product((1 + unfitted) * size, lacking + outside**2, len(start_layers)))
     return unfitted, unfitted + (1 + unfitted) * outside / p
 
 
-def _layers(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> tuple[float, float, float]:
-    """Return the largest distance from rank one, the largest misalignment, and that relative to (93)."""
+def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> tuple[float, float, float]:
+    """Return the largest distance from rank one, the largest misalignment, and its largest ratio to the bound (93)."""
     if not np.isfinite(state).all():
         return np.nan, np.nan, np.nan
-    layers, first = _factors(state, inputs), _factors(start, inputs)
-    decomposed = [np.linalg.svd(W) for W in layers]
-    rank_one = max(float(np.linalg.norm(s[1:])) for _, s, _ in decomposed[:-1])
-    gaps = [np.linalg.norm(W.T @ W - V @ V.T, 2) for W, V in pairwise(first)]
-    misaligned, allowed = 0.0, 0.0
-    for place, ((_, _, Vt), (U, s, _)) in enumerate(pairwise(decomposed)):
+    layers, start_layers = _factors(state, inputs), _factors(start, inputs)
+    decompositions = [np.linalg.svd(W) for W in layers]
+    rank_one = max(float(np.linalg.norm(s[1:])) for _, s, _ in decompositions[:-1])
+    gaps = [np.linalg.norm(W.T @ W - V @ V.T, 2) for W, V in pairwise(start_layers)]
+    misaligned, ratio = 0.0, 0.0
+    for place, ((_, _, Vt), (U, s, _)) in enumerate(pairwise(decompositions)):
         angle = 1 - float(Vt[0] @ U[:, 0]) ** 2
         G = gaps[place] + sum(gaps[place:])
         if place < len(gaps) - 1:
-            G += np.linalg.norm(first[place + 1]) ** 2 - np.linalg.norm(first[-1]) ** 2
+            G += np.linalg.norm(start_layers[place + 1]) ** 2 - np.linalg.norm(start_layers[-1]) ** 2
         with np.errstate(invalid="ignore", divide="ignore"):  # matrices that are zero point nowhere
-            misaligned, allowed = max(misaligned, angle), max(allowed, angle * s[0] ** 2 / (scale**2 * G))
-    return rank_one, misaligned, allowed
+            misaligned, ratio = max(misaligned, angle), max(ratio, angle * s[0] ** 2 / (scale**2 * G))
+    return rank_one, misaligned, ratio

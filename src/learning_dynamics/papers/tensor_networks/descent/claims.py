@@ -44,11 +44,11 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     _, small, large, *_ = sizes = sorted(steps["step"].unique())
     residual = select(steps, "residual")["value"].max()
     # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
-    second = _worst_of_starts(steps, _second_difference(steps, sizes[-3:]))
+    second_difference = _worst_of_starts(steps, _second_difference(steps, sizes[-3:]))
     fine, coarse = (_worst_of_starts(steps, error[size]) for size in (small, large))
     resolved = fine > 1e3 * residual
     order = np.log(coarse / fine) / np.log(large / small)
-    off = second * large**2 / (coarse * np.log(large / small))
+    off = second_difference * large**2 / (coarse * np.log(large / small))
     line = {name: _worst_of_starts(steps, _distances(steps, name)[0.0]) for name in ("limit", "swapped")}
 
     def judge(prediction: tuple[np.ndarray, Quantity]) -> Checks:
@@ -63,7 +63,7 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
         extrapolated = every_draw(
             "gradient descent, extrapolated to step size zero: distance from the formula",
             line[name],
-            at_most=2 * second * small * large + 10 * residual,
+            at_most=2 * second_difference * small * large + 10 * residual,
             because="twice what the limits' second difference by the step makes of it, and the residual",
         )
         slope = equal_on_every_draw(
@@ -95,31 +95,31 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
 
 def _by_network(table: Table, quantity: Quantity, column: str) -> np.ndarray:
     """Return a quantity, one row a draw, padded with zeros to the widest network."""
-    found = []
+    arrays = []
     for network in sorted(table["network"].unique()):
-        found.append(by_draw(table, quantity, column=column, network=network))
-    width = max(rows.shape[1] for rows in found)
-    return np.concatenate([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in found])
+        arrays.append(by_draw(table, quantity, column=column, network=network))
+    width = max(rows.shape[1] for rows in arrays)
+    return np.concatenate([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in arrays])
 
 
 def _distances(steps: Table, quantity: Quantity) -> dict[float, np.ndarray]:
     """Return by step size the largest distance of a coefficient from its prediction, one a draw."""
-    found = {}
+    distances = {}
     for step in steps["step"].unique():
         value, predicted = (by_draw(steps, quantity, column=c, step=step) for c in ("value", "predicted"))
-        found[step] = np.abs(value - predicted).max(axis=1)
-    return found
+        distances[step] = np.abs(value - predicted).max(axis=1)
+    return distances
 
 
 def _second_difference(steps: Table, sizes: Sequence[float]) -> np.ndarray:
     """Return the second divided difference of the limits at three steps, the largest of the coefficients of a draw."""
     low, middle, high = (by_draw(steps, "limit", step=size) for size in sizes)
-    first, second = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
-    return np.abs((second - first) / (sizes[2] - sizes[0])).max(axis=1)
+    slope, next_slope = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
+    return np.abs((next_slope - slope) / (sizes[2] - sizes[0])).max(axis=1)
 
 
 def _worst_of_starts(steps: Table, errors: np.ndarray) -> np.ndarray:
-    """Return the largest of one error a draw over the starts of each network and scale."""
+    """Return the largest error over the starts of each network and scale, from one error per draw."""
     draws = select(steps, "condition", step=0.0).groupby(draw_columns(steps)).size().reset_index()
     return draws.assign(error=errors).groupby(["network", "scale"])["error"].max().to_numpy()
 
@@ -144,41 +144,41 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     names = ["network", "seed"]
     scales = np.sort(limits["scale"].unique())
     simple = by_draw(limits, "second", draw=names, scale=scales[0])[:, 0] < 1 - 1e-9
-    left = 4 * by_draw(limits, "remainder", draw=names, scale=scales[0]).max(axis=1)
+    remainder = 4 * by_draw(limits, "remainder", draw=names, scale=scales[0]).max(axis=1)
 
     def judge(predicted: tuple[str, bool, float]) -> Checks:
         kind, signed, scale = predicted
-        alone = {"all": np.ones_like(simple), "simple": simple, "none": np.zeros_like(simple)}[kind]
+        agreeing = {"all": np.ones_like(simple), "simple": simple, "none": np.zeros_like(simple)}[kind]
         layers = _spread(limits, "parameter", scale, signed=signed)
-        agree = {
-            "at_most": share + left,
+        check = {
+            "at_most": share + remainder,
             "because": f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
             "scale; undecided where that comes to what counts as different",
-            "undecided": share + left > 10 * share,
+            "undecided": share + remainder > 10 * share,
         }
         checks = [
             every_draw(
                 "largest distance of coefficients from two directions, relative",
                 _spread(limits, "coefficient", scale, signed=True),
-                **agree,
+                **check,
             )
         ]
-        if alone.any():
+        if agreeing.any():
             checks.append(
                 every_draw(
                     "the same of all parameters, where they are predicted to agree",
-                    layers[alone],
-                    **{key: given if key == "because" else given[alone] for key, given in agree.items()},
+                    layers[agreeing],
+                    **{key: value if key == "because" else value[agreeing] for key, value in check.items()},
                 )
             )
-        if not alone.all():
+        if not agreeing.all():
             checks.append(
                 every_draw(
                     "the same, where they are predicted to differ",
-                    layers[~alone],
-                    at_least=10 * share + left[~alone],
+                    layers[~agreeing],
+                    at_least=10 * share + remainder[~agreeing],
                     because="chosen: ten times as far",
-                    undecided=(left > share)[~alone],
+                    undecided=(remainder > share)[~agreeing],
                 )
             )
         yield from checks
@@ -206,14 +206,14 @@ def _spread(limits: Table, quantity: Quantity, scale: float, *, signed: bool) ->
 
     Without signs the nearer of a limit and its negative is taken.
     """
-    found = []
+    spreads = []
     for _, rows in select(limits, quantity, scale=scale).groupby(["network", "seed"]):
         points = by_draw(rows, quantity)
-        apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
+        distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
         if not signed:
-            apart = np.minimum(apart, np.linalg.norm(points[:, None] + points[None], axis=-1))
-        found.append(apart.max() / np.linalg.norm(points, axis=-1).max())
-    return np.array(found)
+            distances = np.minimum(distances, np.linalg.norm(points[:, None] + points[None], axis=-1))
+        spreads.append(distances.max() / np.linalg.norm(points, axis=-1).max())
+    return np.array(spreads)
 
 
 @claim("section 6", scope="the paper's points; solutions from a convex solver")
@@ -280,7 +280,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Fi
     limit, predicted = (by_draw(regression, "limit", column=column) for column in ("value", "predicted"))
     network = by_draw(regression, "limit", column="network")[:, 0]
     initial = by_draw(regression[regression["time"] == 0], "coefficient")
-    least = np.array([select(regression, "reference", network=name)["value"].to_numpy() for name in network])
+    least_norm = np.array([select(regression, "reference", network=name)["value"].to_numpy() for name in network])
 
     def judge(points: np.ndarray) -> Checks:
         yield equal_on_every_draw(
@@ -295,7 +295,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Fi
         judge,
         predicted,
         rivals={
-            "the interpolator of least norm, whatever the scale": least,
+            "the interpolator of least norm, whatever the scale": least_norm,
             "the initial coefficients": initial,
             "the other side of the label": -predicted,
         },
@@ -332,11 +332,11 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Find
 
 def _spreads(table: Table, scale: float) -> np.ndarray:
     """Return the largest distance between the limits of each network."""
-    found = []
+    spreads = []
     for network in sorted(select(table, "limit")["network"].unique()):
         points = by_draw(table, "limit", network=network, scale=scale)
-        found.append(np.max(np.linalg.norm(points[:, None] - points[None], axis=-1)))
-    return np.array(found)
+        spreads.append(np.max(np.linalg.norm(points[:, None] - points[None], axis=-1)))
+    return np.array(spreads)
 
 
 @claim(
@@ -351,13 +351,13 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     power of $\log t$ (figure log_time). At the largest scale the directions from four starts span at least
     {value:.3g} degrees in every network.
     """
-    last = classification[classification["time"] == classification["time"].max()]
-    scales = sorted(select(last, "limit")["scale"].unique())
+    final_rows = classification[classification["time"] == classification["time"].max()]
+    scales = sorted(select(final_rows, "limit")["scale"].unique())
 
     def judge(chosen: tuple[float]) -> Checks:
         yield every_draw(
             "degrees that the directions from different starts span, by network",
-            _spans(last, *chosen),
+            _spans(final_rows, *chosen),
             at_least=degrees,
             because="chosen: an angle that a figure shows",
         )
@@ -365,15 +365,15 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     return Finding(judge, (scales[-1],), rivals={"the smallest scale remembers as well": (scales[0],)})
 
 
-def _spans(last: Table, scale: float) -> np.ndarray:
+def _spans(final_rows: Table, scale: float) -> np.ndarray:
     """Return the largest angle in degrees between the directions of two runs of each network."""
-    found = []
-    for network in sorted(select(last, "limit")["network"].unique()):
-        points = by_draw(last, "limit", network=network, scale=scale)
+    spans = []
+    for network in sorted(select(final_rows, "limit")["network"].unique()):
+        points = by_draw(final_rows, "limit", network=network, scale=scale)
         units = points / np.linalg.norm(points, axis=-1, keepdims=True)
-        apart, along = (np.linalg.norm(units[:, None] - sign * units[None], axis=-1) for sign in (1, -1))
-        found.append(np.degrees(2 * np.arctan2(apart, along).max()))
-    return np.array(found)
+        opposite, adjacent = (np.linalg.norm(units[:, None] - sign * units[None], axis=-1) for sign in (1, -1))
+        spans.append(np.degrees(2 * np.arctan2(opposite, adjacent).max()))
+    return np.array(spans)
 
 
 @claim("section 6, classification", scope="the points of figure 3, starts of our own", empirical=True)
@@ -385,9 +385,9 @@ def final_loss(classification: Table, *, order: Positive) -> Finding:
     $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$, which predicts each of them to {growth:.0%}. Of {draws} runs
     {exactly} are below $10^{-5}$ itself.
     """
-    last = classification[classification["time"] == classification["time"].max()]
-    losses = by_draw(last, "loss")[:, 0]
-    growth = by_draw(last, "inverse_growth")[:, 0]
+    final_rows = classification[classification["time"] == classification["time"].max()]
+    losses = by_draw(final_rows, "loss")[:, 0]
+    growth = by_draw(final_rows, "inverse_growth")[:, 0]
 
     def judge(predicted: np.ndarray) -> Checks:
         yield every_draw(

@@ -39,7 +39,7 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
             "small": max(spread[0]),
             "large": min(spread[-1]),
             "starts": regression["direction"].max() + 1,
-            "minima": " on the line of global minima" if _size(regression) == 2 else _projected(regression),
+            "minima": " on the line of global minima" if _size(regression) == 2 else _projection_note(regression),
         },
         alt="Panels in the plane of two coefficients. At small scale trajectories of a network end at one point, at "
         "large scale apart from each other.",
@@ -58,13 +58,13 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
     panels = iter(axes.ravel())
     _regression_panel(next(panels), regression, scale)
-    for each in scales:
-        _classification_panel(next(panels), classification, each)
+    for classification_scale in scales:
+        _classification_panel(next(panels), classification, classification_scale)
     for axis in panels:
         axis.set_axis_off()
     figure.legend(handles=_handles(regression, classification=True), loc="outside lower center", ncols=3)
-    last = classification[classification["time"] == classification["time"].max()]
-    losses, angles = select(last, "loss")["value"], select(last, "angle")["value"]
+    final_rows = classification[classification["time"] == classification["time"].max()]
+    losses, angles = select(final_rows, "loss")["value"], select(final_rows, "angle")["value"]
     return Drawn(
         figure,
         {
@@ -73,7 +73,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
             "largest": losses.max(),
             "nearest": angles.min(),
             "farthest": angles.max(),
-            "plane": "" if _size(classification) == 2 else _projected(classification),
+            "plane": "" if _size(classification) == 2 else _projection_note(classification),
         },
         alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
         "their max-margin directions, closest where the initial scale is small.",
@@ -82,8 +82,8 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
 
 def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
     """Draw trajectories, starts, the line of global minima and the predicted limits for one scale."""
-    _trajectories(axis, table, scale)
-    limits = _planar(select(table, "limit", scale=scale))
+    _draw_trajectories(axis, table, scale)
+    limits = _first_two(select(table, "limit", scale=scale))
     ends = []
     for (network, _), run in limits.groupby(["network", "direction"]):
         point = run.sort_values("index")["predicted"].to_numpy()
@@ -91,9 +91,9 @@ def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
         axis.plot(*point, shape, ms=size, mfc="none", mec=NETWORKS[network][0], mew=1.1, zorder=5)
         ends.append(point)
     for network in SHOWN:
-        least = _planar(select(table, "reference", network=network)).sort_values("index")["value"].to_numpy()
-        ends.append(least)
-        axis.plot(*least, "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
+        reference = _first_two(select(table, "reference", network=network)).sort_values("index")["value"].to_numpy()
+        ends.append(reference)
+        axis.plot(*reference, "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
     points = np.array(ends)
     box = _fit(axis, points, 0.2)
     if _size(table) == 2:  # through the interpolators of least norm runs the line of global minima of one data point
@@ -106,21 +106,21 @@ def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
 
 def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     """Draw trajectories, starts, ends and the max-margin directions for one scale."""
-    _trajectories(axis, table, scale)
+    _draw_trajectories(axis, table, scale)
     ends = []
-    for (network, _), run in _planar(select(table, "limit", scale=scale)).groupby(["network", "direction"]):
+    for (network, _), run in _first_two(select(table, "limit", scale=scale)).groupby(["network", "direction"]):
         point = run.sort_values("index")["value"].to_numpy()
         shape, size = SHAPES[network]
         axis.plot(*point, shape, ms=size, color=NETWORKS[network][0], mec="white", mew=0.8, zorder=5)
         ends.append(point)
     box = _fit(axis, np.array([*ends, [0.0, 0.0]]), 0.08)
     for network in SHOWN:
-        ray = _planar(select(table, "reference", network=network)).sort_values("index")["value"].to_numpy()
+        ray = _first_two(select(table, "reference", network=network)).sort_values("index")["value"].to_numpy()
         axis.axline((0, 0), tuple(ray), color=NETWORKS[network][0], lw=0.9, ls=(0, (4, 3)), zorder=1)
     axis.set_xlim(*box[0])
     axis.set_ylim(*box[1])
-    last = table[table["time"] == table["time"].max()]
-    losses = select(last, "loss", scale=scale)["value"]
+    final_rows = table[table["time"] == table["time"].max()]
+    losses = select(final_rows, "loss", scale=scale)["value"]
     axis.set_title(rf"classification, $\alpha = {scale:g}$")
     text = f"losses {plain_number(losses.min(), digits=2)}\nto {plain_number(losses.max(), digits=2)}"
     axis.text(0.97, 0.04, text, transform=axis.transAxes, ha="right", va="bottom", fontsize=7.5, color=COLOURS["grey"])
@@ -131,16 +131,16 @@ def _size(table: Table) -> int:
     return int(select(table, "coefficient")["index"].max())
 
 
-def _projected(table: Table) -> str:
+def _projection_note(table: Table) -> str:
     return f" (of {_size(table)} coefficients the first two are drawn)"
 
 
-def _planar(table: Table) -> Table:
+def _first_two(table: Table) -> Table:
     return table[table["index"] <= 2]
 
 
-def _trajectories(axis: Axes, table: Table, scale: float) -> None:
-    rows = _planar(select(table, "coefficient", scale=scale))
+def _draw_trajectories(axis: Axes, table: Table, scale: float) -> None:
+    rows = _first_two(select(table, "coefficient", scale=scale))
     for (network, direction), run in rows.groupby(["network", "direction"]):
         path = run.sort_values(["time", "index"])["value"].to_numpy().reshape(-1, 2)
         style = STYLES[direction % len(STYLES)]
@@ -152,9 +152,9 @@ def _trajectories(axis: Axes, table: Table, scale: float) -> None:
 
 def _fit(axis: Axes, points: np.ndarray, margin: float) -> np.ndarray:
     """Return equal axes' limits with room around all lines and points, shape (2, 2)."""
-    drawn = [line.get_xydata() for line in axis.lines]
-    every = np.concatenate([*drawn, points])
-    low, high = every.min(axis=0), every.max(axis=0)
+    paths = [line.get_xydata() for line in axis.lines]
+    everything = np.concatenate([*paths, points])
+    low, high = everything.min(axis=0), everything.max(axis=0)
     half = 0.5 * (1 + margin) * np.max(high - low)
     axis.set_aspect("equal", adjustable="box")
     middle = (low + high) / 2
@@ -164,8 +164,8 @@ def _fit(axis: Axes, points: np.ndarray, margin: float) -> np.ndarray:
 def _distance(table: Table, network: str, scale: float) -> float:
     """Return the largest distance of a network's limits from the point of least norm in its own norm."""
     limits = by_draw(table, "limit", network=network, scale=scale)
-    least = by_draw(table, "reference", network=network)
-    return float(np.max(np.linalg.norm(limits - least, axis=-1)))
+    reference = by_draw(table, "reference", network=network)
+    return float(np.max(np.linalg.norm(limits - reference, axis=-1)))
 
 
 def _spread(table: Table, network: str, scale: float) -> float:
@@ -175,10 +175,10 @@ def _spread(table: Table, network: str, scale: float) -> float:
 
 def _handles(regression: Table, *, classification: bool) -> list[Line2D]:
     handles = network_handles(SHOWN)
-    grey, where = COLOURS["grey"], " (regression)" if classification else ""
+    grey, suffix = COLOURS["grey"], " (regression)" if classification else ""
     handles += [
         Line2D([], [], ls="", marker="o", ms=4, color=COLOURS["black"], label=r"start, $\alpha^2 \bar z_j$"),
-        Line2D([], [], ls="", marker="o", ms=6.5, mfc="none", mec=grey, label=f"limit by Theorem 5{where}"),
+        Line2D([], [], ls="", marker="o", ms=6.5, mfc="none", mec=grey, label=f"limit by Theorem 5{suffix}"),
         Line2D([], [], ls="", marker="*", ms=8, color=grey, label="least norm"),
     ]
     if _size(regression) == 2:
@@ -208,9 +208,9 @@ def limit_accuracy(steps: Table) -> Drawn:
         for place, network in enumerate(SHOWN):
             run = rows[(rows["scale"] == scale) & (rows["network"] == network)].sort_values("step")
             colour = NETWORKS[network][0]
-            found, zero = run["error"].to_numpy()[1:], run["error"].to_numpy()[0]
-            axis.loglog(sizes * 1.12 ** (place - 1), found, SHAPES[network][0], color=colour, mfc="none", ms=5)
-            axis.loglog(sizes, found[0] * sizes / sizes[0], ":", color=colour, lw=1.0)
+            errors, zero = run["error"].to_numpy()[1:], run["error"].to_numpy()[0]
+            axis.loglog(sizes * 1.12 ** (place - 1), errors, SHAPES[network][0], color=colour, mfc="none", ms=5)
+            axis.loglog(sizes, errors[0] * sizes / sizes[0], ":", color=colour, lw=1.0)
             axis.loglog(edge * 1.3 ** (place - 1), max(zero, 1e-16), "x", color=colour, ms=5)
         axis.set_title(rf"$\alpha = {scale:g}$")
         axis.set_xlabel(r"step size $\eta$")

@@ -68,28 +68,30 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
         beta = network.coefficients(states)
         starts = _starts(settings)
         outputs = beta @ X.T
-        found: dict = {"coefficient": beta}
-        last: dict = {"limit": beta[:, -1:]}
+        quantities: dict = {"coefficient": beta}
+        final_quantities: dict = {"limit": beta[:, -1:]}
         if classification:
-            found["loss"] = np.exp(-y * outputs).sum(axis=-1)
-            found["angle"] = angle_between(beta, reference)
-            last["inverse_growth"] = _growth(network.layers(states[:, -1]), network.data_tensor(X), y, end, settings)
+            quantities["loss"] = np.exp(-y * outputs).sum(axis=-1)
+            quantities["angle"] = angle_between(beta, reference)
+            final_quantities["inverse_growth"] = _growth(
+                network.layers(states[:, -1]), network.data_tensor(X), y, end, settings
+            )
         else:
-            found["loss"] = 0.5 * np.sum((outputs - y) ** 2, axis=-1)
+            quantities["loss"] = 0.5 * np.sum((outputs - y) ** 2, axis=-1)
         if len(X) == 1:
             directions = states[:, 0] / starts["scale"][:, None]
             tensor = network.data_tensor(X[0])
-            conditions = [one_point.one_point_condition(tensor, *network.layers(each)) for each in directions]
-            last["condition"] = np.array(conditions)[:, None]
+            conditions = [one_point.one_point_condition(tensor, *network.layers(direction)) for direction in directions]
+            final_quantities["condition"] = np.array(conditions)[:, None]
             if not classification:
                 limits = [
-                    np.concatenate(one_point.one_point_limit(tensor, y[0], scale, *network.layers(each)))
-                    for scale, each in zip(starts["scale"], directions, strict=True)
+                    np.concatenate(one_point.one_point_limit(tensor, y[0], scale, *network.layers(direction)))
+                    for scale, direction in zip(starts["scale"], directions, strict=True)
                 ]
-                last["limit"] = (beta[:, -1:], network.coefficients(np.array(limits))[:, None])
+                final_quantities["limit"] = (beta[:, -1:], network.coefficients(np.array(limits))[:, None])
         labels = {"network": architecture, "scale": starts["scale"]}
-        tables.append(rows(found, {"direction": starts["direction"], "time": trajectory.time}, **labels))
-        tables.append(rows(last, {"direction": starts["direction"], "time": end}, **labels))
+        tables.append(rows(quantities, {"direction": starts["direction"], "time": trajectory.time}, **labels))
+        tables.append(rows(final_quantities, {"direction": starts["direction"], "time": end}, **labels))
         fixed = {"reference": reference[None], "labelled": (y[:, None] * X).reshape(1, -1)}
         tables.append(rows(fixed, {"time": end}, network=architecture, scale=0.0, direction=-1))
     return joined(DESCENT, *tables)
@@ -98,14 +100,14 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
 def _growth(
     layers: list[np.ndarray], tensors: np.ndarray, y: np.ndarray, steps: np.ndarray, settings: dict
 ) -> np.ndarray:
-    """Return L = 1 / (time |grad L|^2 / L^2), shape (runs, 1): what a loss that falls like 1/t has come to."""
-    first, second = layers
+    """Return L = 1 / (time |grad L|^2 / L^2), shape (runs, 1): the loss after the last step if it falls like 1/t."""
+    v1, v2 = layers
     signed = y[:, None, None] * tensors
-    weights = np.exp(-np.einsum("nij,ri,rj->rn", signed, first, second))
+    weights = np.exp(-np.einsum("nij,ri,rj->rn", signed, v1, v2))
     total = weights.sum(axis=1)
     push = np.einsum("rn,nij->rij", weights / total[:, None], signed)
-    square = np.sum(np.einsum("rij,rj->ri", push, second) ** 2, axis=1)
-    square += np.sum(np.einsum("rij,ri->rj", push, first) ** 2, axis=1)
+    square = np.sum(np.einsum("rij,rj->ri", push, v2) ** 2, axis=1)
+    square += np.sum(np.einsum("rij,ri->rj", push, v1) ** 2, axis=1)
     return (1 / (settings["step"] * steps[-1] * square))[:, None]
 
 
@@ -141,9 +143,9 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
                 np.array(
                     [
                         np.concatenate(
-                            one_point.one_point_limit(tensor, y[0], scale, *network.layers(each), power=power)
+                            one_point.one_point_limit(tensor, y[0], scale, *network.layers(direction), power=power)
                         )
-                        for scale, each in zip(starts["scale"], directions, strict=True)
+                        for scale, direction in zip(starts["scale"], directions, strict=True)
                     ]
                 )
             )
@@ -154,12 +156,12 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
         # the line through the limits at the two smallest step sizes, at step size zero
         line = (coarse * beta[:, order[0]] - fine * beta[:, order[1]]) / (coarse - fine)
         beta = np.concatenate([line[:, None], beta], axis=1)
-        found: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
-        found["residual"] = np.abs(beta @ X[0] - y[0])
-        conditions = [one_point.one_point_condition(tensor, *network.layers(each)) for each in directions]
-        found["condition"] = np.repeat(np.array(conditions)[:, None], 1 + len(steps), axis=1)
+        quantities: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
+        quantities["residual"] = np.abs(beta @ X[0] - y[0])
+        conditions = [one_point.one_point_condition(tensor, *network.layers(direction)) for direction in directions]
+        quantities["condition"] = np.repeat(np.array(conditions)[:, None], 1 + len(steps), axis=1)
         axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
-        tables.append(rows(found, axes, network=architecture, scale=starts["scale"]))
+        tables.append(rows(quantities, axes, network=architecture, scale=starts["scale"]))
     return joined(STEPS, *tables)
 
 
@@ -193,8 +195,8 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
                 opposite = one_point.one_point_limit(tensor, -label, scale, *layers)
                 predicted["exchanged"].append(np.concatenate(opposite))
         states = trajectory.series[architecture]
-        found = {name: (states, np.array(limits).reshape(states.shape)) for name, limits in predicted.items()}
-        tables.append(rows(found, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture))
+        quantities = {name: (states, np.array(limits).reshape(states.shape)) for name, limits in predicted.items()}
+        tables.append(rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture))
     return joined(TENSORS, *tables)
 
 
@@ -219,22 +221,23 @@ def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[-1], 2, settings["seed"])
         states, starts = trajectory.series[architecture], trajectory.constants[f"initial/{architecture}"]
-        left = np.empty(states.shape[:-1])
-        second = np.empty_like(left)
+        largest_remainders = np.empty(states.shape[:-1])
+        second_values = np.empty_like(largest_remainders)
         for member, (x, label) in enumerate(zip(X[:, 0], y[:, 0], strict=True)):
             U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
-            second[member] = s[1] / s[0]
+            second_values[member] = s[1] / s[0]
             for place, scale in enumerate(trajectory.time):
                 sigma = np.log(2 * abs(label)) - 2 * np.log(scale)
                 for number, start in enumerate(starts[member]):
-                    first, last = network.layers(start)
-                    pair = first @ U1, np.sign(label) * last @ U2.T
+                    v1, v2 = network.layers(start)
+                    pair = v1 @ U1, np.sign(label) * v2 @ U2.T
                     remainders = one_point.largest_remainders(s, *pair, sigma)
-                    others = np.where(s < s[0] * (1 - 1e-9), remainders, 0.0)
-                    left[member, place, number] = min(1.0, float(others.max()))
-        found = {
-            "parameter": states, "coefficient": network.coefficients(states), "remainder": left, "second": second,
+                    inactive = np.where(s < s[0] * (1 - 1e-9), remainders, 0.0)
+                    largest_remainders[member, place, number] = min(1.0, float(inactive.max()))
+        quantities = {
+            "parameter": states, "coefficient": network.coefficients(states),
+            "remainder": largest_remainders, "second": second_values,
         }  # fmt: skip
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "direction": np.arange(settings["directions"])}
-        tables.append(rows(found, axes, network=architecture))
+        tables.append(rows(quantities, axes, network=architecture))
     return joined(DIRECTIONS, *tables)

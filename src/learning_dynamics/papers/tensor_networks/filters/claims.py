@@ -12,13 +12,13 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 
-def _at(flows: Sequence[Table], quantity: Quantity, end: str, **where: object) -> np.ndarray:
+def _values_at(flows: Sequence[Table], quantity: Quantity, end: str, **where: object) -> np.ndarray:
     """Return a quantity at the last time or the first (``max`` or ``min``), one value a network and data set."""
-    found = []
+    values = []
     for run in flows:
         rows = select(run, quantity, **where)
-        found.append(by_draw(rows[rows["sigma"] == rows["sigma"].agg(end)], quantity)[:, 0])
-    return np.concatenate(found)
+        values.append(by_draw(rows[rows["sigma"] == rows["sigma"].agg(end)], quantity)[:, 0])
+    return np.concatenate(values)
 
 
 @claim(
@@ -40,26 +40,26 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     """
     exact = while_exact(flows)
     error = LIMIT_ERROR * max(settings_of(run)["integration"]["rtol"] for run in flows)
-    left = _at(flows, "largest_gap", "min")
+    transient = _values_at(flows, "largest_gap", "min")
 
     def judge(predicted: tuple[Quantity, Quantity, float]) -> Checks:
         gap, difference, power = predicted
         norm = {"gap_l1": r"\ell_1", "gap_l2": r"\ell_2"}[gap]
         yield every_draw(
             rf"gap to the largest ${norm}$ margin in singular coordinates",
-            np.abs(_at(flows, gap, "max")),
-            at_most=left + error,
+            np.abs(_values_at(flows, gap, "max")),
+            at_most=transient + error,
             because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
             f"above {resolution:g}",
-            undecided=left > resolution,
+            undecided=transient > resolution,
         )
         yield every_draw(
             "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
-            _at(flows, difference, "max"),
+            _values_at(flows, difference, "max"),
             at_most=error,
             because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
         )
-        yield falls_like(_at(exact, "margin", "max"), exact, slack, power)
+        yield falls_like(_values_at(exact, "margin", "max"), exact, slack, power)
 
     return Finding(
         judge,
@@ -91,18 +91,18 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Finding:
     """
     lengths = {"length": [1, 2]}
     error = np.degrees(LIMIT_ERROR * max(settings_of(run)["integration"]["rtol"] for run in flows))
-    left = _at(flows, "largest_angle", "min", **lengths)
+    transient = _values_at(flows, "largest_angle", "min", **lengths)
     rows = [select(run, "condition", **lengths) for run in flows]
-    condition, theorem = (np.concatenate([each[column] for each in rows]) for column in ("value", "predicted"))
+    condition, theorem = (np.concatenate([table[column] for table in rows]) for column in ("value", "predicted"))
 
     def judge(predicted: Quantity) -> Checks:
         yield every_draw(
             "angle to the predicted direction (degrees)",
-            _at(flows, predicted, "max", **lengths),
-            at_most=left + error,
+            _values_at(flows, predicted, "max", **lengths),
+            at_most=transient + error,
             because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
             f"above {degrees:g}",
-            undecided=left > degrees,
+            undecided=transient > degrees,
         )
         yield equal_on_every_draw(
             r"$\lambda$ of the printed conditions and of Theorem 3",
@@ -120,5 +120,5 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Finding:
             "for length two, the filter of the other sign": "angle_other_sign",
             "the max margin of the Fourier transform's $\\ell_1$ norm": "angle_fourier",
         },
-        facts={"allowed": float(np.max(left + error))},
+        facts={"allowed": float(np.max(transient + error))},
     )

@@ -36,18 +36,18 @@ def filters(run: Table) -> Drawn:
     for row, member in enumerate(members):
         rows = table[table["seed"] == member]
         point = select(rows, "point", length=lengths[0]).sort_values("index")["value"].to_numpy()
-        _spectrum(axes[row, 0], point)
+        _draw_spectrum(axes[row, 0], point)
         axes[row, 0].set_ylabel(f"$x_{row + 1}$", rotation=0, labelpad=10)
         for column, length in enumerate(lengths, start=1):
             axis = axes[row, column]
-            found = select(rows, "direction", length=length).sort_values("index")
-            axis.bar(found["index"], point / np.linalg.norm(point), color=PALE, width=0.75)
-            axis.plot(found["index"], found["predicted"], color=COLOURS["black"], lw=1.0)
-            axis.plot(found["index"], found["value"], "o", color=NETWORKS["convolutional"][0], ms=3.5)
+            directions = select(rows, "direction", length=length).sort_values("index")
+            axis.bar(directions["index"], point / np.linalg.norm(point), color=PALE, width=0.75)
+            axis.plot(directions["index"], directions["predicted"], color=COLOURS["black"], lw=1.0)
+            axis.plot(directions["index"], directions["value"], "o", color=NETWORKS["convolutional"][0], ms=3.5)
             axis.axhline(0, color=COLOURS["grey"], lw=0.5)
             axis.set_ylim(-1.0, 1.35)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-            cosine = found["value"] @ point / np.linalg.norm(point)
+            cosine = directions["value"] @ point / np.linalg.norm(point)
             angle = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
             axis.text(0.97, 0.97, rf"${angle:.0f}^\circ$", transform=axis.transAxes, ha="right", va="top", fontsize=8)
             if column > 1:
@@ -76,7 +76,7 @@ def filters(run: Table) -> Drawn:
     )
 
 
-def _spectrum(axis: plt.Axes, point: np.ndarray) -> None:
+def _draw_spectrum(axis: plt.Axes, point: np.ndarray) -> None:
     sizes = np.abs(np.fft.rfft(point))
     axis.bar(np.arange(len(sizes)), sizes / sizes.max(), color=COLOURS["sky"], width=0.6)
     axis.set_ylim(0, 1.1)

@@ -12,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
     largest_angle,
     largest_gap,
 )
-from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, what_is_left
+from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, remainder_bounds
 from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -85,29 +85,29 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
         for member in range(len(X)):
             x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]
             labels = {"seed": member, "network": name, "length": length}
-            tables.append(rows(_settling(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels))
+            tables.append(rows(_flow_quantities(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels))
             start = {"point": label * x, "spectrum": _spectrum(network, x)}
-            left = _left(network, x, label, states[0], sigmas[-1])
-            start["largest_gap"] = np.array([left[0]])
+            transient = _transient(network, x, label, states[0], sigmas[-1])
+            start["largest_gap"] = np.array([transient[0]])
             if length in (1, 2):
-                start["largest_angle"] = np.array([largest_angle(x, left[1]) if length == 2 else 0.0])
-                first, second = network.layers(states[0])
-                theorem = length * one_point_condition(network.data_tensor(x), first, second)
-                start["condition"] = (np.array([filter_condition(x, first, second)]), theorem)
-                ends = _filtered(network, x, label, length, states[-1])
-                tables.append(rows(_expanded(ends), {"sigma": sigmas[-1:]}, **labels))
+                start["largest_angle"] = np.array([largest_angle(x, transient[1]) if length == 2 else 0.0])
+                v1, v2 = network.layers(states[0])
+                theorem = length * one_point_condition(network.data_tensor(x), v1, v2)
+                start["condition"] = (np.array([filter_condition(x, v1, v2)]), theorem)
+                ends = _filter_quantities(network, x, label, length, states[-1])
+                tables.append(rows(_with_time_axis(ends), {"sigma": sigmas[-1:]}, **labels))
             elif length:
                 beta = network.coefficients(states[-1])
                 tables.append(rows({"direction": beta[None] / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels))
-            tables.append(rows(_expanded(start), {"sigma": sigmas[:1]}, **labels))
+            tables.append(rows(_with_time_axis(start), {"sigma": sigmas[:1]}, **labels))
     return joined(DECLARED, *tables)
 
 
-def _expanded(found: dict) -> dict:
+def _with_time_axis(quantities: dict) -> dict:
     """Return arrays with an axis of one time in front."""
     return {
         name: (np.asarray(value[0])[None], value[1]) if isinstance(value, tuple) else np.asarray(value)[None]
-        for name, value in found.items()
+        for name, value in quantities.items()
     }
 
 
@@ -116,44 +116,46 @@ def _spectrum(network: TensorNetwork, x: np.ndarray) -> np.ndarray:
     return values / values[0]
 
 
-def _left(network: TensorNetwork, x: np.ndarray, label: float, start: np.ndarray, sigma: float) -> tuple[float, float]:
+def _transient(
+    network: TensorNetwork, x: np.ndarray, label: float, start: np.ndarray, sigma: float
+) -> tuple[float, float]:
     """Return the largest gap that the transient can leave, and the largest remainder of an inactive coordinate."""
     U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
-    first, second = network.layers(start)
-    sums, differences = what_is_left(s, first @ U1, label * second @ U2.T, sigma)
+    v1, v2 = network.layers(start)
+    sums, differences = remainder_bounds(s, v1 @ U1, label * v2 @ U2.T, sigma)
     return largest_gap(s, sums, differences), float(sums[-1] + differences[-1])
 
 
-def _settling(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:
+def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:
     U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
-    first, second = network.layers(states)
-    eta1, eta2 = first @ U1, second @ U2.T
+    v1, v2 = network.layers(states)
+    eta1, eta2 = v1 @ U1, v2 @ U2.T
     rho = eta1 * eta2
     margin = label * rho @ s
 
-    def apart(sign: float) -> np.ndarray:
+    def distance(sign: float) -> np.ndarray:
         return np.linalg.norm(eta1 - sign * eta2, axis=1) / np.linalg.norm(eta1, axis=1)
 
     return {
         "margin": margin,
         "gap_l1": 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
         "gap_l2": 1 - margin / (np.linalg.norm(s) * np.linalg.norm(rho, axis=1)),
-        "difference": apart(label),
-        "opposite": apart(-label),
-        "unsigned": apart(1.0),
+        "difference": distance(label),
+        "opposite": distance(-label),
+        "unsigned": distance(1.0),
     }
 
 
-def _filtered(network: TensorNetwork, x: np.ndarray, label: float, length: int, state: np.ndarray) -> dict:
+def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, length: int, state: np.ndarray) -> dict:
     beta = network.coefficients(state)
     predicted = filtered_direction(x, label, length)
     shifted = np.roll(x, -1) + np.roll(x, 1)
-    other = label * (2 * x - np.sign(x @ np.roll(x, -1)) * shifted)
+    other_sign = label * (2 * x - np.sign(x @ np.roll(x, -1)) * shifted)
     fourier = minimum_norm(x[None], np.array([label]), "dft_l1", classification=True)
     return {
         "direction": (beta / np.linalg.norm(beta), predicted),
         "angle_corollary": angle_between(beta, predicted),
         "angle_point": angle_between(beta, label * x),
-        "angle_other_sign": angle_between(beta, other),
+        "angle_other_sign": angle_between(beta, other_sign),
         "angle_fourier": angle_between(beta, fourier),
     }

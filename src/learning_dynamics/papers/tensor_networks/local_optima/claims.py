@@ -57,15 +57,15 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     small, large = scales[0], scales[-1]
     depths = sorted(select(starts, "optimum")["depth"].unique())
     gains = {depth: _gain(starts, depth, middle, small) for depth in depths}
-    falls = gains[depths[0]] - _gain(starts, depths[-1], middle, small, most=True)
+    falls = gains[depths[0]] - _gain(starts, depths[-1], middle, small, largest=True)
     over_large = np.mean([_gain(starts, depth, middle, large) for depth in depths], axis=0)
 
     def judge(predicted: Predicted) -> Checks:
         share = "share of starts at the global optimum"
         differ = f"{share}, $\\alpha = {middle:g}$ less $\\alpha = {small:g}$"
-        yield _of_sign(f"{depths[0]} layers: {differ}", gains[depths[0]], predicted.middle_over_small)
-        yield _of_sign(f"{depths[0]} less {depths[-1]} layers: {differ}", falls, predicted.falls_with_depth)
-        yield _of_sign(
+        yield _check_sign(f"{depths[0]} layers: {differ}", gains[depths[0]], predicted.middle_over_small)
+        yield _check_sign(f"{depths[0]} less {depths[-1]} layers: {differ}", falls, predicted.falls_with_depth)
+        yield _check_sign(
             f"all depths: {share}, $\\alpha = {middle:g}$ less $\\alpha = {large:g}$",
             over_large,
             predicted.middle_over_large,
@@ -73,17 +73,17 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         for depth in depths:
             yield at_least(
                 f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
-                mean(_right(starts, depth, small, predicted.choice).mean(axis=1)),
+                mean(_at_predicted_optimum(starts, depth, small, predicted.choice).mean(axis=1)),
                 right,
                 because="chosen: of several optima on the escaped coordinates, that of most entries is a rule, and "
                 "nearly tied escapes may go either way",
             )
 
     def right_at(scale: float, choice: Quantity = "optimum") -> float:
-        return float(np.mean([_right(starts, depth, scale, choice) for depth in depths]))
+        return float(np.mean([_at_predicted_optimum(starts, depth, scale, choice) for depth in depths]))
 
     shares = {
-        f"{name}_{layers}": float(np.mean(_numbers(starts, depth, scale) == 1))
+        f"{name}_{layers}": float(np.mean(_optimum_numbers(starts, depth, scale) == 1))
         for name, scale in (("small", small), ("middle", middle), ("large", large))
         for layers, depth in (("shallow", depths[0]), ("deep", depths[-1]))
     }
@@ -117,31 +117,34 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     )
 
 
-def _of_sign(name: str, differences: np.ndarray, sign: int) -> Check:
+def _check_sign(name: str, differences: np.ndarray, sign: int) -> Check:
     """Check that the mean of differences has a sign, or is zero."""
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
     return at_least(f"minus: {name}" if sign < 0 else name, mean(sign * differences), 0.0, because=PAIRED)
 
 
-def _numbers(
+def _optimum_numbers(
     starts: Table, depth: int, scale: float, quantity: Quantity = "optimum", column: str = "value"
 ) -> np.ndarray:
     """Return the numbers of the optima that are reached or predicted, shape (data sets, starts)."""
     return by_draw(starts, quantity, column=column, depth=depth, scale=scale)
 
 
-def _gain(starts: Table, depth: int, scale: float, other: float, *, most: bool = False) -> np.ndarray:
+def _gain(starts: Table, depth: int, scale: float, other_scale: float, *, largest: bool = False) -> np.ndarray:
     """Return by how much the share at the global optimum is larger at a scale than at another, by data set.
 
     Starts at no optimum count so that the difference is the least that it can be, or the most.
     """
-    higher, lower = (_numbers(starts, depth, each) for each in ((scale, other) if not most else (other, scale)))
+    higher, lower = (
+        _optimum_numbers(starts, depth, alpha)
+        for alpha in ((scale, other_scale) if not largest else (other_scale, scale))
+    )
     gain = np.mean(higher == 1, axis=1) - np.mean((lower == 1) | np.isnan(lower), axis=1)
-    return -gain if most else gain
+    return -gain if largest else gain
 
 
-def _right(starts: Table, depth: int, scale: float, choice: str) -> np.ndarray:
+def _at_predicted_optimum(starts: Table, depth: int, scale: float, choice: str) -> np.ndarray:
     """Return which starts are at the optimum that is predicted, shape (data sets, starts)."""
-    predicted = 1.0 if choice == "global" else _numbers(starts, depth, scale, choice, "predicted")
-    return _numbers(starts, depth, scale) == predicted
+    predicted = 1.0 if choice == "global" else _optimum_numbers(starts, depth, scale, choice, "predicted")
+    return _optimum_numbers(starts, depth, scale) == predicted

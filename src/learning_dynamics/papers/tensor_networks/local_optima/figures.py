@@ -36,12 +36,14 @@ def global_optimum_share(starts: Table) -> Drawn:
         at = scales * 1.1 ** (place - (len(depths) - 1) / 2)
         colour = colours[depth]
         numbers = [by_draw(starts, "optimum", depth=depth, scale=scale) for scale in scales]
-        shares = [np.mean(one == 1, axis=1) for one in numbers]
-        _means(left, at, shares, colour)
-        _means(middle, at[1:], [share - shares[0] for share in shares[1:]], colour)
+        shares = [np.mean(optimum_numbers == 1, axis=1) for optimum_numbers in numbers]
+        _draw_means(left, at, shares, colour)
+        _draw_means(middle, at[1:], [share - shares[0] for share in shares[1:]], colour)
         for choice, (style, _) in CHOICES.items():
             predicted = by_draw(starts, choice, column="predicted", depth=depth, scale=scales[0])
-            _means(right, at, [np.mean(one == predicted, axis=1) for one in numbers], colour, style)
+            _draw_means(
+                right, at, [np.mean(optimum_numbers == predicted, axis=1) for optimum_numbers in numbers], colour, style
+            )
             if choice == "optimum":
                 left.axhline(float(np.mean(predicted == 1)), color=colour, ls=DOTTED, lw=0.9, zorder=0)
     middle.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
@@ -67,9 +69,11 @@ def global_optimum_share(starts: Table) -> Drawn:
     )
 
 
-def _means(axis: Axes, scales: np.ndarray, by_data_set: Sequence[np.ndarray], colour: tuple, style: str = "-") -> None:
+def _draw_means(
+    axis: Axes, scales: np.ndarray, by_data_set: Sequence[np.ndarray], colour: tuple, style: str = "-"
+) -> None:
     """Draw means over data sets against the scale, with their intervals."""
-    found = [mean(values) for values in by_data_set]
-    ends = np.array([[each.value - each.lower, each.upper - each.value] for each in found])
-    values = [each.value for each in found]
+    means = [mean(values) for values in by_data_set]
+    ends = np.array([[estimate.value - estimate.lower, estimate.upper - estimate.value] for estimate in means])
+    values = [estimate.value for estimate in means]
     axis.errorbar(scales, values, yerr=ends.T, color=colour, ls=style, marker="o", ms=2.5, lw=1.1, elinewidth=0.9)

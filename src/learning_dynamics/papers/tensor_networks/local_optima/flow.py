@@ -1,12 +1,12 @@
 """Gradient flow of diagonal networks whose last layer starts at zero, many starts at once, on its path alone.
 
-The squares of two layers differ by a constant (Yun et al. 2021, (21)), so that the last layer q says all:
+The squares of two layers differ by a constant (Yun et al. 2021, (21)), so that the last layer q gives the others:
 ``rho_j = q_j p_j`` with ``p_j = prod_l sqrt(lambda_lj + q_j**2)`` over the other layers, and
 
     dq_j / ds = p_j sum_i r_i y_i x_ij,    r_i = exp(-kappa (m_i - min m)) / sum_k exp(-kappa (m_k - min m)),
 
 with the margins m and kappa = 1 / (1 + min m / sharpness). Time s is that of the exponential loss, stretched by its
-inverse, which leaves the path as it is; it ends at a finite s, towards which steps shrink with what is left. As for
+inverse, which leaves the path as it is; it ends at a finite s, towards which steps shrink. As for
 `exponential_flow`, an error of epsilon in a margin m is one of m epsilon in the exponent; kappa stays near one up to
 margins of a hundredth of `sharpness`, and beyond, those of support vectors agree to 1 / sharpness rather than to 1 / m.
 """
@@ -23,10 +23,10 @@ THIRD = 6 + np.sqrt(2)
 
 
 class Slope(NamedTuple):
-    """The field at one state of every flow, and what its derivative is made of."""
+    """The field at one state of every flow, and the terms of its derivative."""
 
     field: np.ndarray  # (flows, inputs)
-    others: np.ndarray  # p, (flows, inputs)
+    product: np.ndarray  # p, (flows, inputs)
     growth: np.ndarray  # the derivative of log p_j by q_j, (flows, inputs)
     margins: np.ndarray  # (flows, samples)
     residuals: np.ndarray  # r, (flows, samples)
@@ -65,34 +65,34 @@ def limits_of_layers(
     ends = reach * np.maximum(1.0, sizes ** (squares.shape[1] + 1))
     q, margins = np.zeros((flows, inputs)), np.zeros(flows)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        first = np.abs(_slope(q, signed, squares, sharpness).field)
-        steps = 0.01 * np.min(np.sqrt(squares.min(axis=1)) / first, axis=1)
-        going = np.flatnonzero(np.isfinite(steps) & np.isfinite(ends))
+        initial_field = np.abs(_slope(q, signed, squares, sharpness).field)
+        steps = 0.01 * np.min(np.sqrt(squares.min(axis=1)) / initial_field, axis=1)
+        active = np.flatnonzero(np.isfinite(steps) & np.isfinite(ends))
         for _ in range(MOST_STEPS):
-            if not len(going):
+            if not len(active):
                 break
-            at, points, layers = q[going], signed[going], squares[going]
-            after, least, error = _step(at, points, layers, steps[going], sharpness)
-            allowed = rtol * (1e-3 * sizes[going, None] + np.maximum(np.abs(at), np.abs(after)))
-            worst = np.nan_to_num(np.max(error / allowed, axis=1), nan=np.inf)
-            taken = worst <= 1
-            q[going[taken]], margins[going[taken]] = after[taken], least[taken]
-            steps[going] *= np.clip(0.8 * np.maximum(worst, 1e-10) ** (-1 / 3), 0.2, 4.0)
-            going = going[margins[going] < ends[going]]
+            current, points, layers = q[active], signed[active], squares[active]
+            proposed, least_margins, error = _step(current, points, layers, steps[active], sharpness)
+            tolerance = rtol * (1e-3 * sizes[active, None] + np.maximum(np.abs(current), np.abs(proposed)))
+            worst = np.nan_to_num(np.max(error / tolerance, axis=1), nan=np.inf)
+            accepted = worst <= 1
+            q[active[accepted]], margins[active[accepted]] = proposed[accepted], least_margins[accepted]
+            steps[active] *= np.clip(0.8 * np.maximum(worst, 1e-10) ** (-1 / 3), 0.2, 4.0)
+            active = active[margins[active] < ends[active]]
         coefficients = q * np.sqrt(np.prod(squares + q[:, None] ** 2, axis=1))
         return np.where((margins > 0)[:, None], coefficients / margins[:, None], np.nan)
 
 
 def _slope(q: np.ndarray, signed: np.ndarray, squares: np.ndarray, sharpness: float) -> Slope:
     grown = squares + q[:, None] ** 2
-    others = np.sqrt(np.prod(grown, axis=1))
-    margins = _products(signed, q * others)
-    least = margins.min(axis=1, keepdims=True)
-    kappa = 1 / (1 + np.maximum(least, 0) / sharpness)
-    losses = np.exp(-kappa * (margins - least))
+    product = np.sqrt(np.prod(grown, axis=1))
+    margins = _products(signed, q * product)
+    least_margin = margins.min(axis=1, keepdims=True)
+    kappa = 1 / (1 + np.maximum(least_margin, 0) / sharpness)
+    losses = np.exp(-kappa * (margins - least_margin))
     residuals = losses / losses.sum(axis=1, keepdims=True)
     pushes = _products(signed.swapaxes(1, 2), residuals)
-    return Slope(others * pushes, others, q * np.sum(1 / grown, axis=1), margins, residuals, kappa)
+    return Slope(product * pushes, product, q * np.sum(1 / grown, axis=1), margins, residuals, kappa)
 
 
 def _derivative(q: np.ndarray, signed: np.ndarray, at: Slope) -> np.ndarray:
@@ -101,9 +101,9 @@ def _derivative(q: np.ndarray, signed: np.ndarray, at: Slope) -> np.ndarray:
     spread = -at.residuals[:, :, None] * at.residuals[:, None]
     spread[:, samples, samples] += at.residuals
     curvature = signed.swapaxes(1, 2) @ (spread @ signed)
-    found = -(at.kappa * at.others)[:, :, None] * curvature * (at.others * (1 + q * at.growth))[:, None]
-    found[:, inputs, inputs] += at.field * at.growth
-    return found
+    derivative = -(at.kappa * at.product)[:, :, None] * curvature * (at.product * (1 + q * at.growth))[:, None]
+    derivative[:, inputs, inputs] += at.field * at.growth
+    return derivative
 
 
 def _step(
@@ -114,13 +114,13 @@ def _step(
     start = _slope(q, signed, squares, sharpness)
     system = np.eye(q.shape[1]) - GAMMA * length[:, :, None] * _derivative(q, signed, start)
     solve = np.linalg.inv(np.where(np.isfinite(system), system, np.eye(q.shape[1])))
-    first = _products(solve, start.field)
-    middle = _slope(q + length / 2 * first, signed, squares, sharpness).field
-    second = first + _products(solve, middle - first)
-    after = q + length * second
+    k1 = _products(solve, start.field)
+    middle = _slope(q + length / 2 * k1, signed, squares, sharpness).field
+    k2 = k1 + _products(solve, middle - k1)
+    after = q + length * k2
     end = _slope(after, signed, squares, sharpness)
-    third = _products(solve, end.field - THIRD * (second - middle) - 2 * (first - start.field))
-    return after, end.margins.min(axis=1), np.abs(length / 6 * (first - 2 * second + third))
+    k3 = _products(solve, end.field - THIRD * (k2 - middle) - 2 * (k1 - start.field))
+    return after, end.margins.min(axis=1), np.abs(length / 6 * (k1 - 2 * k2 + k3))
 
 
 def _products(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:

@@ -51,46 +51,49 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> pd.DataFram
     for depth in settings["depths"]:
         limits = trajectory.series[f"limit_{depth}"]
         times = blow_up_times(trajectory.constants[f"layers_{depth}"] ** 2)
-        members = [_of_data_set(*each, 2 / depth, near) for each in zip(signed, vertices, limits, times, strict=True)]
-        found = {name: np.array([member[name] for member in members]) for name in members[0]}
-        count = found.pop("count")
-        reached = found.pop("reached")
-        measured = {name: (reached, found[name][:, None]) for name in ("optimum", "optimum_even", "optimum_l1")}
+        members = [
+            _data_set_quantities(*data_set, 2 / depth, near)
+            for data_set in zip(signed, vertices, limits, times, strict=True)
+        ]
+        quantities = {name: np.array([member[name] for member in members]) for name in members[0]}
+        count = quantities.pop("count")
+        reached = quantities.pop("reached")
+        choices = {name: (reached, quantities[name][:, None]) for name in ("optimum", "optimum_even", "optimum_l1")}
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "start": np.arange(settings["starts"])}
-        tables.append(rows({**measured, "escaped": found["escaped"]}, axes, depth=depth))
+        tables.append(rows({**choices, "escaped": quantities["escaped"]}, axes, depth=depth))
         once = axes | {"scale": trajectory.time[:1], "start": np.zeros(1, dtype=int)}
         tables.append(rows({"optima": count[:, None, None]}, once, depth=depth))
     return joined(REACHED, *tables)
 
 
-def _of_data_set(
+def _data_set_quantities(
     signed: np.ndarray, vertices: np.ndarray, limits: np.ndarray, times: np.ndarray, power: float, near: float
 ) -> dict[str, np.ndarray]:
     """Return what is measured on one data set: limits, shape (scales, starts, inputs), and times, (starts, inputs)."""
     optima = vertices[are_local_optima(signed, vertices, power)]
     optima = optima[np.argsort(np.sum(np.abs(optima) ** power, axis=1))]
     lengths = np.linalg.norm(optima, axis=1)
-    apart = np.linalg.norm(limits[..., None, :] - optima, axis=-1) / lengths
-    nearest = np.argmin(np.where(np.isfinite(apart), apart, np.inf), axis=-1)
-    arrived = np.take_along_axis(apart, nearest[..., None], axis=-1)[..., 0] <= near
-    signs = np.array([escaping_signs(signed, each, vertices) for each in times])
-    even = greedy_choice(escaping_signs(signed, np.ones(len(times[0])), vertices), optima)
+    distances = np.linalg.norm(limits[..., None, :] - optima, axis=-1) / lengths
+    nearest = np.argmin(np.where(np.isfinite(distances), distances, np.inf), axis=-1)
+    at_optimum = np.take_along_axis(distances, nearest[..., None], axis=-1)[..., 0] <= near
+    signs = np.array([escaping_signs(signed, row, vertices) for row in times])
+    even_choice = greedy_choice(escaping_signs(signed, np.ones(len(times[0])), vertices), optima)
     weighted = vertices[np.argmin(times @ np.abs(vertices).T, axis=1)]
     among = np.all((optima[nearest] == 0) | (signs != 0), axis=-1)
     return {
-        "reached": np.where(arrived, nearest + 1.0, np.nan),
-        "optimum": np.array([_number(greedy_choice(each, optima)) for each in signs]),
-        "optimum_even": np.full(len(times), _number(even)),
-        "optimum_l1": np.array([_number(_place(least, optima)) for least in weighted]),
-        "escaped": np.where(arrived, among, np.nan),
+        "reached": np.where(at_optimum, nearest + 1.0, np.nan),
+        "optimum": np.array([_number(greedy_choice(row, optima)) for row in signs]),
+        "optimum_even": np.full(len(times), _number(even_choice)),
+        "optimum_l1": np.array([_number(_place(vertex, optima)) for vertex in weighted]),
+        "escaped": np.where(at_optimum, among, np.nan),
         "count": np.array(float(len(optima))),
     }
 
 
 def _place(vertex: np.ndarray, optima: np.ndarray) -> int:
     """Return which of the optima a vertex is; -1 if none."""
-    same = (optima == vertex).all(axis=1)
-    return int(np.argmax(same)) if same.any() else -1
+    matches = (optima == vertex).all(axis=1)
+    return int(np.argmax(matches)) if matches.any() else -1
 
 
 def _number(place: int) -> float:

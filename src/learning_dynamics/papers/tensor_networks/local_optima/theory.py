@@ -46,13 +46,13 @@ def are_local_optima(signed: np.ndarray, vertices: np.ndarray, power: float) -> 
     vertices : ndarray, shape (vertices, inputs)
         As `margin_vertices` gives them.
     """
-    found = np.zeros(len(vertices), dtype=bool)
+    optimal = np.zeros(len(vertices), dtype=bool)
     for place, vertex in enumerate(vertices):
         support, tight = vertex != 0, signed @ vertex < 1 + 1e-7
         if support.sum() == tight.sum():
             slopes = np.sign(vertex[support]) * np.abs(vertex[support]) ** (power - 1)
-            found[place] = (np.linalg.solve(signed[np.ix_(tight, support)].T, slopes) > 0).all()
-    return found
+            optimal[place] = (np.linalg.solve(signed[np.ix_(tight, support)].T, slopes) > 0).all()
+    return optimal
 
 
 def escaping_signs(signed: np.ndarray, times: np.ndarray, vertices: np.ndarray) -> np.ndarray:
@@ -72,14 +72,14 @@ def escaping_signs(signed: np.ndarray, times: np.ndarray, vertices: np.ndarray) 
     Returns
     -------
     ndarray, shape (inputs,), of 1, -1 and 0
-        The selection ends with zeros alone if it does not come to an end.
+        All zero if the selection does not come to an end.
     """
     inputs = signed.shape[1]
     theta, signs = np.zeros(inputs), np.zeros(inputs)
     for _ in range(MOST_ESCAPES * inputs):
         if _with_signs(vertices, signs).any():
             return signs
-        signs, residuals = _settled(signed, signs)
+        signs, residuals = _settle(signed, signs)
         pushes = residuals @ signed
         with np.errstate(divide="ignore", invalid="ignore"):
             waits = np.where(signs == 0, (np.sign(pushes) * times - theta) / pushes, np.inf)
@@ -91,7 +91,7 @@ def escaping_signs(signed: np.ndarray, times: np.ndarray, vertices: np.ndarray) 
     return np.zeros(inputs)
 
 
-def _settled(signed: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _settle(signed: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return signs without those that fall back to zero, and the losses of all points, where the loss is least."""
     chosen = np.flatnonzero(signs)
     if not len(chosen):
@@ -106,9 +106,9 @@ def _settled(signed: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndar
         loss, np.full(len(chosen), 0.5), jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(chosen),
         options={"ftol": 1e-15, "gtol": 1e-10},
     ).x  # fmt: skip
-    kept = signs.copy()
-    kept[chosen[sizes < 1e-7]] = 0.0
-    return kept, np.exp(-system @ sizes)
+    remaining = signs.copy()
+    remaining[chosen[sizes < 1e-7]] = 0.0
+    return remaining, np.exp(-system @ sizes)
 
 
 def _with_signs(vertices: np.ndarray, signs: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 BITS = {"single": 24, "double": 53, "extended": 64}
 
 
-def _limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Check:
+def _check_limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Check:
     return equal_on_every_draw(
         name,
         by_draw(table, "entry", **where),
@@ -26,7 +26,7 @@ def _limits(table: Table, name: str, predicted: np.ndarray, **where: Any) -> Che
     )
 
 
-def _predicted(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
+def _predictions(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
     return by_draw(table, quantity, column="predicted", **where)
 
 
@@ -43,24 +43,24 @@ def corollary_7(eigen: Table) -> Finding:
     scales = sorted(eigen["scale"].unique())
     depths = sorted(eigen["depth"].unique())
 
-    def far(quantity: Quantity, scale: float, depth: int) -> float:
+    def distance(quantity: Quantity, scale: float, depth: int) -> float:
         columns = ("value", "predicted")
-        value, predicted = (by_draw(eigen, quantity, column=each, scale=scale, depth=depth) for each in columns)
+        value, predicted = (by_draw(eigen, quantity, column=column, scale=scale, depth=depth) for column in columns)
         return float(np.max(np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)))
 
     return Finding(
-        lambda predicted: [_limits(eigen, name, predicted)],
-        _predicted(eigen, "entry"),
+        lambda predicted: [_check_limits(eigen, name, predicted)],
+        _predictions(eigen, "entry"),
         rivals={
-            "the minimiser for one more layer": _predicted(eigen, "other_depth"),
-            r"the minimiser for $2 \alpha$": _predicted(eigen, "other_scale"),
-            "the least nuclear norm": _predicted(eigen, "nuclear"),
-            "the least Frobenius norm": _predicted(eigen, "frobenius"),
+            "the minimiser for one more layer": _predictions(eigen, "other_depth"),
+            r"the minimiser for $2 \alpha$": _predictions(eigen, "other_scale"),
+            "the least nuclear norm": _predictions(eigen, "nuclear"),
+            "the least Frobenius norm": _predictions(eigen, "frobenius"),
         },
         facts={
-            "frobenius": max(far("frobenius", scales[-1], depth) for depth in depths),
-            "nuclear": far("nuclear", scales[0], depths[0]),
-            "nuclear_deep": far("nuclear", scales[0], depths[-1]),
+            "frobenius": max(distance("frobenius", scales[-1], depth) for depth in depths),
+            "nuclear": distance("nuclear", scales[0], depths[0]),
+            "nuclear_deep": distance("nuclear", scales[0], depths[-1]),
         },
     )
 
@@ -86,28 +86,30 @@ def corollary_7_generic_basis(
     pairs = list(pairwise(formats))
     smallest = rounding["scale"].min()
     # while the departure is small it grows linearly, and formats differ by what rounding started it with
-    shifts, expected = [], []
+    shifts, bit_gains = [], []
     for coarse, fine in pairs:
-        first, second = (by_draw(rounding, "off_diagonal", scale=smallest, precision=name) for name in (coarse, fine))
-        grown = (first < start) & (first > 0) & (second > 0)
-        ratio = np.where(grown, np.log2(first) - np.log2(second), np.nan)
+        coarse_parts, fine_parts = (
+            by_draw(rounding, "off_diagonal", scale=smallest, precision=name) for name in (coarse, fine)
+        )
+        is_linear = (coarse_parts < start) & (coarse_parts > 0) & (fine_parts > 0)
+        ratio = np.where(is_linear, np.log2(coarse_parts) - np.log2(fine_parts), np.nan)
         shifts.append(np.array([np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in ratio]))
-        expected.append(float(BITS[fine] - BITS[coarse]))
+        bit_gains.append(float(BITS[fine] - BITS[coarse]))
     small, deep = min(generic["scale"]), max(generic["depth"])
     value, predicted_limit = (
         by_draw(generic, "entry", column=c, scale=small, depth=deep) for c in ("value", "predicted")
     )
-    missed = np.abs(value - predicted_limit).max(axis=1) / np.abs(predicted_limit).max(axis=1)
-    missed = np.where(np.isnan(missed), np.inf, missed)
+    errors = np.abs(value - predicted_limit).max(axis=1) / np.abs(predicted_limit).max(axis=1)
+    errors = np.where(np.isnan(errors), np.inf, errors)
 
-    flat = {"depth": 2}
-    rest = {"depth": deep, "scale": [scale for scale in sorted(generic["scale"].unique()) if scale >= least]}
+    two_layers = {"depth": 2}
+    large_scales = {"depth": deep, "scale": [scale for scale in sorted(generic["scale"].unique()) if scale >= least]}
     limits = {
         quantity: [
-            _limits(generic, name, _predicted(generic, quantity, **where), **where)
-            for name, where in (
-                ("two layers, any scale: error of the limit", flat),
-                ("the most layers, scales of order one: error of the limit", rest),
+            _check_limits(generic, name, _predictions(generic, quantity, **selection), **selection)
+            for name, selection in (
+                ("two layers, any scale: error of the limit", two_layers),
+                ("the most layers, scales of order one: error of the limit", large_scales),
             )
         ]
         for quantity in ("entry", "other_scale")
@@ -130,7 +132,7 @@ def corollary_7_generic_basis(
         yield from checks[:-1]
         yield from limits[limit]
 
-    bits = np.array(expected)
+    bits = np.array(bit_gains)
     return Finding(
         judge,
         (bits, "entry"),
@@ -139,5 +141,5 @@ def corollary_7_generic_basis(
             "a departure in proportion to the roundoff's root": (bits / 2, "entry"),
             r"the minimiser for $2 \alpha$ as the limit": (bits, "other_scale"),
         },
-        facts={"broken": int((missed > 0.01).sum()), "tried": len(missed)},
+        facts={"broken": int((errors > 0.01).sum()), "tried": len(errors)},
     )

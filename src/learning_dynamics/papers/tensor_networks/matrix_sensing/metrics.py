@@ -36,14 +36,14 @@ def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     scales = trajectory.time
     X, y, Q, A = (constants[name] for name in ("X", "y", "Q", "A"))
-    least = {
+    minimum_norms = {
         norm: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])
         for norm in ("nuclear", "frobenius")
     }
     tables = []
     for depth in settings["depths"]:
-        found_at = trajectory.series[f"product_{depth}"]
-        flat = found_at.reshape(*found_at.shape[:2], -1)
+        products = trajectory.series[f"product_{depth}"]
+        flat = products.reshape(*products.shape[:2], -1)
 
         def minimisers(deep: int, factor: float) -> np.ndarray:
             eta = np.ones(X.shape[-1])
@@ -54,13 +54,13 @@ def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
                 ]
             )
 
-        found = {
+        quantities = {
             "entry": (flat, minimisers(depth, 1.0)),
             "other_depth": (flat, minimisers(depth + 1, 1.0)),
             "other_scale": (flat, minimisers(depth, 2.0)),
-            **{norm: (flat, each.reshape(len(each), 1, -1)) for norm, each in least.items()},
+            **{norm: (flat, solutions.reshape(len(solutions), 1, -1)) for norm, solutions in minimum_norms.items()},
         }
-        tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
+        tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
     return joined(LIMITS, *tables)
 
 
@@ -79,10 +79,10 @@ def rounding(trajectory: Trajectory) -> pd.DataFrame:
     tables = []
     for precision in settings["precisions"]:
         for place, scale in enumerate(settings["scales"]):
-            found = {
+            quantities = {
                 "off_diagonal": trajectory.series[precision][..., place],
                 "loss": trajectory.series[f"loss/{precision}"][..., place],
             }
             axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
-            tables.append(rows(found, axes, precision=precision, scale=scale))
+            tables.append(rows(quantities, axes, precision=precision, scale=scale))
     return joined(GROWTH, *tables)

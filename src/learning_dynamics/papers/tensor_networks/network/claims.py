@@ -71,7 +71,7 @@ def conservation(flow: Table) -> Finding:
     draw.
     """
     orthogonal = ["diagonal", "convolutional", "decomposable"]
-    return _conserved(flow, {"network": orthogonal}, "differences of the sizes, in place of their squares")
+    return _conservation_finding(flow, {"network": orthogonal}, "differences of the sizes, in place of their squares")
 
 
 @claim("equations (80) and (81)", scope="random regression, Gaussian layers; fully connected, two to four layers")
@@ -82,21 +82,23 @@ def equation_80(flow: Table) -> Finding:
     The largest drift of an entry is {value:.1e} of the largest term, while the loss fell to {moved:.1e} of itself on
     the median draw.
     """
-    return _conserved(flow, {"network": "fully_connected"}, r"$W_l W_l^T - W_{l+1} W_{l+1}^T$, the transposed order")
+    return _conservation_finding(
+        flow, {"network": "fully_connected"}, r"$W_l W_l^T - W_{l+1} W_{l+1}^T$, the transposed order"
+    )
 
 
-def _conserved(flow: Table, where: dict, rival: str) -> Finding:
-    size = by_draw(flow, "size", **where).max(axis=1)
-    loss = by_draw(flow, "loss", **where)
+def _conservation_finding(flow: Table, selection: dict, rival: str) -> Finding:
+    size = by_draw(flow, "size", **selection).max(axis=1)
+    loss = by_draw(flow, "loss", **selection)
 
     def judge(predicted: Quantity) -> Checks:
         yield every_draw(
             "largest drift relative to the largest term",
-            by_draw(flow, predicted, **where).max(axis=1) / size,
+            by_draw(flow, predicted, **selection).max(axis=1) / size,
             at_most=FLOW_ERROR * settings_of(flow)["integration"]["rtol"],
             because="a hundred times the integrator's tolerance",
             predicted=0.0,
         )
 
-    select(flow, "drift", **where)
+    select(flow, "drift", **selection)
     return Finding(judge, "drift", rivals={rival: "other"}, facts={"moved": float(np.median(loss[:, -1] / loss[:, 0]))})

@@ -13,10 +13,8 @@ from matplotlib.patches import Polygon
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.tidy import Table
 
-BEHIND = (
-    0.45  # of an entry's length, by which each slice of the third axis stands up and to the right of the one before
-)
-COLUMNS = (3.0, 8.1, 12.2)  # where the tensor, the vector and what is left have their middles
+BEHIND = 0.45  # of an entry's length: the shift of a slice of the third axis, up and to the right of the one before
+COLUMNS = (3.0, 8.1, 12.2)  # centres of the tensor, the vector and the result
 
 
 def fig2(contraction: Table) -> Drawn:
@@ -30,16 +28,20 @@ def fig2(contraction: Table) -> Drawn:
     arrays = {name: _array(rows) for name, rows in contraction.groupby("array")}
     stages = len(arrays) // 2
     figure, axis = plt.subplots(figsize=(0.82 * WIDTH, 6.2))
-    names = [r"$\mathsf{M}(x)$", *(rf"$\mathsf{{M}}(x) \circ ({_named(k)})$" for k in range(1, stages)), r"$f(x)$"]
+    names = [
+        r"$\mathsf{M}(x)$",
+        *(rf"$\mathsf{{M}}(x) \circ ({_vector_names(k)})$" for k in range(1, stages)),
+        r"$f(x)$",
+    ]
     top = 0.0
     for stage in range(stages):
-        tensor, vector, left = arrays[f"tensor_{stage}"], arrays[f"vector_{stage + 1}"], arrays[f"tensor_{stage + 1}"]
+        tensor, vector, result = arrays[f"tensor_{stage}"], arrays[f"vector_{stage + 1}"], arrays[f"tensor_{stage + 1}"]
         behind = BEHIND * (tensor.shape[2] - 1) if tensor.ndim > 2 else 0.0
         middle = top - 1.0 - behind - len(tensor) / 2
         for array, name, place in zip(
-            (tensor, vector, left), (names[stage], f"$v_{stage + 1}$", names[stage + 1]), COLUMNS, strict=True
+            (tensor, vector, result), (names[stage], f"$v_{stage + 1}$", names[stage + 1]), COLUMNS, strict=True
         ):
-            height = _draw(axis, np.atleast_1d(array), place, middle)
+            height = _draw_array(axis, np.atleast_1d(array), place, middle)
             shape = r" \times ".join(str(length) for length in array.shape) or "1"
             axis.text(place, height + 0.25, f"{name},  ${shape}$", ha="center", va="bottom", fontsize=9)
         for sign, place in zip((r"$\circ$", "$=$"), (0.5 * (COLUMNS[0] + COLUMNS[1]) + 0.7, 9.4), strict=True):
@@ -61,7 +63,7 @@ def fig2(contraction: Table) -> Drawn:
     )
 
 
-def _named(count: int) -> str:
+def _vector_names(count: int) -> str:
     return ", ".join(f"v_{k}" for k in range(1, count + 1))
 
 
@@ -72,7 +74,7 @@ def _array(rows: Table) -> np.ndarray:
     return np.squeeze(array)
 
 
-def _draw(axis: Axes, array: np.ndarray, across: float, middle: float) -> float:
+def _draw_array(axis: Axes, array: np.ndarray, across: float, middle: float) -> float:
     """Draw an array of order three or less, its front slice around a point, first axis downwards; return its top."""
     cube = array.reshape(*array.shape, *([1] * (3 - array.ndim)))
     rows, columns, slices = cube.shape

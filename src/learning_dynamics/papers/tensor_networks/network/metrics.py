@@ -65,9 +65,9 @@ def forward(trajectory: Trajectory) -> pd.DataFrame:
             for activation in settings["activations"]:
                 tensor, layered = trajectory.series[f"{architecture}_{activation}_{depth}"][:, 0].T
                 at_zero = np.full(len(tensor), float(ACTIVATIONS[activation](np.zeros(1))[0]))
-                found = {"output": (tensor, layered), "at_zero": at_zero}
+                quantities = {"output": (tensor, layered), "at_zero": at_zero}
                 labels = {"network": architecture, "activation": activation, "depth": depth}
-                tables.append(rows(found, {"seed": np.arange(len(tensor))}, **labels))
+                tables.append(rows(quantities, {"seed": np.arange(len(tensor))}, **labels))
     return joined(FORWARD, *tables)
 
 
@@ -94,21 +94,23 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         for depth in settings["depths"]:
             network = network_of(architecture, X.shape[-1], depth, settings["seed"])
             states = trajectory.series[f"{architecture}_{depth}"]
-            own, other, size = (_gram if architecture == "fully_connected" else _squares)(network, states)
+            invariants, comparisons, size = (
+                _gram_differences if architecture == "fully_connected" else _square_differences
+            )(network, states)
             misses = np.einsum("mni,mti->mtn", X, network.coefficients(states)) - y[:, None]
-            found = {
-                "drift": np.abs(own - own[:, :1]).max(axis=-1),
-                "other": np.abs(other - other[:, :1]).max(axis=-1),
+            quantities = {
+                "drift": np.abs(invariants - invariants[:, :1]).max(axis=-1),
+                "other": np.abs(comparisons - comparisons[:, :1]).max(axis=-1),
                 "size": size,
                 "loss": 0.5 * np.sum(misses**2, axis=-1),
             }
             axes = {"seed": np.arange(len(X)), "time": trajectory.time}
-            tables.append(rows(found, axes, network=architecture, depth=depth))
+            tables.append(rows(quantities, axes, network=architecture, depth=depth))
     return joined(FLOW, *tables)
 
 
-def _squares(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return differences of squared singular coordinates, of their sizes, shape (..., entries), the largest, (...)."""
+def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return differences of squared singular coordinates and of their sizes, (..., entries), and the largest square."""
     layers = network.layers(states)
     squares = np.stack([np.abs(layer @ U) ** 2 for layer, U in zip(layers, network.U, strict=True)], axis=-2)
     last = squares[..., -1:, :]
@@ -117,17 +119,17 @@ def _squares(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np
     return (squares - last).reshape(flat), sizes.reshape(flat), squares.max(axis=(-2, -1))
 
 
-def _gram(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _gram_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the entries of W_l^T W_l - W_(l+1) W_(l+1)^T, those with W_l W_l^T instead, and the largest term."""
     *flat, last = network.layers(states)
     lead = states.shape[:-1]
     # columns come first in a state: read as rows, each matrix is its transpose
-    turned = [np.swapaxes(layer.reshape(*lead, last.shape[-1], -1), -1, -2) for layer in flat] + [last[..., None]]
-    own = [np.swapaxes(W, -1, -2) @ W - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(turned)]
-    other = [W @ np.swapaxes(W, -1, -2) - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(turned)]
-    size = np.max([np.abs(np.swapaxes(W, -1, -2) @ W).max(axis=(-2, -1)) for W in turned], axis=0)
+    matrices = [np.swapaxes(layer.reshape(*lead, last.shape[-1], -1), -1, -2) for layer in flat] + [last[..., None]]
+    invariants = [np.swapaxes(W, -1, -2) @ W - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(matrices)]
+    comparisons = [W @ np.swapaxes(W, -1, -2) - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(matrices)]
+    size = np.max([np.abs(np.swapaxes(W, -1, -2) @ W).max(axis=(-2, -1)) for W in matrices], axis=0)
     return (
-        np.concatenate([each.reshape(*lead, -1) for each in own], axis=-1),
-        np.concatenate([each.reshape(*lead, -1) for each in other], axis=-1),
+        np.concatenate([difference.reshape(*lead, -1) for difference in invariants], axis=-1),
+        np.concatenate([difference.reshape(*lead, -1) for difference in comparisons], axis=-1),
         size,
     )

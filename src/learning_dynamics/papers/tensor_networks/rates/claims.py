@@ -31,7 +31,7 @@ def section_d_1_1(losses: Sequence[Table]) -> Finding:
     classify well the loss exceeds it by a factor of up to {printed_factor:.3g}; with $\mathcal L(0)$ in the denominator
     it never does.
     """
-    return _bounded(losses, "constant")
+    return _bound_finding(losses, "constant")
 
 
 @claim(
@@ -46,19 +46,19 @@ def section_e_1_1(losses: Table) -> Finding:
     As for appendix D.1.1: from starts with $\mathcal L(0) < 1$ the loss exceeds the printed bound by a factor of up to
     {printed_factor:.3g}.
     """
-    return _bounded([losses], "constant_one")
+    return _bound_finding([losses], "constant_one")
 
 
-def _bounded(tables: Sequence[Table], constant: Quantity) -> Finding:
+def _bound_finding(tables: Sequence[Table], constant: Quantity) -> Finding:
     tolerance = 1e3 * max(settings_of(table)["integration"]["rtol"] for table in tables)
-    measured, time, constants = [], [], []
+    log_losses, time, constants = [], [], []
     for table in tables:
-        where: dict[str, Any] = {"depth": sorted(select(table, constant)["depth"].unique())}
-        log_loss = by_draw(table, "log_loss", **where)
-        measured.append(log_loss)
-        time.append(np.expm1(by_draw(table, "log_loss", column="log_time", **where)))
+        selection: dict[str, Any] = {"depth": sorted(select(table, constant)["depth"].unique())}
+        log_loss = by_draw(table, "log_loss", **selection)
+        log_losses.append(log_loss)
+        time.append(np.expm1(by_draw(table, "log_loss", column="log_time", **selection)))
         constants.append(by_draw(table, constant))
-    losses, times, c = (np.concatenate(each) for each in (measured, time, constants))
+    losses, times, c = (np.concatenate(arrays) for arrays in (log_losses, time, constants))
 
     def excess(kind: str) -> np.ndarray:
         """Return the largest log of loss over bound, one a draw."""
@@ -88,13 +88,13 @@ def _bounded(tables: Sequence[Table], constant: Quantity) -> Finding:
     )
 
 
-def _slowest(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
-    """Return the smallest speed over time, one a draw; draws whose loss is at once within rounding have none."""
+def _smallest_speed(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
+    """Return the smallest speed over time, one a draw; nan where the loss is within rounding at all times."""
     speeds = by_draw(table, quantity, **where)
     return np.fmin.reduce(speeds, axis=1)
 
 
-def _rate(speeds: np.ndarray, printed: float, tightness: float, tolerance: float) -> Finding:
+def _rate_finding(speeds: np.ndarray, printed: float, tightness: float, tolerance: float) -> Finding:
     def judge(factor: float) -> Checks:
         yield every_draw(
             r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",
@@ -121,8 +121,10 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     falls {closest:.4f} times as fast as it says. Convolutional networks have a complex $S$, which Theorem 4 excludes;
     the steps that lead to (62) are those of appendix D.1.1 and do not need a real one.
     """
-    where = {"network": ["diagonal", "convolutional"]}
-    return _rate(np.concatenate([_slowest(table, "speed", **where) for table in losses]), 1.0, 1.0, tolerance)
+    selection = {"network": ["diagonal", "convolutional"]}
+    return _rate_finding(
+        np.concatenate([_smallest_speed(table, "speed", **selection) for table in losses]), 1.0, 1.0, tolerance
+    )
 
 
 @claim("equation (73)", scope="two layers; diagonal and convolutional networks; single random points")
@@ -133,7 +135,7 @@ def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
     At large scales the bound is sharp for networks that start with equal singular coordinates: the slowest loss falls
     {closest:.4f} times as fast.
     """
-    return _rate(_slowest(losses, "speed_one"), 1.0, 1.0, tolerance)
+    return _rate_finding(_smallest_speed(losses, "speed_one"), 1.0, 1.0, tolerance)
 
 
 @claim(
@@ -146,5 +148,5 @@ def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     The bound holds, and its own inequalities give twice its rate, because $\mathcal L$ is half of $\|r\|^2$: the
     slowest of {draws} losses falls {closest:.4f} times as fast as with that factor.
     """
-    speeds = np.concatenate([_slowest(table, "speed", network="fully_connected") for table in losses])
-    return _rate(speeds, 0.5, 1.0, tolerance)
+    speeds = np.concatenate([_smallest_speed(table, "speed", network="fully_connected") for table in losses])
+    return _rate_finding(speeds, 0.5, 1.0, tolerance)

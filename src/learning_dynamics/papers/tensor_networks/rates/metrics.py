@@ -98,10 +98,10 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
         for depth in settings["depths"]:
             residuals = trajectory.series[f"{architecture}_{depth}"]
             loss = 0.5 * np.sum(residuals**2, axis=-1)
-            fallen = loss[:, 1:] / loss[:, :1]
+            share = loss[:, 1:] / loss[:, :1]
             with np.errstate(divide="ignore"):
-                speed = np.where(fallen > LOWEST, -np.log(fallen) / times[:, None], np.nan)
-            found = {"speed": np.swapaxes(speed, 1, 2)}
+                speed = np.where(share > LOWEST, -np.log(share) / times[:, None], np.nan)
+            quantities = {"speed": np.swapaxes(speed, 1, 2)}
             if depth == 2 and X.shape[1] == 1 and architecture != "fully_connected":
                 network = network_of(architecture, X.shape[-1], depth, settings["seed"])
                 assert network.S is not None
@@ -111,7 +111,7 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
                     / one_point_constant(network, x[0], 1.0, 1.0)
                     for x in X
                 ]  # fmt: skip
-                found["speed_one"] = found["speed"] * np.array(units)[:, None, None]
+                quantities["speed_one"] = quantities["speed"] * np.array(units)[:, None, None]
             axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
-            tables.append(rows(found, axes, network=architecture, depth=depth))
+            tables.append(rows(quantities, axes, network=architecture, depth=depth))
     return joined(SQUARED, *tables)

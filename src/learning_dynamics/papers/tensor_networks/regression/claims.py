@@ -15,9 +15,11 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
 
-def _followed(flows: Sequence[Table], printed: Quantity, corrected: Quantity | None = None, **others: Any) -> Finding:
+def _limit_finding(
+    flows: Sequence[Table], printed: Quantity, corrected: Quantity | None = None, **options: Any
+) -> Finding:
     """Return the finding that every flow's limit is the one that a quantity of the tables predicts."""
-    measured = _all(flows, "coefficient", "value")
+    measured = _all_flows(flows, "coefficient", "value")
     tolerance = LIMIT_ERROR * max(settings_of(table)["integration"]["rtol"] for table in flows)
 
     def judge(predicted: np.ndarray) -> Checks:
@@ -31,23 +33,23 @@ def _followed(flows: Sequence[Table], printed: Quantity, corrected: Quantity | N
 
     return Finding(
         judge,
-        _all(flows, printed, "predicted"),
+        _all_flows(flows, printed, "predicted"),
         rivals={
-            "the minimiser for one more layer": _all(flows, "other_depth", "predicted"),
-            r"the minimiser for $2 \alpha$": _all(flows, "other_scale", "predicted"),
-            r"the least $\ell_1$ norm": _all(flows, "plain_l1", "predicted"),
-            r"the least $\ell_2$ norm": _all(flows, "plain_l2", "predicted"),
+            "the minimiser for one more layer": _all_flows(flows, "other_depth", "predicted"),
+            r"the minimiser for $2 \alpha$": _all_flows(flows, "other_scale", "predicted"),
+            r"the least $\ell_1$ norm": _all_flows(flows, "plain_l1", "predicted"),
+            r"the least $\ell_2$ norm": _all_flows(flows, "plain_l2", "predicted"),
         },
-        corrected=None if corrected is None else _all(flows, corrected, "predicted"),
-        **others,
+        corrected=None if corrected is None else _all_flows(flows, corrected, "predicted"),
+        **options,
     )
 
 
-def _all(flows: Sequence[Table], quantity: Quantity, column: str) -> np.ndarray:
+def _all_flows(flows: Sequence[Table], quantity: Quantity, column: str) -> np.ndarray:
     """Return a quantity of every flow, one row a draw, padded with zeros to the most coefficients."""
-    found = [by_draw(table, quantity, column=column) for table in flows]
-    width = max(each.shape[1] for each in found)
-    return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in found])
+    arrays = [by_draw(table, quantity, column=column) for table in flows]
+    width = max(array.shape[1] for array in arrays)
+    return np.concatenate([np.pad(array, ((0, 0), (0, width - array.shape[1]))) for array in arrays])
 
 
 @claim(
@@ -64,7 +66,7 @@ def theorem_4(flow: Table) -> Finding:
     $H_L(h_L(t)) = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce everything to $q_L$. The largest error of
     {draws} limits is {value:.1e}.
     """
-    return _followed([flow], "coefficient")
+    return _limit_finding([flow], "coefficient")
 
 
 @claim(
@@ -77,7 +79,7 @@ def corollary_5(flows: Sequence[Table]) -> Finding:
 
     The largest error of {draws} limits is {value:.1e}.
     """
-    return _followed(flows, "coefficient")
+    return _limit_finding(flows, "coefficient")
 
 
 @claim(
@@ -94,7 +96,7 @@ def corollary_6(flow: Table) -> Finding:
     $H_L$ is not homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and
     $\alpha \to \infty$. Without it the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
     """
-    return _followed(
+    return _limit_finding(
         [flow],
         "printed",
         corrected="coefficient",
@@ -197,7 +199,9 @@ def remark_4_growth(functions: Table) -> Finding:
     spans = np.log(h[:, -1] / h[:, -2])
     slopes = (penalty[:, -1] - penalty[:, -2]) / spans
     with np.errstate(divide="ignore"):
-        left = np.where(depths == 2, 1 / (4 * h[:, -2]), depths / (2 * (depths - 2.0)) * q[:, -2] ** (2.0 - depths))
+        remainder = np.where(
+            depths == 2, 1 / (4 * h[:, -2]), depths / (2 * (depths - 2.0)) * q[:, -2] ** (2.0 - depths)
+        )
     error = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
 
     def judge(predicted: np.ndarray) -> Checks:
@@ -205,7 +209,7 @@ def remark_4_growth(functions: Table) -> Finding:
             r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$",
             slopes,
             predicted,
-            tolerance=(left + error * penalty[:, -1]) / spans,
+            tolerance=(remainder + error * penalty[:, -1]) / spans,
             relative_to=1.0,
             because=r"what is left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
             "$L$ is 2, and the integrator's error",

@@ -26,10 +26,13 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
         curve = select(flow, "curve", depth=number).sort_values("scale")
         left.semilogx(curve["scale"], curve["value"], color=colours[number], lw=1.3)
         for table, marker, size in ((flow, "o", 5.5), (descent, "x", 4.5)):
-            first = select(table, "coefficient", depth=number, index=1, seed=0).sort_values("scale")
-            left.semilogx(first["scale"], first["value"], marker, mfc="none", color=colours[number], ms=size)
-        least = (_distances(random, "weighted_l1", number), "-"), (_distances(random, "weighted_l2", number), "--")
-        for (scales, distances), style in least:
+            rows = select(table, "coefficient", depth=number, index=1, seed=0).sort_values("scale")
+            left.semilogx(rows["scale"], rows["value"], marker, mfc="none", color=colours[number], ms=size)
+        distances_and_styles = (
+            (_distances(random, "weighted_l1", number), "-"),
+            (_distances(random, "weighted_l2", number), "--"),
+        )
+        for (scales, distances), style in distances_and_styles:
             right.loglog(scales, np.median(distances, axis=0), style, color=colours[number], marker=".", lw=1.2)
     for norm, label in (("plain_l1", r"least $\ell_1$ norm"), ("plain_l2", r"least $\ell_2$ norm")):
         value = select(flow, norm, index=1, depth=depths[0])["predicted"].iloc[0]

@@ -24,12 +24,12 @@ def depth(flow: Table, descent: Table) -> Interactive:
     they were followed; they lie within {error:.1g} of the ends of the curves.
     """
 
-    def least(norm: Quantity) -> np.ndarray:
+    def minimum_norm_point(norm: Quantity) -> np.ndarray:
         rows = select(flow, norm, seed=0, depth=int(flow["depth"].min()))
         return rows.groupby("index")["predicted"].first().to_numpy()
 
-    first, second = least("plain_l1"), least("plain_l2")
-    point = second / (second @ second)  # the data point over its label
+    l1_point, l2_point = minimum_norm_point("plain_l1"), minimum_norm_point("plain_l2")
+    point = l2_point / (l2_point @ l2_point)  # the data point over its label
     grid = np.sort(select(flow, "curve")["scale"].unique())
     exponents = np.log10(grid).round(3)
     names = {int(number): f"{italic('L')} = {number}" for number in sorted(flow["depth"].unique())}
@@ -42,12 +42,13 @@ def depth(flow: Table, descent: Table) -> Interactive:
         for table in (flow, descent):
             for scale, rows in select(table, "coefficient", seed=0, depth=number).groupby("scale"):
                 gaps.append(np.abs(_path(point, float(scale), number)[-1] - rows.sort_values("index")["value"]).max())
-    marks = pd.concat([_ends(table, how, names) for table, how in ((flow, "flow"), (descent, "descent"))])
-    minima = _line(point, first, second)
+    marks = pd.concat([_ends(table, method, names) for table, method in ((flow, "flow"), (descent, "descent"))])
+    minima = _minima_line(point, l1_point, l2_point)
     stars = [
-        {"x": float(x), "y": float(y), "name": f"least {norm} norm"} for (x, y), norm in ((first, "ℓ₁"), (second, "ℓ₂"))
+        {"x": float(x), "y": float(y), "name": f"least {norm} norm"}
+        for (x, y), norm in ((l1_point, "ℓ₁"), (l2_point, "ℓ₂"))
     ]
-    corners = np.array([[0.0, 0.0], *([one["x"], one["y"]] for one in minima)])
+    corners = np.array([[0.0, 0.0], *([end["x"], end["y"]] for end in minima)])
     low, high = corners.min(axis=0), corners.max(axis=0)
     margin = 0.06 * (high - low)
     axes = [
@@ -60,9 +61,9 @@ def depth(flow: Table, descent: Table) -> Interactive:
     colour = alt.Color("depth:N", scale=colours(dict(zip(names.values(), TINTS, strict=False))))
     alpha = slider("alpha", f"initial scale {italic('α')}", exponents.tolist(), -0.5)
     layers = choice("layers", "depth", ["all", *names.values()], ["all", *names.values()], "all")
-    said = [f"{italic('α')} = {scale:.2g}" for scale in grid]
-    drawn = "(layers == 'all' || datum.depth == layers)"
-    chosen = f"abs(datum.exponent - alpha) < 1e-3 && {drawn}"
+    labels = [f"{italic('α')} = {scale:.2g}" for scale in grid]
+    depth_filter = "(layers == 'all' || datum.depth == layers)"
+    run_filter = f"abs(datum.exponent - alpha) < 1e-3 && {depth_filter}"
     line = (
         alt.Chart(alt.InlineData(values=minima))
         .mark_line(color=COLOURS["orange"], strokeWidth=5, opacity=0.45)
@@ -71,26 +72,26 @@ def depth(flow: Table, descent: Table) -> Interactive:
     star = alt.Chart(alt.InlineData(values=stars))
     path = (
         alt.Chart(alt.InlineData(values=paths))
-        .transform_filter(chosen)
+        .transform_filter(run_filter)
         .transform_flatten(["x", "y"])
         .transform_window(place="row_number()", groupby=["depth"])
         .mark_line(strokeWidth=2.2)
         .encode(*axes, colour, order="place:Q")
     )
-    ended = alt.Chart(marks).transform_filter(chosen)
+    end_marks = alt.Chart(marks).transform_filter(run_filter)
     chart = alt.layer(
         line,
         star.mark_point(color=INK, shape="diamond", size=70, filled=True).encode(*axes),
         star.mark_text(align="left", dx=6, dy=-12).encode(*axes, text="name:N"),
         alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}])).mark_point(color=INK, filled=True, size=40).encode(*axes),
         path,
-        ended.transform_filter("datum.by == 'flow'").mark_point(size=90, strokeWidth=1.6).encode(*axes, colour),
-        ended.transform_filter("datum.by == 'descent'")
+        end_marks.transform_filter("datum.by == 'flow'").mark_point(size=90, strokeWidth=1.6).encode(*axes, colour),
+        end_marks.transform_filter("datum.by == 'descent'")
         .mark_point(size=45, shape="cross", filled=True)
         .encode(*axes, colour),
     )
     return Interactive(
-        chart.add_params(alpha, layers).properties(title=reading("alpha", exponents, said)),
+        chart.add_params(alpha, layers).properties(title=reading("alpha", exponents, labels)),
         facts={"scales": int(flow["scale"].where(flow["quantity"] == "coefficient").nunique()), "error": max(gaps)},
         alt="Paths from the origin of a plane to a straight line of global minima. At a large initial scale they go "
         "straight to the point of least l2 norm, at a small one they bend towards that of least l1 norm, deeper "
@@ -105,14 +106,14 @@ def _path(point: np.ndarray, scale: float, depth: int) -> np.ndarray:
     largest ``|x_i|`` grows first and is stepped through.
     """
     largest = int(np.argmax(np.abs(point)))
-    fitted = np.linspace(0, 1 / point[largest], 20 * POINTS)
+    values = np.linspace(0, 1 / point[largest], 20 * POINTS)
     outer, inner = scale**depth, scale ** (depth - 2)
-    time = norm_like.depth_h_inverse(fitted / outer, depth) / (inner * point[largest])
+    time = norm_like.depth_h_inverse(values / outer, depth) / (inner * point[largest])
     path = outer * norm_like.depth_h(inner * time[:, None] * point, depth)
-    path[:, largest] = fitted
-    explained = path @ point
-    at = np.interp(np.linspace(0, 1, POINTS), explained, np.arange(len(fitted)))
-    return np.stack([np.interp(at, np.arange(len(fitted)), coefficient) for coefficient in path.T], axis=1)
+    path[:, largest] = values
+    outputs = path @ point
+    positions = np.interp(np.linspace(0, 1, POINTS), outputs, np.arange(len(values)))
+    return np.stack([np.interp(positions, np.arange(len(values)), coefficient) for coefficient in path.T], axis=1)
 
 
 def _ends(table: Table, by: str, names: dict[int, str]) -> pd.DataFrame:
@@ -129,8 +130,8 @@ def _ends(table: Table, by: str, names: dict[int, str]) -> pd.DataFrame:
     )
 
 
-def _line(point: np.ndarray, first: np.ndarray, second: np.ndarray) -> list[dict[str, float]]:
+def _minima_line(point: np.ndarray, l1_point: np.ndarray, l2_point: np.ndarray) -> list[dict[str, float]]:
     """Return the ends of the line of global minima, drawn beyond the two solutions of least norm."""
-    along = (second - first) / np.linalg.norm(second - first)
-    ends = (first - 0.06 * along, second + 0.15 * along)
+    along = (l2_point - l1_point) / np.linalg.norm(l2_point - l1_point)
+    ends = (l1_point - 0.06 * along, l2_point + 0.15 * along)
     return [{"x": float(x), "y": float(y)} for x, y in ends]

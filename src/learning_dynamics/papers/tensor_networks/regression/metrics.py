@@ -71,20 +71,20 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
         predicted: dict[str, list] = {}
         for member, eta in enumerate(etas):
-            for name, each in _predictions(network, X[member], y[member], eta, scales, depth, even).items():
-                predicted.setdefault(name, []).append(each)
-        found = {name: (beta, np.array(each)) for name, each in predicted.items()}
-        tables.append(rows(found, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
+            for name, coefficients in _predictions(network, X[member], y[member], eta, scales, depth, even).items():
+                predicted.setdefault(name, []).append(coefficients)
+        quantities = {name: (beta, np.array(coefficients)) for name, coefficients in predicted.items()}
+        tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
         if depth == 2 and not even:
-            powers = np.array([_powers(network, *each) for each in zip(X, y, etas, strict=True)])[:, :, None]
+            powers = np.array([_powers(network, *data) for data in zip(X, y, etas, strict=True)])[:, :, None]
             axes = {"seed": np.arange(len(X)), "scale": SMALL[-1:]}
             tables.append(rows({"vanishing": (powers[:, 0], powers[:, 1])}, axes, depth=depth))
         if depth > 2 and not even:
-            ends = np.array([_small(network, *each) for each in zip(X, y, etas, strict=True)])[:, None]
+            ends = np.array([_small_minimiser(network, *data) for data in zip(X, y, etas, strict=True)])[:, None]
             axes = {"seed": np.arange(len(X)), "scale": [SMALL_DEEP]}
             norms = ("weighted_l1", "weighted_l2", "plain_l1", "plain_l2")
-            found = {f"small_{name}": (ends, np.array(predicted[name])[:, :1]) for name in norms}
-            tables.append(rows(found, axes, depth=depth))
+            quantities = {f"small_{name}": (ends, np.array(predicted[name])[:, :1]) for name in norms}
+            tables.append(rows(quantities, axes, depth=depth))
         if len(X) > 1:
             continue
         grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
@@ -117,7 +117,7 @@ def _powers(network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarra
     return vanishing_power(features, y, eta, minimum_norm(features, y, "l1"))
 
 
-def _small(network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
+def _small_minimiser(network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
     features, back = _singular_features(network, X, False)
     return back @ small_scale_minimiser(features, y, eta, network.depth)
 
@@ -131,22 +131,22 @@ def _predictions(
     def minimisers(deep: int, factor: float) -> np.ndarray:
         return np.array([back @ norm_like.norm_like_minimiser(features, y, eta, factor * s, deep) for s in scales])
 
-    def least(weights: np.ndarray, norm: str) -> np.ndarray:
+    def minimum_norm_solution(weights: np.ndarray, norm: str) -> np.ndarray:
         return np.tile(back @ (weights * minimum_norm(features * weights, y, norm)), (len(scales), 1))  # type: ignore[arg-type]
 
-    found = {
+    predictions = {
         "coefficient": minimisers(depth, 1.0),
         "other_depth": minimisers(depth + 1, 1.0),
         "other_scale": minimisers(depth, 2.0),
-        "weighted_l1": least(eta ** (depth - 2), "l1"),
-        "weighted_l2": least(eta ** (depth - 1), "l2"),
-        "plain_l1": least(np.ones_like(eta), "l1"),
-        "plain_l2": least(np.ones_like(eta), "l2"),
+        "weighted_l1": minimum_norm_solution(eta ** (depth - 2), "l1"),
+        "weighted_l2": minimum_norm_solution(eta ** (depth - 1), "l2"),
+        "plain_l1": minimum_norm_solution(np.ones_like(eta), "l1"),
+        "plain_l2": minimum_norm_solution(np.ones_like(eta), "l2"),
     }
     if even:
         F = tensor_network.fourier(X.shape[-1]).real
-        found["printed"] = np.array([F @ norm_like.norm_like_minimiser(X @ F, y, eta, s, depth) for s in scales])
-    return found
+        predictions["printed"] = np.array([F @ norm_like.norm_like_minimiser(X @ F, y, eta, s, depth) for s in scales])
+    return predictions
 
 
 @columns(*FUNCTIONS)
@@ -177,12 +177,12 @@ def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
             p, q = trajectory.series["state"][position].T
             position += 1
             h = p ** (depth - 1) * q
-            found = {
+            quantities = {
                 "q": (q, norm_like.depth_q(times, depth)),
                 "h": (h, norm_like.depth_h(times, depth)),
                 "time_of_h": (times, norm_like.depth_h_inverse(h, depth)),
             }
-            tables.append(rows(found, {"time": times}, depth=depth, sign=sign))
+            tables.append(rows(quantities, {"time": times}, depth=depth, sign=sign))
             later = slice(1, None)
             penalty = (times * h - q**2 / 2)[later] / np.abs(h[later])
             closed = norm_like.depth_penalty(h[later], depth) / np.abs(h[later])
