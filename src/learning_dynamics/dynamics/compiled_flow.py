@@ -86,9 +86,12 @@ def flow(
     if found.failures:
         raise DivergenceError(found.failures[0])
     return Flow(
-        found.states[0], found.final_states[0], float(found.final_times[0]), int(found.steps[0]),
+        found.states[0],
+        found.final_states[0],
+        float(found.final_times[0]),
+        int(found.steps[0]),
         int(found.evaluations[0]),
-    )  # fmt: skip
+    )
 
 
 def flows(
@@ -123,10 +126,23 @@ def flows(
     outcomes, ended = np.empty(members, dtype=np.int64), np.empty(members)
     steps, evaluations = np.empty((2, members), dtype=np.int64)
     _flows(
-        field, until, np.ascontiguousarray(data, dtype=float), np.array(shape, dtype=np.int64), last,
-        np.ascontiguousarray(times, dtype=float), end, rtol, atol, max_steps, land, states, outcomes, ended, steps,
+        field,
+        until,
+        np.ascontiguousarray(data, dtype=float),
+        np.array(shape, dtype=np.int64),
+        last,
+        np.ascontiguousarray(times, dtype=float),
+        end,
+        rtol,
+        atol,
+        max_steps,
+        land,
+        states,
+        outcomes,
+        ended,
+        steps,
         evaluations,
-    )  # fmt: skip
+    )
     failures = {}
     for member in np.flatnonzero(outcomes != ARRIVED):
         taken, time = steps[member], ended[member]
@@ -214,10 +230,20 @@ def _first_step(
 
 @compiled(
     types.Tuple((types.int64, types.float64, types.int64, types.int64))(
-        types.FunctionType(FIELD), types.FunctionType(CONDITION), VECTOR, SHAPE, VECTOR, VECTOR, types.float64,
-        types.float64, types.float64, types.int64, types.boolean, types.float64[:, ::1],
+        types.FunctionType(FIELD),
+        types.FunctionType(CONDITION),
+        VECTOR,
+        SHAPE,
+        VECTOR,
+        VECTOR,
+        types.float64,
+        types.float64,
+        types.float64,
+        types.int64,
+        types.boolean,
+        types.float64[:, ::1],
     )
-)  # fmt: skip
+)
 def _flow(
     field: Any,
     until: Any,
@@ -290,11 +316,24 @@ def _flow(
 
 @compiled(
     types.void(
-        types.FunctionType(FIELD), types.FunctionType(CONDITION), types.float64[:, ::1], SHAPE, types.float64[:, ::1],
-        VECTOR, types.float64, types.float64, types.float64, types.int64, types.boolean, types.float64[:, :, ::1],
-        SHAPE, VECTOR, SHAPE, SHAPE,
+        types.FunctionType(FIELD),
+        types.FunctionType(CONDITION),
+        types.float64[:, ::1],
+        SHAPE,
+        types.float64[:, ::1],
+        VECTOR,
+        types.float64,
+        types.float64,
+        types.float64,
+        types.int64,
+        types.boolean,
+        types.float64[:, :, ::1],
+        SHAPE,
+        VECTOR,
+        SHAPE,
+        SHAPE,
     )
-)  # fmt: skip
+)
 def _flows(
     field: Any,
     until: Any,

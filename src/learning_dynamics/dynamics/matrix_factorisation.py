@@ -81,8 +81,9 @@ def descend(
     parts = []
     for start in progress(range(0, members, size), f"depth {len(layers)}"):
         at = slice(start, start + size)
-        stack = _Stack([layer[at] for layer in layers], truth[at], mask[at], learning_rate[at], optimiser, precision,
-                       device)  # fmt: skip
+        stack = _Stack(
+            [layer[at] for layer in layers], truth[at], mask[at], learning_rate[at], optimiser, precision, device
+        )
         # a member that diverges overflows before its loss, which is what ends it, is looked at
         with np.errstate(over="ignore", invalid="ignore"):
             parts.append(stack.run(stop, max_steps))

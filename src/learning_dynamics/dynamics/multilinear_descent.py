@@ -84,9 +84,17 @@ def descend(
     taken = np.empty(len(initial), dtype=np.int64)
     for run in range(len(initial)):
         taken[run] = _compiled()(
-            where, values, np.asarray(labels, dtype=float), final[run], loss == "exponential", float(step), int(steps),
-            records, states[run], float(tolerance),
-        )  # fmt: skip
+            where,
+            values,
+            np.asarray(labels, dtype=float),
+            final[run],
+            loss == "exponential",
+            float(step),
+            int(steps),
+            records,
+            states[run],
+            float(tolerance),
+        )
         states[run, records > taken[run]] = final[run]
         if not np.isfinite(final[run]).all():
             raise DivergenceError(f"gradient descent diverged at step size {step:g} (run {run}); take smaller steps")

@@ -40,10 +40,29 @@ LONGEST = 200  # characters of a member's name, which files bear
 LONGEST_BUNDLE = 100_000  # characters of all its members' names: an argument of a command holds 131,072
 # names of rules, which no paper's own target may have
 RULES = (
-    "all", "data", "run", "run_dropped", "metrics", "bundle", "figure", "motion", "interactive", "claims", "page",
-    "verdicts", "replicate", "replication", "learning_rates", "accuracies", "throughput", "wild", "wild_draws",
-    "turning", "turning_check", "turning_points",
-)  # fmt: skip
+    "all",
+    "data",
+    "run",
+    "run_dropped",
+    "metrics",
+    "bundle",
+    "figure",
+    "motion",
+    "interactive",
+    "claims",
+    "page",
+    "verdicts",
+    "replicate",
+    "replication",
+    "learning_rates",
+    "accuracies",
+    "throughput",
+    "wild",
+    "wild_draws",
+    "turning",
+    "turning_check",
+    "turning_points",
+)
 
 
 class Study:

@@ -40,8 +40,9 @@ def descend(
             W = product(current)
             changes = layer_gradients(current, gradient(W))
             moving = (np.linalg.norm(W, axis=(-2, -1)) < bound)[..., None, None]
-            current = [layer - learning_rate * (moving * change)
-                       for layer, change in zip(current, changes, strict=True)]  # fmt: skip
+            current = [
+                layer - learning_rate * (moving * change) for layer, change in zip(current, changes, strict=True)
+            ]
             step += 1
         snapshots.append([layer.copy() for layer in current])
     return snapshots

@@ -11,8 +11,14 @@ from matplotlib.lines import Line2D
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.tidy import Table
 
-DEPTH_COLOURS = {1: COLOURS["black"], 2: COLOURS["blue"], 3: COLOURS["vermilion"], 4: COLOURS["green"],
-                 5: COLOURS["sky"], 8: COLOURS["purple"]}  # fmt: skip
+DEPTH_COLOURS = {
+    1: COLOURS["black"],
+    2: COLOURS["blue"],
+    3: COLOURS["vermilion"],
+    4: COLOURS["green"],
+    5: COLOURS["sky"],
+    8: COLOURS["purple"],
+}
 DASHED = (0, (4, 2))
 
 

@@ -124,8 +124,11 @@ def _network_step(
 ) -> tuple[np.ndarray, np.ndarray]:
     """One step on the layers; `slope` is the gradient with respect to the end-to-end weights."""
     inner = np.sum(slope * row, axis=1, keepdims=True)
-    other_products = np.stack([np.delete(scalars, j, axis=1).prod(axis=1) for j in range(scalars.shape[1])], axis=1) \
-        if scalars.shape[1] else scalars  # fmt: skip
+    other_products = (
+        np.stack([np.delete(scalars, j, axis=1).prod(axis=1) for j in range(scalars.shape[1])], axis=1)
+        if scalars.shape[1]
+        else scalars
+    )
     return row - rate * slope * scalars.prod(axis=1, keepdims=True), scalars - rate * inner * other_products
 
 

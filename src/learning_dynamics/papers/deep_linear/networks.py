@@ -138,10 +138,12 @@ def preconditioner_factors(left: np.ndarray, right: np.ndarray, depth: int) -> n
     """
     # 0 ** 0 is 1 here, as the zeroth power of a matrix is the identity
     return np.sum(
-        [left[:, None] ** (2 * (depth - j) / depth) * right[None, :] ** (2 * (j - 1) / depth)
-         for j in range(1, depth + 1)],
+        [
+            left[:, None] ** (2 * (depth - j) / depth) * right[None, :] ** (2 * (j - 1) / depth)
+            for j in range(1, depth + 1)
+        ],
         axis=0,
-    )  # fmt: skip
+    )
 
 
 def singular_value_rates(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:

@@ -94,9 +94,13 @@ def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
     if drops:
         for drop in settings["drops"]:
             axis.axvline(
-                round(drop * settings["epochs"]), color=COLOURS["grey"], lw=0.8, ls=(0, (1, 1.5)), zorder=0.5,
+                round(drop * settings["epochs"]),
+                color=COLOURS["grey"],
+                lw=0.8,
+                ls=(0, (1, 1.5)),
+                zorder=0.5,
                 label="learning rate drops",
-            )  # fmt: skip
+            )
 
 
 def curves(

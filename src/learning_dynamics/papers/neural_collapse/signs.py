@@ -18,9 +18,15 @@ def above_zero(
     """Check that the mean or the median over trainings lies above zero, with its 95 % interval."""
     found = evidence.mean(values) if average == "mean" else evidence.median(values)
     return at_least(
-        name, found, 0.0, because="95 % interval over trainings", draws_for=int((values > 0).sum()),
-        draws_against=int((values <= 0).sum()), draws_undecided=int(np.isnan(values).sum()), left_out=left_out,
-    )  # fmt: skip
+        name,
+        found,
+        0.0,
+        because="95 % interval over trainings",
+        draws_for=int((values > 0).sum()),
+        draws_against=int((values <= 0).sum()),
+        draws_undecided=int(np.isnan(values).sum()),
+        left_out=left_out,
+    )
 
 
 def half_exchanged(values: np.ndarray) -> np.ndarray:

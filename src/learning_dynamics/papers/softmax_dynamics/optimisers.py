@@ -107,10 +107,25 @@ def train(
     weights = np.ones(len(labels)) if copies is None else np.asarray(copies, dtype=float)
     orthonormal = inputs is None or bool(np.array_equal(inputs, np.eye(len(inputs))))
     _kernel(
-        np.empty((0, 0)) if inputs is None else inputs, orthonormal, labels, weights, theta.copy(), W.copy(),
-        optimiser.learning_rate, optimiser.momentum, optimiser.weight_decay, optimiser.batch, optimiser.adam,
-        optimiser.decoupled, draws, records, gram, sums, probabilities, losses,
-    )  # fmt: skip
+        np.empty((0, 0)) if inputs is None else inputs,
+        orthonormal,
+        labels,
+        weights,
+        theta.copy(),
+        W.copy(),
+        optimiser.learning_rate,
+        optimiser.momentum,
+        optimiser.weight_decay,
+        optimiser.batch,
+        optimiser.adam,
+        optimiser.decoupled,
+        draws,
+        records,
+        gram,
+        sums,
+        probabilities,
+        losses,
+    )
     return Course(gram, sums, probabilities, losses[:, 0], losses[:, 1])
 
 

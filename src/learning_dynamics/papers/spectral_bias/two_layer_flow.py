@@ -60,9 +60,17 @@ def follow(
     condition, bound = (never, 0.0) if residual is None else (_is_fitted, residual)
     try:
         solution = flow(
-            field, np.r_[X.ravel(), Y.ravel(), bound], (samples, inputs, width, outputs), start, times,
-            rtol=tolerances.rtol, atol=tolerances.atol, until=condition, last_time=last_time, land=True,
-        )  # fmt: skip
+            field,
+            np.r_[X.ravel(), Y.ravel(), bound],
+            (samples, inputs, width, outputs),
+            start,
+            times,
+            rtol=tolerances.rtol,
+            atol=tolerances.atol,
+            until=condition,
+            last_time=last_time,
+            land=True,
+        )
     except DivergenceError:
         solution = Flow(np.full((len(times), len(start)), np.nan), np.full(len(start), np.nan), np.nan, 0, 0)
     hidden_states, output_states = two_layer.unpack(solution.states, inputs, width, outputs)

@@ -95,8 +95,15 @@ def exponential_flow(
     recorded[0] = initial
     try:
         return integrate(
-            field, initial, sigmas, rtol=integration.rtol, atol=integration.atol, method="LSODA", jacobian=jacobian,
-            restarts=RESTARTS, max_steps=STEPS,
-        ).states  # fmt: skip
+            field,
+            initial,
+            sigmas,
+            rtol=integration.rtol,
+            atol=integration.atol,
+            method="LSODA",
+            jacobian=jacobian,
+            restarts=RESTARTS,
+            max_steps=STEPS,
+        ).states
     except DivergenceError:
         return recorded  # this draw is undecided; the others go on

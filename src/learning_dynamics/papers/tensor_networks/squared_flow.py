@@ -60,8 +60,14 @@ def flow_limit(
     # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
     try:
         return integrate(
-            squared_loss_field(tensors, y, network), start, np.zeros(1),
-            rtol=integration.rtol, atol=integration.atol, method="LSODA", until=converged, last_time=1e30,
-        ).final_state  # fmt: skip
+            squared_loss_field(tensors, y, network),
+            start,
+            np.zeros(1),
+            rtol=integration.rtol,
+            atol=integration.atol,
+            method="LSODA",
+            until=converged,
+            last_time=1e30,
+        ).final_state
     except DivergenceError:
         return np.full(len(start), np.nan)

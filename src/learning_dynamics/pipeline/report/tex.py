@@ -37,12 +37,36 @@ Claim & Statement & Measured & Verdict \\
 SPECIAL = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 SPECIAL |= {character: f"\\{character}" for character in "#$%&_{}"}
 MATHEMATICAL = {
-    "≤": r"\leq", "≥": r"\geq", "±": r"\pm", "×": r"\times", "·": r"\cdot", "→": r"\to", "∞": r"\infty",
-    "≈": r"\approx", "≠": r"\neq", "−": "-", "σ": r"\sigma", "κ": r"\kappa", "λ": r"\lambda", "γ": r"\gamma",
-    "ℓ": r"\ell", "∇": r"\nabla",
-    "ω": r"\omega", "α": r"\alpha", "β": r"\beta", "η": r"\eta", "θ": r"\theta", "ε": r"\varepsilon", "⊤": r"\top",
-    "ᵀ": r"^{\top}", "∝": r"\propto", "√": r"\surd", "Σ": r"\Sigma", "‖": r"\Vert", "⊥": r"\perp",
-}  # fmt: skip
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "±": r"\pm",
+    "×": r"\times",
+    "·": r"\cdot",
+    "→": r"\to",
+    "∞": r"\infty",
+    "≈": r"\approx",
+    "≠": r"\neq",
+    "−": "-",
+    "σ": r"\sigma",
+    "κ": r"\kappa",
+    "λ": r"\lambda",
+    "γ": r"\gamma",
+    "ℓ": r"\ell",
+    "∇": r"\nabla",
+    "ω": r"\omega",
+    "α": r"\alpha",
+    "β": r"\beta",
+    "η": r"\eta",
+    "θ": r"\theta",
+    "ε": r"\varepsilon",
+    "⊤": r"\top",
+    "ᵀ": r"^{\top}",
+    "∝": r"\propto",
+    "√": r"\surd",
+    "Σ": r"\Sigma",
+    "‖": r"\Vert",
+    "⊥": r"\perp",
+}
 
 
 def describe(paper: str, claims: pd.DataFrame) -> str:

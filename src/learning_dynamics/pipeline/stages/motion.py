@@ -87,9 +87,18 @@ def animated(frames: Sequence[Image.Image], seconds: float, described: str, what
         shown = _in_one_palette(frames, colours)
         buffer = io.BytesIO()
         shown[0].save(
-            buffer, "WEBP", save_all=True, append_images=shown[1:], duration=durations, loop=0, lossless=True,
-            quality=60, method=4, minimize_size=True, exif=exif,
-        )  # fmt: skip
+            buffer,
+            "WEBP",
+            save_all=True,
+            append_images=shown[1:],
+            duration=durations,
+            loop=0,
+            lossless=True,
+            quality=60,
+            method=4,
+            minimize_size=True,
+            exif=exif,
+        )
         if buffer.tell() <= LARGEST:
             return buffer.getvalue()
     raise ProjectError(

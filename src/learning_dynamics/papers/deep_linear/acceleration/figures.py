@@ -38,8 +38,13 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
         for (depth, rule), rows in select(table, "excess", seed=start).groupby(["depth", "rule"]):
             # up to the tolerance, where the run stops
             curve = rows[(rows["value"] > settings["tolerance"]) & (rows["value"] > 0)]
-            curves.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[int(depth)],
-                        ls="-" if rule == "network" else DASHED, lw=1.3)  # fmt: skip
+            curves.plot(
+                curve["iteration"],
+                curve["value"],
+                color=DEPTH_COLOURS[int(depth)],
+                ls="-" if rule == "network" else DASHED,
+                lw=1.3,
+            )
         curves.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
         for depth, runs in select(table, "iterations", rule="network").groupby("depth"):
             # a start that never gets there counts as infinitely long
@@ -83,8 +88,15 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
             rows = select(steps, exponent=exponent, depth=depth).dropna(subset="value")
             median_with_draws(left, rows, "stiffness", DEPTH_COLOURS[depth], line)
         last = rows.groupby("stiffness")["value"].median().iloc[-1]
-        left.annotate(f"p = {exponent:g}", (rows["stiffness"].max(), last), xytext=(5, 0), va="center",
-                      textcoords="offset points", fontsize=7.5, color=DEPTH_COLOURS[2])  # fmt: skip
+        left.annotate(
+            f"p = {exponent:g}",
+            (rows["stiffness"].max(), last),
+            xytext=(5, 0),
+            va="center",
+            textcoords="offset points",
+            fontsize=7.5,
+            color=DEPTH_COLOURS[2],
+        )
     kappa = np.sort(steps["stiffness"].unique())
     left.set(xscale="log", yscale="log", xlabel=r"$\kappa$", ylabel="steps")
     left.set_xticks(kappa, [f"{value:g}" for value in kappa])

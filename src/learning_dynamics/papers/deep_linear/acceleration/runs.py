@@ -66,9 +66,16 @@ def lp_descent(
     return Trajectory(
         np.arange(max_steps + 1.0),
         {"loss": np.concatenate(losses)},
-        {"iterations": np.concatenate(iterations), "learning_rate": grid, "least_loss": np.array(least),
-         "depth": depth_of, "end_to_end": by_end_to_end, "member": member_of, "features": np.array(X.shape[1])},
-    )  # fmt: skip
+        {
+            "iterations": np.concatenate(iterations),
+            "learning_rate": grid,
+            "least_loss": np.array(least),
+            "depth": depth_of,
+            "end_to_end": by_end_to_end,
+            "member": member_of,
+            "features": np.array(X.shape[1]),
+        },
+    )
 
 
 def two_samples(
@@ -111,14 +118,28 @@ def two_samples(
         grid = highest_rate / ratio ** np.arange(int(np.log(highest_rate / lowest) / np.log(ratio)) + 1)[::-1]
         # at zero the loss, the mean of |label|^p, is one
         found.append(
-            steps_at_limit(start / kappa * directions[member], np.diag([kappa, 1.0]), np.ones(2), exponent, depth, grid,
-                           tolerance, max_steps, below=below, slack=slack)
-        )  # fmt: skip
+            steps_at_limit(
+                start / kappa * directions[member],
+                np.diag([kappa, 1.0]),
+                np.ones(2),
+                exponent,
+                depth,
+                grid,
+                tolerance,
+                max_steps,
+                below=below,
+                slack=slack,
+            )
+        )
     exponent_of, stiffness_of, depth_of, start_of = np.array(cells).T
     steps, rate, fewest = np.array(found, dtype=float).T
     return Trajectory(
         np.zeros(1),
         {"steps": steps[:, None], "rate": rate[:, None], "fewest": fewest[:, None]},
-        {"exponent": exponent_of, "stiffness": stiffness_of, "depth": depth_of.astype(int),
-         "start": start_of.astype(int)},
-    )  # fmt: skip
+        {
+            "exponent": exponent_of,
+            "stiffness": stiffness_of,
+            "depth": depth_of.astype(int),
+            "start": start_of.astype(int),
+        },
+    )

@@ -9,9 +9,18 @@ PATIENCE = 300  # times the fewest steps so far: a rate that needs more is not i
 
 
 def steps_at_limit(
-    start: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float, depth: int, rates: np.ndarray, target: float,
-    cap: int, *, below: int, slack: float,
-) -> tuple[int, float, int]:  # fmt: skip
+    start: np.ndarray,
+    X: np.ndarray,
+    Y: np.ndarray,
+    exponent: float,
+    depth: int,
+    rates: np.ndarray,
+    target: float,
+    cap: int,
+    *,
+    below: int,
+    slack: float,
+) -> tuple[int, float, int]:
     """Return the steps to a mean of |x.w - y|^p of `target` at the largest stable rate, that rate, and the fewest.
 
     The update is that of `lp_regression.descend` by the end-to-end rule; at depth 1 it is gradient descent. A rate is

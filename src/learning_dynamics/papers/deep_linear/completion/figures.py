@@ -44,8 +44,12 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     runs = [select(table, "error") for table in (*few, *many)]
-    facts = {"few": _observed(minimiser), "many": _observed(minimiser_many), "runs": sum(map(len, runs)),
-             "lost": sum(int((~run["converged"]).sum()) for run in runs)}  # fmt: skip
+    facts = {
+        "few": _observed(minimiser),
+        "many": _observed(minimiser_many),
+        "runs": sum(map(len, runs)),
+        "lost": sum(int((~run["converged"]).sum()) for run in runs),
+    }
     return Drawn(figure, facts=facts, alt="Reconstruction errors against initialisation scale, by depth and entries.")
 
 

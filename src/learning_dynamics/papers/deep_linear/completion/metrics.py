@@ -38,9 +38,14 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     draw = constants["draw"]
     quantities = measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw])
     quantities |= _setting(constants["truth"][draw], constants["mask"][draw]) | {"steps": constants["steps"]}
-    table = rows(quantities, {"draw": draw}, depth=settings["depth"],
-                 scale=constants["scale"], learning_rate=constants["learning_rate"],
-                 converged=constants["loss"] <= settings["stop"])  # fmt: skip
+    table = rows(
+        quantities,
+        {"draw": draw},
+        depth=settings["depth"],
+        scale=constants["scale"],
+        learning_rate=constants["learning_rate"],
+        converged=constants["loss"] <= settings["stop"],
+    )
     return joined(completion.columns, table)
 
 

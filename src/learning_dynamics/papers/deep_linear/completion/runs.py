@@ -52,16 +52,30 @@ def completion(
     deviation = (scale ** (1 / depth) / np.sqrt(size))[:, None, None]
     layers = [normal[draw, j] * deviation for j in range(depth)]
     ended = matrix_factorisation.descend(
-        layers, truth[draw], mask[draw], rate, stop=stop, max_steps=max_steps, optimiser=optimiser,
-        precision=precision, device=device
-    )  # fmt: skip
+        layers,
+        truth[draw],
+        mask[draw],
+        rate,
+        stop=stop,
+        max_steps=max_steps,
+        optimiser=optimiser,
+        precision=precision,
+        device=device,
+    )
     return Trajectory(
         AT_THE_END,
         {"end_to_end": ended.end_to_end[:, None]},
-        {"truth": truth, "mask": mask, "loss": ended.loss, "steps": ended.steps, "draw": draw, "scale": scale,
-         "learning_rate": rate},
+        {
+            "truth": truth,
+            "mask": mask,
+            "loss": ended.loss,
+            "steps": ended.steps,
+            "draw": draw,
+            "scale": scale,
+            "learning_rate": rate,
+        },
         undecided=~np.isfinite(ended.end_to_end).all(axis=(1, 2)),
-    )  # fmt: skip
+    )
 
 
 def nuclear_norm(data: Arrays) -> Trajectory:

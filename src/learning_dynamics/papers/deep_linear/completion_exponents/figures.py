@@ -29,10 +29,14 @@ def completion_exponents(
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     _against_scale(left, pd.concat([uneven, coarse]), uneven_path)
     _against_entries(middle, {2: uneven, 3: deeper}, uneven_path)
-    _against_prediction(right, {"singular values 3 : 1": (uneven, uneven_path),
-                                "Gaussian factors": (gaussian, gaussian_path)})  # fmt: skip
-    facts = {"draws": int(uneven["draw"].nunique()), "measured_at": settings_of(uneven_path)["scale"],
-             "coarse": min(settings_of(coarse)["scales"])}  # fmt: skip
+    _against_prediction(
+        right, {"singular values 3 : 1": (uneven, uneven_path), "Gaussian factors": (gaussian, gaussian_path)}
+    )
+    facts = {
+        "draws": int(uneven["draw"].nunique()),
+        "measured_at": settings_of(uneven_path)["scale"],
+        "coarse": min(settings_of(coarse)["scales"]),
+    }
     return Drawn(figure, facts=facts, alt="Singular values beyond the rank against scale; powers against entries.")
 
 
@@ -58,8 +62,10 @@ def _against_entries(axis: Axes, ends: dict[int, Table], path: Table) -> None:
             axis.plot(np.full(len(draws), count), draws, ".", ms=3.5, mew=0, alpha=0.5, color=colour)
         middle = [np.nanmedian(draws) for draws in powers]
         axis.plot(counts, middle, marker, ms=5, color=colour, label=f"measured, depth {depth}")
-    lines = {"alpha": ("blue", "-", r"$1 - \alpha$, the path"),
-             "alpha_at_the_start": ("grey", "--", r"$1 - \alpha$, its start")}  # fmt: skip
+    lines = {
+        "alpha": ("blue", "-", r"$1 - \alpha$, the path"),
+        "alpha_at_the_start": ("grey", "--", r"$1 - \alpha$, its start"),
+    }
     for quantity, (name, style, label) in lines.items():
         line = [np.median(predicted_powers(path, count, quantity)) for count in counts]
         axis.plot(counts, line, ls=style, lw=1.2, color=COLOURS[name], label=label)

@@ -45,8 +45,12 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         "growth": settings["every"] * growth[:, :, 0].sum(axis=1),
         "step": growth[:, :, 1].max(axis=1),
     }
-    table = rows(quantities, {"draw": constants["draw"]}, depth=settings["depth"],
-                 observed=constants["observed"][constants["count"]])  # fmt: skip
+    table = rows(
+        quantities,
+        {"draw": constants["draw"]},
+        depth=settings["depth"],
+        observed=constants["observed"][constants["count"]],
+    )
     return joined(gradient_along_path.columns, table)
 
 

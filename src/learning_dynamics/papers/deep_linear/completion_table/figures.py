@@ -11,8 +11,18 @@ from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
 
-HEADER = ["entries", "method", "error\nslides", "error\nours", "its root\nours", "norm − truth's\nslides",
-          "norm − truth's\nours", "rank\nslides", "rank\nours", "proved\ngap"]  # fmt: skip
+HEADER = [
+    "entries",
+    "method",
+    "error\nslides",
+    "error\nours",
+    "its root\nours",
+    "norm − truth's\nslides",
+    "norm − truth's\nours",
+    "rank\nslides",
+    "rank\nours",
+    "proved\ngap",
+]
 WIDTHS = [0.07, 0.145, 0.07, 0.165, 0.08, 0.105, 0.155, 0.065, 0.13, 0.08]
 
 
@@ -47,14 +57,24 @@ def completion_table(
             root = np.median(values["error"], keepdims=True) ** 0.5
             gap = "" if depth else f"{minimiser_values(table, 'gap').max():.0e}"
             lines.append(
-                [entries[observed], METHODS[depth], f"{row.error:.0e}", _range(values["error"], ".1e"),
-                 _range(root, ".1e"), f"{row.norm - PRINTED['5k'][3].norm:+.0f}", _range(norm, "+.1f"),
-                 f"{row.rank:.0f}", _range(values["effective_rank"], ".1f"), gap]
-            )  # fmt: skip
+                [
+                    entries[observed],
+                    METHODS[depth],
+                    f"{row.error:.0e}",
+                    _range(values["error"], ".1e"),
+                    _range(root, ".1e"),
+                    f"{row.norm - PRINTED['5k'][3].norm:+.0f}",
+                    _range(norm, "+.1f"),
+                    f"{row.rank:.0f}",
+                    _range(values["effective_rank"], ".1f"),
+                    gap,
+                ]
+            )
     figure, axis = plt.subplots(figsize=(1.25 * WIDTH, 2.4))
     axis.axis("off")
-    grid = axis.table(cellText=lines, colLabels=HEADER, loc="center", cellLoc="center", edges="horizontal",
-                       colWidths=WIDTHS)  # fmt: skip
+    grid = axis.table(
+        cellText=lines, colLabels=HEADER, loc="center", cellLoc="center", edges="horizontal", colWidths=WIDTHS
+    )
     grid.auto_set_font_size(False)
     grid.set_fontsize(7.2)
     grid.scale(1, 1.5)
@@ -63,8 +83,10 @@ def completion_table(
         if place == 0:
             cell.set_text_props(fontweight="bold")
             cell.set_height(cell.get_height() * 1.5)
-    alt = f"A table of six rows: three methods, with {entries['5k']} and with {entries['2k']} entries observed, the " \
-          "slides' numbers beside ours."  # fmt: skip
+    alt = (
+        f"A table of six rows: three methods, with {entries['5k']} and with {entries['2k']} entries observed, the "
+        "slides' numbers beside ours."
+    )
     draws, most = len(minimiser_values(minimiser, "error")), len(network_values(depth_3, "error", scale))
     facts = {"draws": draws, "most": most, "scale": scale}
     return Drawn(figure, facts=facts, alt=alt)

@@ -42,8 +42,13 @@ def fewest_steps(
     best, best_rate = -1, np.nan
     for rate in sorted(rates, reverse=True):
         limit = cap if best < 0 else best - 1
-        steps = _steps(numba.typed.List([np.ascontiguousarray(layer) for layer in layers]),
-                       np.ascontiguousarray(target), rate, tolerance, limit)  # fmt: skip
+        steps = _steps(
+            numba.typed.List([np.ascontiguousarray(layer) for layer in layers]),
+            np.ascontiguousarray(target),
+            rate,
+            tolerance,
+            limit,
+        )
         if steps >= 0:
             best, best_rate = steps, rate
     return best, best_rate

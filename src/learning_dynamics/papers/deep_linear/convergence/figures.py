@@ -57,10 +57,16 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     settings = initialisations.attrs["settings"]
     alt = "Iterations against deviation for two initialisations at two depths; losses with and without assumptions."
     cap = settings["max_steps"]
-    reached = (f"open triangles in the shaded strip those that no rate of the grid brought there in {cap} iterations"
-               if some_unconverged else f"which all get there within {cap}")  # fmt: skip
-    facts = {"tolerance": settings["tolerance"], "reached": reached,
-             "shortened": guarantee.attrs["settings"]["rescaling"] ** 2}  # fmt: skip
+    reached = (
+        f"open triangles in the shaded strip those that no rate of the grid brought there in {cap} iterations"
+        if some_unconverged
+        else f"which all get there within {cap}"
+    )
+    facts = {
+        "tolerance": settings["tolerance"],
+        "reached": reached,
+        "shortened": guarantee.attrs["settings"]["rescaling"] ** 2,
+    }
     return Drawn(figure, facts=facts, alt=alt)
 
 
@@ -104,8 +110,10 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
             dots = select(rows, start=start)
             left.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
     left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="smallest rate of the loss's fall")
-    left.legend(handles=[*depth_handles(depths), Line2D([], [], color=COLOURS["black"], ls=DASHED, label="2N times")],
-                fontsize=7.5)  # fmt: skip
+    left.legend(
+        handles=[*depth_handles(depths), Line2D([], [], color=COLOURS["black"], ls=DASHED, label="2N times")],
+        fontsize=7.5,
+    )
     settings = starts.attrs["settings"]
     for deviation, name in (("over the dimension", "blue"), ("over the root", "orange")):
         share = select(starts, "holds", deviation=deviation).groupby("dimension")["value"].mean()

@@ -40,14 +40,19 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
         "learning_rate": np.where(steps < 0, np.nan, rate),
         "size": constants["size"],
     }
-    table = rows(quantities, {"seed": constants["member"].astype(int)}, depth=constants["depth"].astype(int),
-                 init=np.where(constants["balanced"] == 1, "balanced", "layer_wise"),
-                 deviation=constants["deviation"])  # fmt: skip
+    table = rows(
+        quantities,
+        {"seed": constants["member"].astype(int)},
+        depth=constants["depth"].astype(int),
+        init=np.where(constants["balanced"] == 1, "balanced", "layer_wise"),
+        deviation=constants["deviation"],
+    )
     return joined(initialisation_range.columns, table)
 
 
-CASES = np.array(["assumptions hold", "beyond a singular matrix", "unbalanced", "imbalance allowed",
-                  "unbalanced, shorter step"])  # fmt: skip
+CASES = np.array(
+    ["assumptions hold", "beyond a singular matrix", "unbalanced", "imbalance allowed", "unbalanced, shorter step"]
+)
 
 
 @columns(
@@ -78,8 +83,12 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
     labels = {"case": CASES[constants["case"]]}
     table = rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, **labels)
-    ends = rows({"imbalance": constants["imbalance"], "rate": _smallest_rate(loss, time, floor)},
-                {"seed": constants["member"]}, time=time[:, -1], **labels)  # fmt: skip
+    ends = rows(
+        {"imbalance": constants["imbalance"], "rate": _smallest_rate(loss, time, floor)},
+        {"seed": constants["member"]},
+        time=time[:, -1],
+        **labels,
+    )
     return joined(guarantee.columns, table, ends)
 
 
@@ -108,8 +117,13 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     guaranteed = theory.guaranteed_rate(constants["margin"], constants["depth"])
     units = constants["margin"] ** (1 - 2 / constants["depth"])
     rate = _smallest_rate(_relative_loss(trajectory), trajectory.time, floor) * units
-    table = rows({"rate": (rate, guaranteed)}, {"seed": constants["member"]}, depth=constants["depth"],
-                 margin=constants["margin"], start=STARTS[constants["case"]])  # fmt: skip
+    table = rows(
+        {"rate": (rate, guaranteed)},
+        {"seed": constants["member"]},
+        depth=constants["depth"],
+        margin=constants["margin"],
+        start=STARTS[constants["case"]],
+    )
     return joined(margins.columns, table)
 
 
@@ -129,9 +143,14 @@ def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarr
     return np.where(np.isfinite(loss).all(axis=1), rate.min(axis=1), np.nan)
 
 
-@columns(Column("loss", "str", "the convex loss", draw=True),
-         Column("start", "str", "below, or beyond, singular matrices' loss", draw=True),
-         SEED, TIME, QUANTITY, VALUE_IF_ANY)  # fmt: skip
+@columns(
+    Column("loss", "str", "the convex loss", draw=True),
+    Column("start", "str", "below, or beyond, singular matrices' loss", draw=True),
+    SEED,
+    TIME,
+    QUANTITY,
+    VALUE_IF_ANY,
+)
 def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
     """Measure convex losses along a flow.
 
@@ -144,14 +163,17 @@ def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     excess, fraction = [], []
-    for W, target, factor, number in zip(trajectory.series["end_to_end"], constants["target"], constants["factor"],
-                                         constants["loss"], strict=True):  # fmt: skip
+    for W, target, factor, number in zip(
+        trajectory.series["end_to_end"], constants["target"], constants["factor"], constants["loss"], strict=True
+    ):
         loss = list(LOSSES.values())[number]
         value = loss.value(W - target, factor)
         excess.append(value / value[0])
         fraction.append(value[0] / loss.least_on_singular(target, factor))
-    labels = {"loss": np.array(list(LOSSES))[constants["loss"]],
-              "start": np.where(constants["case"] == 0, "below", "beyond")}  # fmt: skip
+    labels = {
+        "loss": np.array(list(LOSSES))[constants["loss"]],
+        "start": np.where(constants["case"] == 0, "below", "beyond"),
+    }
     table = rows({"excess": np.array(excess)}, {"seed": constants["member"], "time": trajectory.time}, **labels)
     first = rows({"fraction": np.array(fraction)}, {"seed": constants["member"]}, time=0.0, **labels)
     return joined(convex_losses.columns, table, first)
@@ -180,8 +202,12 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
         "holds": (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
         "reached": np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
     }
-    table = rows(quantities, {"seed": constants["member"]}, dimension=constants["dimension"],
-                 deviation=np.where(constants["wide"], "over the root", "over the dimension"))  # fmt: skip
+    table = rows(
+        quantities,
+        {"seed": constants["member"]},
+        dimension=constants["dimension"],
+        deviation=np.where(constants["wide"], "over the root", "over the dimension"),
+    )
     return joined(one_output.columns, table)
 
 
@@ -204,8 +230,10 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     fall = trajectory.series["fall"]
     order = np.diff(np.log(fall[:, :2]), axis=1)[:, 0] / np.diff(np.log(trajectory.time[:2]))
-    smallest = [np.linalg.eigvalsh(hessian[:count, :count])[0]
-                for hessian, count in zip(constants["hessian"], constants["parameters"], strict=True)]  # fmt: skip
+    smallest = [
+        np.linalg.eigvalsh(hessian[:count, :count])[0]
+        for hessian, count in zip(constants["hessian"], constants["parameters"], strict=True)
+    ]
     first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
     leading = trajectory.time[0] ** constants["depth"] * first
     quantities = {

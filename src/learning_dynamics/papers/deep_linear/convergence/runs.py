@@ -142,9 +142,14 @@ def guarantee(
     return Trajectory(
         record.astype(float),
         {"end_to_end": ends.clip(-1e9, 1e9)},
-        {"target": U @ goal @ V.swapaxes(1, 2), "case": case_of, "member": member_of,
-         "imbalance": networks.imbalance(layers), "learning_rate": rate_of},
-    )  # fmt: skip
+        {
+            "target": U @ goal @ V.swapaxes(1, 2),
+            "case": case_of,
+            "member": member_of,
+            "imbalance": networks.imbalance(layers),
+            "learning_rate": rate_of,
+        },
+    )
 
 
 def margins(
@@ -200,10 +205,15 @@ def margins(
     return Trajectory(
         integration.times,
         {"end_to_end": found},
-        {"target": np.array(targets), "depth": depth_of.astype(int), "margin": margin_of,
-         "case": case_of.astype(int), "member": member_of.astype(int)},
+        {
+            "target": np.array(targets),
+            "depth": depth_of.astype(int),
+            "margin": margin_of,
+            "case": case_of.astype(int),
+            "member": member_of.astype(int),
+        },
         undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
-    )  # fmt: skip
+    )
 
 
 def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: float) -> np.ndarray:

@@ -72,16 +72,26 @@ def factors(factors: Table, *, member: Natural) -> Drawn:
 
 
 def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
-    for table, quantity, style in ((balanced, "difference", "-"), (gaussian, "difference", DASHED),
-                                   (balanced, "coarser", ":")):  # fmt: skip
+    for table, quantity, style in (
+        (balanced, "difference", "-"),
+        (gaussian, "difference", DASHED),
+        (balanced, "coarser", ":"),
+    ):
         for depth, by_depth in select(table, quantity).groupby("depth"):
             worst = by_depth.groupby("time")["value"].max()
             worst = worst[worst > 0]
             axis.plot(worst.index, worst, color=DEPTH_COLOURS[int(depth)], ls=style, lw=1.1)
-    axis.set(yscale="log", xlabel="gradient-flow time $t$", ylabel=r"$\|W_N \cdots W_1 - W\|_F$",
-             title="layers and equation", ylim=(1e-14, 30))  # fmt: skip
-    style_handles = [Line2D([], [], color=COLOURS["black"], ls=DASHED, label="unbalanced"),
-              Line2D([], [], color=COLOURS["black"], ls=":", label="tolerance × 10")]  # fmt: skip
+    axis.set(
+        yscale="log",
+        xlabel="gradient-flow time $t$",
+        ylabel=r"$\|W_N \cdots W_1 - W\|_F$",
+        title="layers and equation",
+        ylim=(1e-14, 30),
+    )
+    style_handles = [
+        Line2D([], [], color=COLOURS["black"], ls=DASHED, label="unbalanced"),
+        Line2D([], [], color=COLOURS["black"], ls=":", label="tolerance × 10"),
+    ]
     handles = [*depth_handles(sorted(balanced["depth"].unique())), *style_handles]
     axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.66), ncols=2)
 
@@ -90,36 +100,66 @@ def _factors(axis: Axes, balanced: Table) -> None:
     largest = 0.0
     for depth in sorted(balanced["depth"].unique()):
         sigma, factor = select(balanced, "sigma", depth=depth), select(balanced, "rate_factor", depth=depth)
-        axis.plot(sigma["value"].to_numpy()[::5], factor["value"].to_numpy()[::5], ".", color=DEPTH_COLOURS[int(depth)],
-                  ms=4, alpha=0.6)  # fmt: skip
+        axis.plot(
+            sigma["value"].to_numpy()[::5],
+            factor["value"].to_numpy()[::5],
+            ".",
+            color=DEPTH_COLOURS[int(depth)],
+            ms=4,
+            alpha=0.6,
+        )
         largest = max(largest, float(sigma["value"].max()))
     line = np.geomspace(1e-3, largest, 200)
     depths = [1, *(int(depth) for depth in sorted(balanced["depth"].unique()))]
     for depth in depths:
         axis.plot(line, depth * line ** (2 - 2 / depth), color=DEPTH_COLOURS[depth], lw=1)
-    axis.set(xscale="log", yscale="log", xlabel=r"singular value $\sigma$", ylabel=r"$N \sigma^{2-2/N}$",
-             title="factor of the rate", xlim=(1e-3, None), ylim=(1e-5, None))  # fmt: skip
+    axis.set(
+        xscale="log",
+        yscale="log",
+        xlabel=r"singular value $\sigma$",
+        ylabel=r"$N \sigma^{2-2/N}$",
+        title="factor of the rate",
+        xlim=(1e-3, None),
+        ylim=(1e-5, None),
+    )
     axis.legend(handles=depth_handles(depths), fontsize=7, handlelength=1.4)
 
 
 def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
     small = select(starts, "imbalance_at_end")
-    for table, by, colour in ((select(descent, "drift"), "learning_rate", COLOURS["grey"]),
-                              (small[small["scale"] > 0], "scale", COLOURS["blue"])):  # fmt: skip
+    for table, by, colour in (
+        (select(descent, "drift"), "learning_rate", COLOURS["grey"]),
+        (small[small["scale"] > 0], "scale", COLOURS["blue"]),
+    ):
         for _, line in table.groupby("seed"):
             line = line.sort_values(by)
             axis.plot(line[by], line["value"], ".-", color=colour, lw=0.8)
         middle = table.groupby(by)["value"].median()
         slope = 1 if by == "learning_rate" else 2
-        axis.plot(middle.index, middle.iloc[-1] * (middle.index / middle.index[-1]) ** slope, color=COLOURS["black"],
-                  ls=DASHED, lw=1.1)  # fmt: skip
-    axis.set(xscale="log", yscale="log", xlabel=r"step $\eta$; deviation $s$ at the start", ylabel="imbalance",
-             title="how balanced layers are")  # fmt: skip
+        axis.plot(
+            middle.index,
+            middle.iloc[-1] * (middle.index / middle.index[-1]) ** slope,
+            color=COLOURS["black"],
+            ls=DASHED,
+            lw=1.1,
+        )
+    axis.set(
+        xscale="log",
+        yscale="log",
+        xlabel=r"step $\eta$; deviation $s$ at the start",
+        ylabel="imbalance",
+        title="how balanced layers are",
+    )
     axis.xaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.tick_params(axis="x", labelsize=7)
-    axis.legend(handles=[Line2D([], [], color=COLOURS["grey"], label=r"descent, by $\eta$"),
-                         Line2D([], [], color=COLOURS["blue"], label="flow's end, by $s$"),
-                         Line2D([], [], color=COLOURS["black"], ls=DASHED, label="slopes 1 and 2")],
-                fontsize=7, handlelength=1.4)  # fmt: skip
+    axis.legend(
+        handles=[
+            Line2D([], [], color=COLOURS["grey"], label=r"descent, by $\eta$"),
+            Line2D([], [], color=COLOURS["blue"], label="flow's end, by $s$"),
+            Line2D([], [], color=COLOURS["black"], ls=DASHED, label="slopes 1 and 2"),
+        ],
+        fontsize=7,
+        handlelength=1.4,
+    )

@@ -233,6 +233,7 @@ def balancedness_descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     differences = trajectory.series["gram_differences"]
     drift = np.linalg.norm(differences[:, -1] - differences[:, 0], axis=-1)
-    table = rows({"drift": drift}, {"seed": trajectory.constants["member"]},
-                 learning_rate=trajectory.constants["learning_rate"])  # fmt: skip
+    table = rows(
+        {"drift": drift}, {"seed": trajectory.constants["member"]}, learning_rate=trajectory.constants["learning_rate"]
+    )
     return joined(balancedness_descent.columns, table)

@@ -29,8 +29,15 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     and in the middle ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
-    figure, axes = plt.subplots(len(scales), 3, figsize=(WIDTH, 2.35 * len(scales)), squeeze=False, sharex="col",
-                                sharey="col", gridspec_kw={"width_ratios": [1.2, 1.2, 0.9]})  # fmt: skip
+    figure, axes = plt.subplots(
+        len(scales),
+        3,
+        figsize=(WIDTH, 2.35 * len(scales)),
+        squeeze=False,
+        sharex="col",
+        sharey="col",
+        gridspec_kw={"width_ratios": [1.2, 1.2, 0.9]},
+    )
     depths = [int(table["depth"].iloc[0]) for table in deep]
     unknown = beyond = 0
     for row, scale in zip(axes, scales, strict=True):
@@ -66,9 +73,14 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     handles = [*depth_handles(depths), Line2D([], [], color=COLOURS["grey"], label="nuclear norm minimisation")]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     runs = [select(table, "error") for table in deep]
-    facts = {"draws": int(convex["draw"].nunique()), "recovered": recovered, "runs": sum(len(run) for run in runs),
-             "lost": sum(int((~run["converged"]).sum()) for run in runs), "unknown": unknown,
-             "beyond": beyond}  # fmt: skip
+    facts = {
+        "draws": int(convex["draw"].nunique()),
+        "recovered": recovered,
+        "runs": sum(len(run) for run in runs),
+        "lost": sum(int((~run["converged"]).sum()) for run in runs),
+        "unknown": unknown,
+        "beyond": beyond,
+    }
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
     return Drawn(figure, facts=facts, alt=alt)
 

@@ -35,10 +35,18 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     tints[CONVEX] = COLOURS["grey"]
     low, high = np.log10(table["error"].min()), np.log10(table["error"].max())
     furthest = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
-    x = alt.X("beyond:Q", title="nuclear norm − truth's", axis=alt.Axis(values=TICKS),
-              scale=alt.Scale(type="symlog", domain=furthest, constant=1, nice=False))  # fmt: skip
-    y = alt.Y("error:Q", title="reconstruction error", axis=powers(int(np.ceil(low)), int(np.floor(high)), 2),
-              scale=alt.Scale(type="log", domain=[10 ** (low - 0.2), 10 ** (high + 0.2)], nice=False))  # fmt: skip
+    x = alt.X(
+        "beyond:Q",
+        title="nuclear norm − truth's",
+        axis=alt.Axis(values=TICKS),
+        scale=alt.Scale(type="symlog", domain=furthest, constant=1, nice=False),
+    )
+    y = alt.Y(
+        "error:Q",
+        title="reconstruction error",
+        axis=powers(int(np.ceil(low)), int(np.floor(high)), 2),
+        scale=alt.Scale(type="log", domain=[10 ** (low - 0.2), 10 ** (high + 0.2)], nice=False),
+    )
     colour = alt.Color("method:N", scale=colours(tints), legend=alt.Legend(columns=2))
     places = range(len(counts))
     entries = slider("entries", "observed entries", places, len(counts) // 2)
@@ -49,13 +57,18 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     selection = f"datum.scale == scale && (networks == 'all' || datum.method == networks || datum.method == '{CONVEX}')"
     chart = alt.layer(
         alt.Chart(pd.DataFrame({"error": [recovered]}))
-        .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1).encode(y),
+        .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1)
+        .encode(y),
         alt.Chart(pd.DataFrame({"beyond": [0.0]})).mark_rule(color=INK, strokeWidth=0.6).encode(x),
-        alt.Chart(middle.round(6)).transform_filter(selection)
-        .mark_line(strokeWidth=1.2, opacity=0.55).encode(x, y, colour, order="observed:Q"),
-        alt.Chart(table).transform_filter(f"{selection} && datum.place == entries")
-        .mark_point(filled=True, size=50, opacity=0.8).encode(x, y, colour),
-    )  # fmt: skip
+        alt.Chart(middle.round(6))
+        .transform_filter(selection)
+        .mark_line(strokeWidth=1.2, opacity=0.55)
+        .encode(x, y, colour, order="observed:Q"),
+        alt.Chart(table)
+        .transform_filter(f"{selection} && datum.place == entries")
+        .mark_point(filled=True, size=50, opacity=0.8)
+        .encode(x, y, colour),
+    )
     return Interactive(
         chart.add_params(entries, networks, scale).properties(title=reading("entries", places, captions)),
         facts={"draws": int(convex["draw"].nunique()), "recovered": recovered},

@@ -25,9 +25,14 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants, settings = trajectory.constants, trajectory.settings
     quantities = {**_matrix_quantities(trajectory), "beyond_rank": _beyond_rank(trajectory)}
-    table = rows(quantities, {"draw": constants["draw"]}, depth=settings["depth"], scale=constants["scale"],
-                 observed=constants["observed"][constants["count"]],
-                 converged=constants["loss"] <= settings["stop"])  # fmt: skip
+    table = rows(
+        quantities,
+        {"draw": constants["draw"]},
+        depth=settings["depth"],
+        scale=constants["scale"],
+        observed=constants["observed"][constants["count"]],
+        converged=constants["loss"] <= settings["stop"],
+    )
     return joined(networks.columns, table)
 
 
@@ -43,8 +48,11 @@ def minimisers(trajectory: Trajectory) -> pd.DataFrame:
         Proved gap of the convex solver: relative distance of the nuclear norm from the least one.
     """
     constants = trajectory.constants
-    table = rows({**_matrix_quantities(trajectory), "gap": constants["gap"]}, {"draw": constants["draw"]},
-                 observed=constants["observed"][constants["count"]])  # fmt: skip
+    table = rows(
+        {**_matrix_quantities(trajectory), "gap": constants["gap"]},
+        {"draw": constants["draw"]},
+        observed=constants["observed"][constants["count"]],
+    )
     return joined(minimisers.columns, table)
 
 

@@ -59,10 +59,17 @@ def networks(
     return Trajectory(
         AT_THE_END,
         {"end_to_end": ended.end_to_end[:, None]},
-        {"truth": truth, "mask": mask, "observed": data["observed"], "draw": draw, "count": count, "scale": scale,
-         "loss": ended.loss},
+        {
+            "truth": truth,
+            "mask": mask,
+            "observed": data["observed"],
+            "draw": draw,
+            "count": count,
+            "scale": scale,
+            "loss": ended.loss,
+        },
         undecided=~np.isfinite(ended.end_to_end).all(axis=(1, 2)),
-    )  # fmt: skip
+    )
 
 
 def minimisers(data: Arrays, *, slack: Positive, accuracy: Positive, iterations: Count) -> Trajectory:
@@ -89,6 +96,12 @@ def minimisers(data: Arrays, *, slack: Positive, accuracy: Positive, iterations:
     return Trajectory(
         AT_THE_END,
         {"end_to_end": np.array(found)[:, None]},
-        {"truth": truth, "mask": mask, "observed": data["observed"], "draw": np.repeat(np.arange(draws), counts),
-         "count": np.tile(np.arange(counts), draws), "gap": np.array(gaps)},
-    )  # fmt: skip
+        {
+            "truth": truth,
+            "mask": mask,
+            "observed": data["observed"],
+            "draw": np.repeat(np.arange(draws), counts),
+            "count": np.tile(np.arange(counts), draws),
+            "gap": np.array(gaps),
+        },
+    )

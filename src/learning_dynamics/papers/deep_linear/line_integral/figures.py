@@ -21,8 +21,10 @@ def line_integral(curve: Table) -> Drawn:
     table = select(curve, "integral")
     depths = sorted(table["depth"].unique())
     figure, axis = plt.subplots(figsize=(0.75 * WIDTH, 3.0))
-    colours = {case: COLOURS[name] for case, name in zip(sorted(table["case"].unique()),
-                                                         ("orange", "blue", "green"), strict=False)}  # fmt: skip
+    colours = {
+        case: COLOURS[name]
+        for case, name in zip(sorted(table["case"].unique()), ("orange", "blue", "green"), strict=False)
+    }
     shifts = np.linspace(-0.22, 0.22, len(colours))
     for shift, (case, colour) in zip(shifts, colours.items(), strict=True):
         rows = select(table, case=case)

@@ -25,9 +25,17 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
     scale = np.abs(integrand).sum(axis=1)
-    exact = np.array([theory.sector_integral(int(N), settings["target"], *sector)
-                      for N, sector in zip(constants["depth"], constants["sector"], strict=True)])  # fmt: skip
+    exact = np.array(
+        [
+            theory.sector_integral(int(N), settings["target"], *sector)
+            for N, sector in zip(constants["depth"], constants["sector"], strict=True)
+        ]
+    )
     predicted = np.where(constants["case"] == 0, exact / scale, np.nan)
-    table = rows({"integral": (integrand.sum(axis=1) / scale, predicted)}, {"seed": constants["member"]},
-                 depth=constants["depth"], case=np.array(CURVES)[constants["case"]])  # fmt: skip
+    table = rows(
+        {"integral": (integrand.sum(axis=1) / scale, predicted)},
+        {"seed": constants["member"]},
+        depth=constants["depth"],
+        case=np.array(CURVES)[constants["case"]],
+    )
     return joined(closed_curve.columns, table)

@@ -30,15 +30,24 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
         larger, smaller = (by_draw(aligned, "sigma", depth=depth, index=index)[0] for index in (1, 2))
         top = axes[0, place]
         line = np.linspace(start, np.nanmax(larger), 400)
-        top.plot(line, theory.smaller_singular_value(line, start, ratio, int(depth)), color=colour,
-                 label=f"depth {depth}")  # fmt: skip
+        top.plot(
+            line, theory.smaller_singular_value(line, start, ratio, int(depth)), color=colour, label=f"depth {depth}"
+        )
         at = np.unique(np.searchsorted(larger, np.linspace(start, np.nanmax(larger), 14)).clip(max=len(larger) - 1))
         top.plot(larger[at], smaller[at], "o", color=colour, ms=3.5)
         if depth >= 3:
             limit = theory.limiting_singular_value(start, ratio, int(depth))
             top.axhline(limit, color=colour, ls=":", lw=1)
-            top.annotate("asymptote", (line[-1], limit), ha="right", va="bottom", fontsize=7, color=colour,
-                         xytext=(0, 1), textcoords="offset points")  # fmt: skip
+            top.annotate(
+                "asymptote",
+                (line[-1], limit),
+                ha="right",
+                va="bottom",
+                fontsize=7,
+                color=colour,
+                xytext=(0, 1),
+                textcoords="offset points",
+            )
         bottom = axes[1, place]
         for table, style in (
             (entry, {"color": COLOURS["grey"], "ls": DASHED, "label": "one observed entry"}),
@@ -51,8 +60,14 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
     for place, (depth, exponent) in enumerate(((1, 1.0), (2, second / first), (3, 0.0))):
         sigma_1, sigma_2 = (by_draw(generic, "sigma", depth=depth, index=index) for index in (1, 2))
         line = np.geomspace(np.sqrt(sigma_1[0, 0] * sigma_1[0, -1]), sigma_1[0, -1], 2)
-        axes[1, place].plot(line, 3 * sigma_2[:, -1].max() * (line / line[-1]) ** exponent, color=COLOURS["orange"],
-                            ls=":", lw=1.8, label="the exponent that is predicted")  # fmt: skip
+        axes[1, place].plot(
+            line,
+            3 * sigma_2[:, -1].max() * (line / line[-1]) ** exponent,
+            color=COLOURS["orange"],
+            ls=":",
+            lw=1.8,
+            label="the exponent that is predicted",
+        )
     for place, title in enumerate(("depth 1: linear", "depth 2: a power", "depths 3, 4: asymptotes")):
         axes[0, place].set(title=title, ylim=(0, None))
         axes[0, place].legend(fontsize=7, loc="lower right")

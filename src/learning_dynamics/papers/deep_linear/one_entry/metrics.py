@@ -27,8 +27,11 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         predicted[member, :, 1] = theory.smaller_singular_value(
             spectrum[member, :, 0], settings["start"], settings["ratio"], int(depth)
         )
-    table = rows({"sigma": (spectrum, predicted)}, {"seed": constants["member"], "time": trajectory.time},
-                 depth=constants["depth"])  # fmt: skip
+    table = rows(
+        {"sigma": (spectrum, predicted)},
+        {"seed": constants["member"], "time": trajectory.time},
+        depth=constants["depth"],
+    )
     return joined(aligned_measurement.columns, table)
 
 
@@ -68,8 +71,11 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
         The two largest singular values; nan where the flow could not be integrated.
     """
     constants = trajectory.constants
-    table = rows({"sigma": _spectrum(trajectory)[..., :2]},
-                 {"seed": constants["member"], "time": trajectory.time}, depth=constants["depth"])  # fmt: skip
+    table = rows(
+        {"sigma": _spectrum(trajectory)[..., :2]},
+        {"seed": constants["member"], "time": trajectory.time},
+        depth=constants["depth"],
+    )
     return joined(one_measurement.columns, table)
 
 

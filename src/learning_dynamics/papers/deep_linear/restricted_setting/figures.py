@@ -30,10 +30,20 @@ def restricted_setting(ends: Table) -> Drawn:
         left.plot(middle.index, middle, color=colour)
         left.plot(rows["scale"], rows["value"], ".", color=colour, ms=4, alpha=0.5, mew=0)
         by_power = select(changes, depth=depth).groupby("index")["value"].median()
-        right.plot(powers, by_power.reindex(np.arange(1, len(powers) + 1)), ".-", color=colour,
-                   lw=1.5 + 2.5 * (len(depths) - 1 - number), ms=6)  # fmt: skip
-    left.set(xscale="log", yscale="log", xlabel="start: product of layers over the identity",
-             ylabel="excess over the least nuclear norm")  # fmt: skip
+        right.plot(
+            powers,
+            by_power.reindex(np.arange(1, len(powers) + 1)),
+            ".-",
+            color=colour,
+            lw=1.5 + 2.5 * (len(depths) - 1 - number),
+            ms=6,
+        )
+    left.set(
+        xscale="log",
+        yscale="log",
+        xlabel="start: product of layers over the identity",
+        ylabel="excess over the least nuclear norm",
+    )
     right.axhline(0, color=COLOURS["grey"], lw=0.8)
     right.axvline(1, color=COLOURS["grey"], lw=0.8, ls=":")
     right.set(xlabel="power $p$", ylabel=r"relative change of $\Sigma_r\,\sigma_r^p$")

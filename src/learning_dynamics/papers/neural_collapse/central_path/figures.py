@@ -106,9 +106,15 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
             axis.plot(line["time"], line["value"], "o", ms=3.0, mfc="white", mec=colour, mew=0.8, markevery=3, zorder=5)
     axis.plot(time, asymptote, color=COLOURS["grey"], lw=0.9, zorder=1)
     axis.annotate(
-        label, (time[-1], asymptote[-1]), xytext=(-4, -4), textcoords="offset points", ha="right", va="bottom",
-        color=COLOURS["grey"], fontsize=8.5,
-    )  # fmt: skip
+        label,
+        (time[-1], asymptote[-1]),
+        xytext=(-4, -4),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        color=COLOURS["grey"],
+        fontsize=8.5,
+    )
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"SNR singular values $\omega_j$")
 
 
@@ -143,9 +149,14 @@ def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
     guide = 5 * value[-1] * time[-1] / time[late]
     axis.plot(time[late], guide, color=COLOURS["grey"], lw=0.9)
     axis.annotate(
-        "$1/t$", (time[late][len(guide) // 2], guide[len(guide) // 2]), xytext=(3, 1), textcoords="offset points",
-        ha="left", va="bottom", color=COLOURS["grey"],
-    )  # fmt: skip
+        "$1/t$",
+        (time[late][len(guide) // 2], guide[len(guide) // 2]),
+        xytext=(3, 1),
+        textcoords="offset points",
+        ha="left",
+        va="bottom",
+        color=COLOURS["grey"],
+    )
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"$\omega_{\max}/\omega_{\min} - 1$")
     axis.set_ylim(top=2e3 * select(drawn, "excess")["value"].max())
     axis.set_title("approach to equality")

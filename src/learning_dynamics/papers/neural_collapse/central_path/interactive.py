@@ -39,11 +39,18 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     middle["value"] = np.exp(middle["value"]).round(4)
     directions = int(table["index"].max())
     low, high = (float(np.log10(value)) for value in (table["value"].min(), table["value"].max()))
-    x = alt.X("index:Q", title=f"direction {italic('j')}", scale=alt.Scale(domain=[0.6, directions + 0.4], nice=False),
-              axis=alt.Axis(values=list(range(1, directions + 1)), format="d"))  # fmt: skip
-    y = alt.Y("value:Q", title=f"SNR singular values {italic('ω')}ⱼ",
-              scale=alt.Scale(type="log", domain=[10 ** (low - 0.1), 10 ** (high + 0.1)], nice=False),
-              axis=powers(int(np.ceil(low - 0.1)), int(np.floor(high + 0.1))))  # fmt: skip
+    x = alt.X(
+        "index:Q",
+        title=f"direction {italic('j')}",
+        scale=alt.Scale(domain=[0.6, directions + 0.4], nice=False),
+        axis=alt.Axis(values=list(range(1, directions + 1)), format="d"),
+    )
+    y = alt.Y(
+        "value:Q",
+        title=f"SNR singular values {italic('ω')}ⱼ",
+        scale=alt.Scale(type="log", domain=[10 ** (low - 0.1), 10 ** (high + 0.1)], nice=False),
+        axis=powers(int(np.ceil(low - 0.1)), int(np.floor(high + 0.1))),
+    )
     moment = slider("moment", "moment", range(1, count + 1), 1 + count // 2)
     course = choice("course", "course", list(courses), list(courses), PATH)
     said = {
@@ -57,12 +64,15 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     line = mean.mark_line(color=COLOURS["blue"], strokeWidth=2.4, point={"color": COLOURS["blue"], "size": 60})
     chart = alt.layer(
         alt.Chart(pd.DataFrame({"value": [float(np.sqrt(classes))]}))
-        .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1).encode(y),
+        .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1)
+        .encode(y),
         mean.transform_filter(f"{here} && datum.place == 1").mark_line(color=COLOURS["grey"], strokeWidth=1.4),
-        alt.Chart(table).transform_filter(now)
-        .mark_point(color=COLOURS["blue"], filled=True, size=14, opacity=0.55).encode(x, y),
+        alt.Chart(table)
+        .transform_filter(now)
+        .mark_point(color=COLOURS["blue"], filled=True, size=14, opacity=0.55)
+        .encode(x, y),
         line.transform_filter(now),
-    )  # fmt: skip
+    )
     return Interactive(
         chart.add_params(moment, course).properties(title=title),
         facts={"draws": int(path["seed"].nunique()), "classes": classes},

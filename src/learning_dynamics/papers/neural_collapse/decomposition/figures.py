@@ -125,8 +125,14 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
                 axis.plot(values, middle, color=COLOURS[colour], label=label)
                 whole[title, setting, quantity] = middle
             law = np.array([_share(drawn[value], "split_law") for value in values])
-            axis.plot(values, np.exp(np.log(law).mean(axis=1)), color=COLOURS["black"], ls=DASHED, lw=1.0,
-                      label="last layer, first order, with replacement")  # fmt: skip
+            axis.plot(
+                values,
+                np.exp(np.log(law).mean(axis=1)),
+                color=COLOURS["black"],
+                ls=DASHED,
+                lw=1.0,
+                label="last layer, first order, with replacement",
+            )
             axis.set_xticks(values, [f"{value:g}" for value in values])
             axis.set_xticks([], minor=True)
         row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")

@@ -121,10 +121,16 @@ def _join(figure: plt.Figure, axes: np.ndarray) -> None:
     last = boxes[-1]
     for left, right in pairwise(last):
         y = left[1] + left[3] / 2
-        figure.add_artist(FancyArrowPatch(
-            (left[0] + left[2] + 0.005, y), (right[0] - 0.005, y), arrowstyle="-|>", mutation_scale=14, color="black",
-            transform=figure.transFigure,
-        ))  # fmt: skip
+        figure.add_artist(
+            FancyArrowPatch(
+                (left[0] + left[2] + 0.005, y),
+                (right[0] - 0.005, y),
+                arrowstyle="-|>",
+                mutation_scale=14,
+                color="black",
+                transform=figure.transFigure,
+            )
+        )
 
 
 def _coordinates(rows: pd.DataFrame, quantity: Quantity) -> np.ndarray:
@@ -153,8 +159,14 @@ def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, feat
     for label, colour in enumerate(CLASS_COLOURS):
         axis.plot(*means[label], "o", ms=8, color=colour, mec="white", mew=0.9, zorder=4)
         # arrows above the dots, so that their heads are seen where classifiers meet means
-        arrow = {"arrowstyle": "-|>", "color": COLOURS["black"], "lw": 1.1, "shrinkA": 0, "shrinkB": 0,
-                 "mutation_scale": 9}  # fmt: skip
+        arrow = {
+            "arrowstyle": "-|>",
+            "color": COLOURS["black"],
+            "lw": 1.1,
+            "shrinkA": 0,
+            "shrinkB": 0,
+            "mutation_scale": 9,
+        }
         axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow, zorder=6)
     axis.plot([], [], "o", ms=6, color=COLOURS["grey"], mec="white", label="class means")
     axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=3, lw=1.1, label="classifiers")

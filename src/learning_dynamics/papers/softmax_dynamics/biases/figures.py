@@ -190,9 +190,17 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
         low, middle, high = (times.quantile(q) for q in (0.25, 0.5, 0.75))
         at = np.log(1 / middle.index.to_numpy())
         axis.errorbar(
-            at, middle, yerr=[middle - low, high - middle], fmt=marker, ms=4.5, lw=1, color=colour, zorder=3,
-            mfc=colour if index % 2 else "none", label=f"class {index} ({sizes[index - 1]})",
-        )  # fmt: skip
+            at,
+            middle,
+            yerr=[middle - low, high - middle],
+            fmt=marker,
+            ms=4.5,
+            lw=1,
+            color=colour,
+            zorder=3,
+            mfc=colour if index % 2 else "none",
+            label=f"class {index} ({sizes[index - 1]})",
+        )
         axis.plot(domain, middle.iloc[0] + factor * (domain - at[0]), color=colour, lw=1.0)
         axis.plot(domain, naive * domain, color=colour, lw=1.0, ls=":")
     axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time at which a class is learned", xlim=domain)

@@ -66,9 +66,15 @@ def compression_map(
             for axis, (low, middle, high) in zip(panels, spreads, strict=True):
                 label = CONTROLS[control].format(least=variants["dimension"].min()) if place == 0 else None
                 axis.errorbar(
-                    middle, place + shift, xerr=[[middle - low], [high - middle]], fmt="o", ms=3, lw=1, label=label,
+                    middle,
+                    place + shift,
+                    xerr=[[middle - low], [high - middle]],
+                    fmt="o",
+                    ms=3,
+                    lw=1,
+                    label=label,
                     color=COLOURS[CASE_COLOURS[control]],
-                )  # fmt: skip
+                )
     panels[0].set_yticks(range(len(keys)), [f"{name} {amount:g}" for name, amount in keys], fontsize=8)
     panels[0].invert_yaxis()
     panels[0].axvline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
@@ -141,9 +147,16 @@ def adamw(decays: Table, *, threshold: Positive) -> Drawn:
             ]
             colour = COLOURS[{2: "blue", 3: "orange"}.get(dimension, "green")]
             axis.errorbar(
-                fallen.index, middle, yerr=error, fmt="o-" if skewed else "o--", ms=4, lw=1.0, color=colour,
-                mfc=colour if skewed else "none", label=f"{'skewed' if skewed else 'equal'}, $d = {dimension}$",
-            )  # fmt: skip
+                fallen.index,
+                middle,
+                yerr=error,
+                fmt="o-" if skewed else "o--",
+                ms=4,
+                lw=1.0,
+                color=colour,
+                mfc=colour if skewed else "none",
+                label=f"{'skewed' if skewed else 'equal'}, $d = {dimension}$",
+            )
         axis.set(xlabel="weight decay", title=title, ylim=(-0.03, 1.03))
     axes[0].set_ylabel("share of seeds that fall")
     axes[0].yaxis.set_major_formatter(PercentFormatter(1.0))

@@ -103,18 +103,26 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
             aligned.plot(cell.index, cell["growth"], "o", ms=4.5, color=COLOURS[colour], mfc=face, label=label)
         middle = end["growth"].groupby(end["largest"]).median()
         aligned.annotate(
-            "orthonormal" if filled else "one context", (middle.index[len(middle) // 2], middle.iloc[len(middle) // 2]),
-            xytext=(6, -14), textcoords="offset points", fontsize=8,
-        )  # fmt: skip
+            "orthonormal" if filled else "one context",
+            (middle.index[len(middle) // 2], middle.iloc[len(middle) // 2]),
+            xytext=(6, -14),
+            textcoords="offset points",
+            fontsize=8,
+        )
     aligned.set_yscale("log", base=2)
     aligned.set(ylabel=r"$\dot\sigma_1 / \sigma_1$", title="aligned start")
     squares = starts.assign(square=starts["gain"] ** 2).groupby("classes")["square"].sum()
     for column, marker, label in (("gain_many_classes", "o", "$g_i$, eq. 21"), ("gain_separate", "^", "sums apart")):
         errors = starts.assign(error=(starts[column] - starts["gain"]) ** 2).groupby("classes")["error"].sum()
         many.plot(
-            squares.index, np.sqrt(errors / squares), f"{marker}-", ms=4, lw=1.0, label=label,
+            squares.index,
+            np.sqrt(errors / squares),
+            f"{marker}-",
+            ms=4,
+            lw=1.0,
+            label=label,
             color=COLOURS["blue" if marker == "o" else "sky"],
-        )  # fmt: skip
+        )
     short = 1 - (starts["fastest"] / np.sqrt(starts["largest"])).groupby(starts["classes"]).min()
     many.plot(short.index, short, "s-", ms=4, lw=1.0, color=COLOURS["orange"], label=r"$\|A\|$ below $\sqrt{N}$")
     domain = squares.index.to_numpy(dtype=float)

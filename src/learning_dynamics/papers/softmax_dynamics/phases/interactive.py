@@ -46,12 +46,17 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     step = float(np.log(times[-1] / times[0]) / (len(times) - 1))
     draws, middles, learned = _courses(dict(zip(ratios, skews, strict=True)), names, times)
     x = alt.X(
-        "time:Q", title=f"gradient-flow time {italic('t')}",
+        "time:Q",
+        title=f"gradient-flow time {italic('t')}",
         scale=alt.Scale(type="log", domain=[float(times[0]), float(times[-1])]),
         axis=powers(int(np.ceil(np.log10(times[0]))), int(np.log10(times[-1]))),
-    )  # fmt: skip
-    y = alt.Y("rank:Q", title="RankMe", scale=alt.Scale(domain=[0.98, max(dimensions) + 0.02], nice=False),
-              axis=alt.Axis(tickCount=5))  # fmt: skip
+    )
+    y = alt.Y(
+        "rank:Q",
+        title="RankMe",
+        scale=alt.Scale(domain=[0.98, max(dimensions) + 0.02], nice=False),
+        axis=alt.Axis(tickCount=5),
+    )
     colour = alt.Color("population:N", scale=colours(TINTS))
     skew = slider("skew", "skew", ratios, ratios[-2])
     features = choice("features", "features", list(names.values()), list(names.values()), names[dimensions[0]])
@@ -71,13 +76,16 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     chart = alt.layer(
         moment.mark_rule(color=INK, strokeDash=DASHES, opacity=0.7).encode(x),
         moment.transform_filter(f"datum.said == '{LABELS[0]}'")
-        .mark_text(align="right", dx=-5, y=6, baseline="top", fontSize=12).encode(x, text="said:N"),
+        .mark_text(align="right", dx=-5, y=6, baseline="top", fontSize=12)
+        .encode(x, text="said:N"),
         moment.transform_filter(f"datum.said == '{LABELS[1]}'")
-        .mark_text(align="left", dx=5, y=6, baseline="top", fontSize=12).encode(x, text="said:N"),
-        curves(draws, ["population", "seed"]).mark_line(strokeWidth=0.9, opacity=0.4)
+        .mark_text(align="left", dx=5, y=6, baseline="top", fontSize=12)
+        .encode(x, text="said:N"),
+        curves(draws, ["population", "seed"])
+        .mark_line(strokeWidth=0.9, opacity=0.4)
         .encode(x, y, colour, detail="seed:N"),
         curves(middles, ["population"]).mark_line(strokeWidth=2.6).encode(x, y, colour),
-    )  # fmt: skip
+    )
     return Interactive(
         chart.add_params(skew, features).properties(title=reading("skew", ratios, captions)),
         facts={"scale": settings["scale"], "classes": len(settings["counts"]), "draws": settings["seeds"]},

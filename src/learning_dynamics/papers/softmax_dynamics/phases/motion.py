@@ -43,8 +43,16 @@ def figure4(strongly: Table) -> Motion:
         Line2D([], [], ls="", marker="o", ms=4, color=tint, label=f"{size}")
         for tint, size in zip(colours, counts, strict=True)
     ]
-    plane.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=len(counts), handletextpad=0.0,
-                 columnspacing=0.8, title="examples of each class", title_fontsize=8.5)  # fmt: skip
+    plane.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.02),
+        ncols=len(counts),
+        handletextpad=0.0,
+        columnspacing=0.8,
+        title="examples of each class",
+        title_fontsize=8.5,
+    )
     for time, tint in zip(learned_times(rows, len(counts)), colours, strict=True):
         if np.isfinite(time):
             curve.axvline(time, color=tint, lw=1.0, zorder=0)

@@ -83,9 +83,13 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
             expected = predicted.xs(scale, level="scale")[list(by_counts.groups)]
             low, middle, high = (by_counts.quantile(q) for q in (0.25, 0.5, 0.75))
             style: dict[str, Any] = {
-                "fmt": shape, "ms": 4.5, "lw": 1.0, "color": COLOURS[colour],
-                "mfc": COLOURS[colour] if face == "full" else "none", "label": f"over {population}, scale {scale:g}",
-            }  # fmt: skip
+                "fmt": shape,
+                "ms": 4.5,
+                "lw": 1.0,
+                "color": COLOURS[colour],
+                "mfc": COLOURS[colour] if face == "full" else "none",
+                "label": f"over {population}, scale {scale:g}",
+            }
             depths.errorbar(expected, middle, yerr=[middle - low, high - middle], **style)
             if population == "classes":
                 estimates = [share(int((part >= threshold).sum()), len(part)) for _, part in by_counts]
@@ -193,9 +197,14 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
     {examples:.0%} at most. Flows that did not get through, {failed:.1%}, count as not falling.
     """
     figure, axes = plt.subplots(
-        len(laws), 3, figsize=(WIDTH, 0.9 + 0.4 * sum(table["dimension"].nunique() for table in laws)), sharex=True,
-        sharey="row", squeeze=False, height_ratios=[table["dimension"].nunique() for table in laws],
-    )  # fmt: skip
+        len(laws),
+        3,
+        figsize=(WIDTH, 0.9 + 0.4 * sum(table["dimension"].nunique() for table in laws)),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
+        height_ratios=[table["dimension"].nunique() for table in laws],
+    )
     most_over_examples = 0.0
     for row, table in zip(axes, laws, strict=True):
         scales, dimensions = (sorted(table[name].unique()) for name in ("scale", "dimension"))
@@ -252,9 +261,12 @@ def _falls_by_dimension(
     error = [middle - [estimate.lower for estimate in estimates], [estimate.upper for estimate in estimates] - middle]
     over_classes = population == "classes"
     style: dict[str, Any] = {
-        "fmt": "o-" if over_classes else "o--", "ms": 4, "lw": 1.0, "color": colour,
+        "fmt": "o-" if over_classes else "o--",
+        "ms": 4,
+        "lw": 1.0,
+        "color": colour,
         "mfc": colour if over_classes else "none",
-    }  # fmt: skip
+    }
     order = round(np.log(ratio(counts)) / np.log(_classes(table)))
     label = f"{('equal sizes', 'sizes as $1/k$', 'sizes as $1/k^2$')[order]}, over {population}"
     shares.errorbar(places, middle, yerr=error, label=label, **style)

@@ -103,9 +103,14 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
         for V, part in draws.groupby("classes")
     }
     figure, axes = plt.subplots(
-        2, len(classes), figsize=(WIDTH, 1.4 + 0.42 * len(names)), sharex="col", sharey=True, squeeze=False,
+        2,
+        len(classes),
+        figsize=(WIDTH, 1.4 + 0.42 * len(names)),
+        sharex="col",
+        sharey=True,
+        squeeze=False,
         width_ratios=[len(cells[V]) for V in classes],
-    )  # fmt: skip
+    )
     for row, population in zip(axes, ("classes", "examples"), strict=True):
         for axis, V in zip(row, classes, strict=True):
             part = draws[(draws["population"] == population) & (draws["classes"] == V)]
@@ -119,8 +124,16 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
         for law in LAWS:
             places = [place for place, (name, _) in enumerate(cells[V]) if name == law]
             if places:
-                axis.annotate(law, (np.mean(places), 0), (0, -18), ("data", "axes fraction"), "offset points",
-                              ha="center", va="top", fontsize=8)  # fmt: skip
+                axis.annotate(
+                    law,
+                    (np.mean(places), 0),
+                    (0, -18),
+                    ("data", "axes fraction"),
+                    "offset points",
+                    ha="center",
+                    va="top",
+                    fontsize=8,
+                )
         axis.xaxis.labelpad = 24
     bar = figure.colorbar(image, ax=axes, aspect=40, pad=0.015)
     bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))

@@ -31,9 +31,14 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
         heads += left.plot([], [], "o", color=colour, ms=4, zorder=4, clip_on=False)
     bars = right.bar(np.arange(1, count + 1), np.zeros(count), color=sequence(count), width=0.75)
     right.hlines(
-        limits, np.arange(1, count + 1) - 0.5, np.arange(1, count + 1) + 0.5, color=COLOURS["black"], lw=0.9,
-        ls=DASHES, zorder=3,
-    )  # fmt: skip
+        limits,
+        np.arange(1, count + 1) - 0.5,
+        np.arange(1, count + 1) + 0.5,
+        color=COLOURS["black"],
+        lw=0.9,
+        ls=DASHES,
+        zorder=3,
+    )
     clock = left.set_title("$t = 0.0$")
     left.set(xlim=(0, times[-1]), ylim=(0, 1.08 * max(values.max(), np.nanmax(limits))), xlabel="time $t$")
     left.set_ylabel(r"singular values $\sigma_i(W_1)$")

@@ -56,9 +56,11 @@ def jump(jump: Table) -> Interactive:
     label = f"{italic('t')} / ln(1/{italic('γ')})"
     x = alt.X("time:Q", title=label, scale=alt.Scale(domain=[0, end]), axis=alt.Axis(tickCount=6))
     y = alt.Y(
-        "value:Q", title=f"singular values {italic('σᵢ')}({italic('β')})",
-        scale=alt.Scale(domain=[0, 1.08 * float(teacher.max())], nice=False), axis=alt.Axis(tickCount=5),
-    )  # fmt: skip
+        "value:Q",
+        title=f"singular values {italic('σᵢ')}({italic('β')})",
+        scale=alt.Scale(domain=[0, 1.08 * float(teacher.max())], nice=False),
+        axis=alt.Axis(tickCount=5),
+    )
     tints = colours(dict(zip(modes, (COLOURS[name] for name in ("blue", "vermilion", "green")), strict=False)))
     colour = alt.Color("mode:N", scale=tints)
     gamma = slider("gamma", f"initial scale {italic('γ')}", exponents.tolist(), START)

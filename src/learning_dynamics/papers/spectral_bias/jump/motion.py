@@ -36,9 +36,11 @@ def jump(jump: Table) -> Motion:
     dots = [axis.plot([], [], ".", ms=4, color=colour, zorder=4)[0] for colour in colours]
     clock = axis.set_title(rf"$\gamma = 10^{{{np.log10(scales[0]):.0f}}}$")
     axis.set(
-        xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, end),
+        xlabel=r"$t \,/\, \ln(1/\gamma)$",
+        ylabel=r"singular values $\sigma_i(\beta)$",
+        xlim=(0, end),
         ylim=(0, 1.05 * teacher.max()),
-    )  # fmt: skip
+    )
     axis.legend(
         handles=[line("closed form"), marks("gradient flow"), line(r"limit $\gamma \to 0$", "black", "--", 0.9)],
         loc="center right",

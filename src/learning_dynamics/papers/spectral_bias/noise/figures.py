@@ -108,8 +108,15 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         rows = select(five, quantity, statistic="mean")
         rows = rows[rows["heaviest"] <= reliable]
         curve(powers, rows, shade, lw=1.4)
-        powers.annotate(f"power {quantity.split('_')[-1]}", (rows["time"].iloc[-1], rows["value"].iloc[-1]),
-                        (-2, 3), textcoords="offset points", va="bottom", ha="right", fontsize=8)  # fmt: skip
+        powers.annotate(
+            f"power {quantity.split('_')[-1]}",
+            (rows["time"].iloc[-1], rows["value"].iloc[-1]),
+            (-2, 3),
+            textcoords="offset points",
+            va="bottom",
+            ha="right",
+            fontsize=8,
+        )
     spaces = {2: plane, 3: space, 5: five}
     for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
         rows = select(table, "commutator_length", statistic="mean").iloc[1:]
@@ -117,16 +124,23 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         _draw_with_interval(lengths, rows[(rows["heaviest"] <= reliable) & (rows["time"] <= times[-1])], tint, "o")
         exact = theory.mean_commutator(inputs, times)
         lengths.plot(times, exact, "--", color=COLOURS["black"], lw=0.9, zorder=0)
-        lengths.annotate(f"$d = {inputs}$", (times[-1], exact[-1]), (3, 0), textcoords="offset points", va="center",
-                         fontsize=8)  # fmt: skip
+        lengths.annotate(
+            f"$d = {inputs}$", (times[-1], exact[-1]), (3, 0), textcoords="offset points", va="center", fontsize=8
+        )
         middle = select(table, "commutator_length", statistic="quantile 0.5").iloc[1:]
         curve(typical, middle, tint, lw=1.4)
         late = middle[middle["time"] >= 0.4 * middle["time"].max()]
         along = float(theory.lyapunov_exponents(inputs)[:2].sum())
         slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
         typical.plot(late["time"], slope, "--", color=COLOURS["black"], lw=0.9)
-        typical.annotate(f"$d = {inputs}$", (middle["time"].iloc[-1], middle["value"].iloc[-1]), (3, 0),
-                         textcoords="offset points", va="center", fontsize=8)  # fmt: skip
+        typical.annotate(
+            f"$d = {inputs}$",
+            (middle["time"].iloc[-1], middle["value"].iloc[-1]),
+            (3, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+        )
     titles = (
         *("(a) second moments", "(b) $|e|$, $d = 2$", "(c) mean of $|c|$"),
         *(r"(d) angle, $\det W$, $d = 2$", "(e) powers, $d = 5$", "(f) median of $|c|$"),

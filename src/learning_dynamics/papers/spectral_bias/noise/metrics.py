@@ -144,10 +144,15 @@ def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
     """
     weights = trajectory.settings["weights"]
     records = [
-        (quantity, index, *_interval(estimate), -float(np.sum(np.square(weights))) if quantity == "total" else np.nan,
-         estimate.draws)
+        (
+            quantity,
+            index,
+            *_interval(estimate),
+            -float(np.sum(np.square(weights))) if quantity == "total" else np.nan,
+            estimate.draws,
+        )
         for quantity, index, estimate, _ in _rates(trajectory.series["growth"], len(weights))
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(records, columns=[column.name for column in weighted_noise_exponents.columns])
 
 

@@ -72,13 +72,21 @@ def _flow_table(
         network = network_of(architecture, constants["X"].shape[-1], depth, settings["seed"])
         for position, states in enumerate(trajectory.series[architecture]):
             quantities = measure_flow(
-                network, architecture, data[seeds[position]], trajectory.time, states, settings["integration"]["sharpness"],
+                network,
+                architecture,
+                data[seeds[position]],
+                trajectory.time,
+                states,
+                settings["integration"]["sharpness"],
                 (window[0], window[1]),
-            )  # fmt: skip
+            )
             labels = {
-                "network": architecture, "depth": depth, "scale": scales[position],
-                "seed": seeds[position], "direction": directions[position],
-            }  # fmt: skip
+                "network": architecture,
+                "depth": depth,
+                "scale": scales[position],
+                "seed": seeds[position],
+                "direction": directions[position],
+            }
             tables.append(rows(quantities, {"sigma": trajectory.time[1:]}, **labels))
             in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
             late = _powers(
@@ -198,7 +206,7 @@ def _power_outside(
         "between": np.array([[cosine_gap]]),
         "moving": np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
         "sign": np.ones((1, 1)),
-    }  # fmt: skip
+    }
 
 
 def _first_layer_and_product(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,8 +41,9 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
             if power:
                 guide = level * (scales / scales[1]) ** power
                 axis.loglog(scales, guide, ":", color=colour, lw=1.6)
-                axis.text(0.85 * scales[0], guide[0], rf"$\alpha^{power}$", color=colour, ha="right", va="center",
-                          fontsize=9)  # fmt: skip
+                axis.text(
+                    0.85 * scales[0], guide[0], rf"$\alpha^{power}$", color=colour, ha="right", va="center", fontsize=9
+                )
         axis.set_xlim(left=0.25 * scales[0])
         axis.set_xlabel(r"initial scale $\alpha$")
         axis.set_ylabel(label)

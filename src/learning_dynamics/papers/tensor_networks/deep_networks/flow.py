@@ -41,9 +41,16 @@ def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Lim
     # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
     try:
         return flow(
-            field, np.r_[X.ravel(), y, bound], (samples, inputs, depth), start, np.zeros(1),
-            rtol=integration.rtol, atol=integration.atol, until=converged, last_time=1e30,
-        ).final_state  # fmt: skip
+            field,
+            np.r_[X.ravel(), y, bound],
+            (samples, inputs, depth),
+            start,
+            np.zeros(1),
+            rtol=integration.rtol,
+            atol=integration.atol,
+            until=converged,
+            last_time=1e30,
+        ).final_state
     except DivergenceError:
         return np.full(len(start), np.nan)
 

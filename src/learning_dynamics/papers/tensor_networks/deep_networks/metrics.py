@@ -62,13 +62,15 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
         layer_values = np.array(
             [
                 [
-                    (*_layer_measures(state, scale, starts[member], X.shape[-1]),
-                     *_bounds(X[member], y[member], starts[member], scale, settings["integration"]["residual"]))
+                    (
+                        *_layer_measures(state, scale, starts[member], X.shape[-1]),
+                        *_bounds(X[member], y[member], starts[member], scale, settings["integration"]["residual"]),
+                    )
                     for scale, state in zip(scales, states[member], strict=True)
                 ]
                 for member in range(len(X))
             ]
-        )  # fmt: skip
+        )
         names = ("rank_one", "misaligned", "allowed", "unfitted", "bound")
         quantities |= {name: layer_values[..., place] for place, name in enumerate(names)}
         tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))

@@ -235,9 +235,11 @@ def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
                     inactive = np.where(s < s[0] * (1 - 1e-9), remainders, 0.0)
                     largest_remainders[member, place, number] = min(1.0, float(inactive.max()))
         quantities = {
-            "parameter": states, "coefficient": network.coefficients(states),
-            "remainder": largest_remainders, "second": second_values,
-        }  # fmt: skip
+            "parameter": states,
+            "coefficient": network.coefficients(states),
+            "remainder": largest_remainders,
+            "second": second_values,
+        }
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "direction": np.arange(settings["directions"])}
         tables.append(rows(quantities, axes, network=architecture))
     return joined(DIRECTIONS, *tables)

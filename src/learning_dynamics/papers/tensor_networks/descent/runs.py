@@ -81,11 +81,16 @@ def step_sizes(
         initial = np.concatenate([scale * start for scale in scales])
         limits = [
             descend(
-                network.data_tensor(X), y, initial,
-                loss="squared", step=step, steps=round(duration / step), tolerance=tolerance,
+                network.data_tensor(X),
+                y,
+                initial,
+                loss="squared",
+                step=step,
+                steps=round(duration / step),
+                tolerance=tolerance,
             ).final_states
             for step in progress(steps, f"{architecture}: step sizes")
-        ]  # fmt: skip
+        ]
         series[architecture] = np.stack(limits, axis=1)
         constants[f"initial/{architecture}"] = initial
     return Trajectory(np.array(steps), series, constants)

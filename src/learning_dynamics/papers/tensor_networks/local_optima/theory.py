@@ -103,9 +103,13 @@ def _settle(signed: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarr
         return float(losses.sum()), -losses @ system
 
     sizes = minimize(
-        loss, np.full(len(chosen), 0.5), jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(chosen),
+        loss,
+        np.full(len(chosen), 0.5),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * len(chosen),
         options={"ftol": 1e-15, "gtol": 1e-10},
-    ).x  # fmt: skip
+    ).x
     remaining = signs.copy()
     remaining[chosen[sizes < 1e-7]] = 0.0
     return remaining, np.exp(-system @ sizes)

@@ -52,9 +52,13 @@ def fig2(contraction: Table) -> Drawn:
     axis.set_aspect("equal")
     axis.set_axis_off()
     figure.colorbar(
-        ScalarMappable(Normalize(-1, 1), "RdBu_r"), ax=axis, shrink=0.5, pad=0.01, ticks=[-1, 0, 1],
+        ScalarMappable(Normalize(-1, 1), "RdBu_r"),
+        ax=axis,
+        shrink=0.5,
+        pad=0.01,
+        ticks=[-1, 0, 1],
         label="entry / largest",
-    )  # fmt: skip
+    )
     return Drawn(
         figure,
         {},

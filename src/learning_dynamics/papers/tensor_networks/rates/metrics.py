@@ -107,10 +107,12 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
                 assert network.S is not None
                 smallest = np.linalg.svd(network.S, compute_uv=False)[-1]
                 units = [
-                    matrix_constant(2, 1.0, 1.0) * smallest**2 * (x[0] @ x[0])
+                    matrix_constant(2, 1.0, 1.0)
+                    * smallest**2
+                    * (x[0] @ x[0])
                     / one_point_constant(network, x[0], 1.0, 1.0)
                     for x in X
-                ]  # fmt: skip
+                ]
                 quantities["speed_one"] = quantities["speed"] * np.array(units)[:, None, None]
             axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
             tables.append(rows(quantities, axes, network=architecture, depth=depth))

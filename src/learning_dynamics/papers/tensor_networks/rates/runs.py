@@ -51,13 +51,17 @@ def exponential_loss(
             series[f"{architecture}_{depth}"] = np.stack(
                 [
                     exponential_flow(
-                        network, X[member], y[member], factors(architecture, margin * best[member], imbalance, depth),
-                        sigmas, exact,
+                        network,
+                        X[member],
+                        y[member],
+                        factors(architecture, margin * best[member], imbalance, depth),
+                        sigmas,
+                        exact,
                     )
                     for member in range(len(X))
                     for margin in margins
                 ]
-            )  # fmt: skip
+            )
     undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
     return Trajectory(sigmas, series, {"X": X, "y": y, "best": np.array(best)}, undecided=undecided)
 

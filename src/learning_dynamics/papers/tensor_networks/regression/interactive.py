@@ -37,8 +37,14 @@ def depth(flow: Table, descent: Table) -> Interactive:
     for number, name in names.items():
         for scale, exponent in zip(grid, exponents, strict=True):
             path = _path(point, scale, number)
-            paths.append({"exponent": exponent, "depth": name, "x": path[:, 0].round(4).tolist(),
-                          "y": path[:, 1].round(4).tolist()})  # fmt: skip
+            paths.append(
+                {
+                    "exponent": exponent,
+                    "depth": name,
+                    "x": path[:, 0].round(4).tolist(),
+                    "y": path[:, 1].round(4).tolist(),
+                }
+            )
         for table in (flow, descent):
             for scale, rows in select(table, "coefficient", seed=0, depth=number).groupby("scale"):
                 gaps.append(np.abs(_path(point, float(scale), number)[-1] - rows.sort_values("index")["value"]).max())
@@ -52,12 +58,16 @@ def depth(flow: Table, descent: Table) -> Interactive:
     low, high = corners.min(axis=0), corners.max(axis=0)
     margin = 0.06 * (high - low)
     axes = [
-        axis(f"{field}:Q", title=f"{italic('β')}{place}", scale=alt.Scale(domain=domain, nice=False),
-             axis=alt.Axis(tickCount=5))
+        axis(
+            f"{field}:Q",
+            title=f"{italic('β')}{place}",
+            scale=alt.Scale(domain=domain, nice=False),
+            axis=alt.Axis(tickCount=5),
+        )
         for axis, field, place, domain in zip(
             (alt.X, alt.Y), "xy", "₁₂", np.stack([low - margin, high + margin], axis=1).tolist(), strict=True
         )
-    ]  # fmt: skip
+    ]
     colour = alt.Color("depth:N", scale=colours(dict(zip(names.values(), TINTS, strict=False))))
     alpha = slider("alpha", f"initial scale {italic('α')}", exponents.tolist(), -0.5)
     layers = choice("layers", "depth", ["all", *names.values()], ["all", *names.values()], "all")

@@ -114,9 +114,14 @@ def _descended(
     jacobian = np.stack([np.concatenate(contractions(tensor, network.layers(largest))) for tensor in tensors])
     curvature = float(np.linalg.norm(jacobian, 2)) ** 2
     run = descend(
-        tensors, y, start[None],
-        loss="squared", step=step / curvature, steps=10**9, tolerance=residual * np.max(np.abs(y)),
-    )  # fmt: skip
+        tensors,
+        y,
+        start[None],
+        loss="squared",
+        step=step / curvature,
+        steps=10**9,
+        tolerance=residual * np.max(np.abs(y)),
+    )
     return run.final_states[0]
 
 
@@ -151,9 +156,15 @@ def depth_functions(*, depths: list[Count], records: Count, last: Positive, inte
             # |q| grows at least like sinh t, so that it passes `last` in this time; backward, an uneven rtol keeps
             # the two integrations from being each other's mirror image
             found = solve_ivp(
-                field, (0, np.arcsinh(last) + 1), [1.0, 0.0], method="DOP853", events=passed, dense_output=True,
-                rtol=integration.rtol / (1 if sign > 0 else 3), atol=integration.atol,
-            )  # fmt: skip
+                field,
+                (0, np.arcsinh(last) + 1),
+                [1.0, 0.0],
+                method="DOP853",
+                events=passed,
+                dense_output=True,
+                rtol=integration.rtol / (1 if sign > 0 else 3),
+                atol=integration.atol,
+            )
             if not len(found.t_events[0]):
                 raise ProjectError(f"depth {depth}: q passes {last:g} within rounding of its blow-up; lower `last`")
             end = found.t_events[0][0]
