@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from learning_dynamics.pipeline import cli
 from learning_dynamics.pipeline.sources import papers
 from tests.pipeline.test_adding_a_figure import applied
+from tests.pipeline.warm import warm_python
 from tests.support import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -82,9 +82,9 @@ def project(tmp_path_factory) -> Path:
 def typed(command: str, folder: Path) -> subprocess.CompletedProcess:
     words = shlex.split(command)
     if words[0] == "snakemake":
-        words[:1] = [sys.executable, "-m", "snakemake"]
+        words[:1] = [warm_python(), "-m", "snakemake"]
     elif words[0] == "python":
-        words[0] = sys.executable
+        words[0] = warm_python()
     environment = os.environ | {"PYTHONPATH": str(folder / "src")}
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
 

@@ -19,6 +19,7 @@ import yaml
 from learning_dynamics.pipeline import sources
 from learning_dynamics.pipeline.config import load, merge, read_yaml
 from learning_dynamics.pipeline.project import Project
+from tests.pipeline.warm import warm_python
 from tests.support import ROOT, SHARED, WHOLE
 
 PROJECT = ("Snakefile", "config.yaml", "workflow", "profiles", "src")
@@ -48,7 +49,7 @@ class Workspace:
         return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
-        ended = self.run(*self.command(*arguments))
+        ended = self.run(self.quick_python, *self.command(*arguments)[1:])
         assert not check or ended.returncode == 0, ended.stdout + ended.stderr
         return ended
 
@@ -58,9 +59,14 @@ class Workspace:
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess:
         """Run Python with this folder's package."""
-        command = [sys.executable, *arguments]
+        command = [self.quick_python, *arguments]
         environment = self.environment | {"PYTHONPATH": str(self.folder / "src")}
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+
+    @property
+    def quick_python(self) -> str:
+        """A `python` that has read the libraries; one of its own where its start is to be another."""
+        return sys.executable if any(name.startswith("PYTHON") for name in self.variables) else warm_python()
 
     def start(self, *arguments: str) -> subprocess.Popen:
         """Start Snakemake in a process group of its own."""

@@ -1,0 +1,56 @@
+"""A start with the libraries already read is a start like any other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.pipeline.warm import warm_python
+
+ENDS = {
+    "well": "print('out'); print('err', file=sys.stderr)",
+    "with a status": "print('out'); sys.exit(3)",
+    "with a line": "sys.exit('error: one line')",
+    "with an error": "raise ValueError('no such value')",
+    "with its last words": "import atexit; atexit.register(print, 'last'); print('out')",
+    "in another folder": "import os, beside; print(os.getcwd(), beside.name, sys.argv[1:], os.environ['GIVEN'])",
+    "fed": "print(sys.stdin.read()[::-1])",
+    "having started another": "import subprocess; subprocess.run([sys.executable, '-c', 'print(6 * 7)'], check=True)",
+}
+
+
+def ended(python, folder, *arguments, **variables):
+    command = [python, "-m", "started", *arguments]
+    environment = os.environ | {"GIVEN": "x"} | variables
+    return subprocess.run(command, cwd=folder, env=environment, input="fed", capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("what", ENDS)
+def test_it_ends_as_any_other_does(tmp_path, what):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/beside.py").write_text("name = 'beside'\n")
+    (tmp_path / "started.py").write_text(f"import sys\n{ENDS[what]}\n")
+    cold, warm = (ended(python, tmp_path, "a b", "ä", PYTHONPATH="src") for python in (sys.executable, warm_python()))
+    assert (warm.returncode, warm.stdout) == (cold.returncode, cold.stdout)
+    # a traceback has other lines above
+    assert warm.stderr.splitlines()[-1:] == cold.stderr.splitlines()[-1:]
+
+
+def test_one_that_is_killed_has_failed(tmp_path):
+    (tmp_path / "started.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    assert ended(warm_python(), tmp_path).returncode == 128 + 9
+
+
+def test_one_that_ended_holds_nothing_any_more(tmp_path):
+    (tmp_path / "started.py").write_text(
+        "import fcntl\nheld = open('lock', 'a')\nfcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+    )
+    assert [ended(warm_python(), tmp_path).returncode for _ in range(10)] == [0] * 10
+
+
+def test_nothing_of_the_project_is_read_before(tmp_path):
+    (tmp_path / "started.py").write_text("import sys\nprint([name for name in sys.modules if 'dynamics' in name])\n")
+    assert ended(warm_python(), tmp_path).stdout == "[]\n"
