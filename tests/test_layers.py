@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
+import importlib.util
 import re
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -170,3 +174,49 @@ def test_what_is_assigned_to_others_is_seen(planted, suffix):
 )
 def test_what_is_ours_may_be_assigned(allowed):
     assert not assigned_to_others(allowed)
+
+
+# -- what is used is imported, also where somebody else has imported it before ----------------------------------------
+
+
+def parts_read(text):
+    """Return the modules that a source reads off others without importing them: ``a.b`` after ``import a``."""
+    nodes = list(ast.walk(ast.parse(text)))
+    bound, imported = {}, set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            imported |= {name.name for name in node.names}
+            bound |= {name.asname: name.name for name in node.names if name.asname}
+            bound |= {top: top for name in node.names if not name.asname for top in [name.name.partition(".")[0]]}
+        elif isinstance(node, ast.ImportFrom):
+            imported |= {f"{node.module}.{name.name}" for name in node.names} | {node.module}
+
+    def module(node):
+        if isinstance(node, ast.Name):
+            return bound.get(node.id)
+        above = module(node.value) if isinstance(node, ast.Attribute) else None
+        return f"{above}.{node.attr}" if above and is_module(f"{above}.{node.attr}") else None
+
+    return {name for node in nodes if isinstance(node, ast.Attribute) and (name := module(node))} - imported
+
+
+@functools.cache
+def is_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ModuleNotFoundError, ValueError):  # below what is no package; one that a library makes up
+        return False
+
+
+def test_a_part_of_a_library_is_imported_by_who_reads_it_or_comes_with_the_library():
+    assert parts_read(
+        "import scipy\nimport scipy.linalg as l\nscipy.stats.norm, l.blas.dot, scipy.linalg.inv, e.e"
+    ) == {
+        "scipy.stats",
+        "scipy.linalg.blas",
+    }
+    read = set().union(*(parts_read(file.read_text(encoding="utf-8")) for file in SOURCE_ROOT.rglob("*.py")))
+    for library in {name.partition(".")[0] for name in read}:
+        parts = ", ".join(sorted(name for name in read if name.partition(".")[0] == library))
+        ended = subprocess.run([sys.executable, "-c", f"import {library}; {parts}"], capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr
