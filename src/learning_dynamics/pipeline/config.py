@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import yaml
 
 from learning_dynamics.errors import ProjectError, near, shortened
 from learning_dynamics.pipeline.plain_yaml import check_plain, read_yaml
@@ -209,9 +208,13 @@ _Validator = jsonschema.validators.extend(
 
 
 @functools.cache
+def _schema() -> dict[str, Any]:
+    return read_yaml(SCHEMAS / "config.schema.yaml")
+
+
+@functools.cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
-    schema = yaml.safe_load((SCHEMAS / "config.schema.yaml").read_text(encoding="utf-8"))
-    return _Validator({**schema, "$ref": f"#/$defs/{name}"})
+    return _Validator({**_schema(), "$ref": f"#/$defs/{name}"})
 
 
 def _check(block: Mapping[str, Any], name: str, file: str) -> None:
