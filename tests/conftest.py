@@ -38,8 +38,12 @@ def pytest_sessionfinish() -> None:
         shutil.rmtree(os.environ[SHARED], ignore_errors=True)
 
 
-# files whose tests take long, in this order: whoever is free takes the next
-LONG = ("test_whole.py", "test_slurm.py", "test_faults.py", "test_page.py", "test_every_claim.py", "test_reruns.py")
+# files whose tests take long, in this order: whoever is free takes the next; those that read what all papers' pipeline
+# makes, once it may be there
+LONG = (
+    *("test_whole.py", "test_slurm.py", "test_faults.py", "test_docs_commands.py", "test_reruns.py", "test_regions.py"),
+    *("test_page.py", "test_every_claim.py"),
+)
 
 
 def group(test: str) -> str:
@@ -69,6 +73,7 @@ THOROUGH = (
     *("test_every_quantity.py", "test_unrelated_features_have_the_level_of_chance"),
     *("test_judges.py", "test_limits.py", "test_claims.py", "test_against_plain.py", "test_against_layers.py"),
     *("test_against_flows.py", "test_memory.py", "test_bounds.py", "test_training.py", "test_local_optima.py"),
+    "test_a_part_of_a_library_is_imported_by_who_reads_it_or_comes_with_the_library",
     "test_where_nothing_can_be_kept_it_compiles_all_the_same",
     "test_what_the_documentation_says_of_each_cell_is_counted",
     "test_a_network_that_minimises_the_nuclear_norm_leaves_that_norm",

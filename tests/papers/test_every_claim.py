@@ -40,6 +40,7 @@ def evaluated(paper: str, name: str) -> Evaluation:
     return evaluation(paper, name, claim_tables(paper, name))
 
 
+written = functools.cache(read_verdicts)
 every_claim = pytest.mark.parametrize(("paper", "name"), named("claims"))
 
 
@@ -59,14 +60,14 @@ def test_it_has_a_verdict_that_every_rival_turns(paper, name):
 
 @every_claim
 def test_it_says_what_is_written_down_of_it(paper, name):
-    written = read_verdicts().get(f"{paper}.{name}")
-    assert written, "tests/papers/verdicts.yaml says nothing of it; make verdicts, and read the diff"
-    assert claim_differences(claim_entry(evaluated(paper, name)), written) == []
+    known = written().get(f"{paper}.{name}")
+    assert known, "tests/papers/verdicts.yaml says nothing of it; make verdicts, and read the diff"
+    assert claim_differences(claim_entry(evaluated(paper, name)), known) == []
 
 
 def test_nothing_is_written_down_of_claims_that_are_not_there():
     claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.about(paper)["claims"]}
-    assert set(read_verdicts()) <= claims
+    assert set(written()) <= claims
 
 
 @every_claim

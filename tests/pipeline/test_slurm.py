@@ -142,14 +142,11 @@ class Checkout:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with all its results, made without a cluster."""
-    folder = toy(tmp_path_factory.mktemp("undisturbed") / "checkout").folder
-    with open(folder / "src/learning_dynamics/pipeline/stages/run.py", "a") as module:
+    workspace = toy(tmp_path_factory.mktemp("undisturbed") / "checkout")
+    with open(workspace.folder / "src/learning_dynamics/pipeline/stages/run.py", "a") as module:
         module.write(HOLDING)
-    made = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2"], cwd=folder, capture_output=True, text=True
-    )
-    assert made.returncode == 0, made.stderr
-    return folder
+    workspace.snakemake()
+    return workspace.folder
 
 
 @pytest.fixture(scope="module")
@@ -285,10 +282,10 @@ def past_its_time(checkout: Checkout) -> None:
 
 
 def requeued_at_a_resume_point(checkout: Checkout) -> None:
-    # forty steps of 2.5 s in jobs of two minutes, the last of which is kept back: one job, twice in the queue
+    # forty steps of 1.8 s in jobs of two minutes, the last of which is kept back: one job, twice in the queue
     checkout.configure(RUN, resources={"runtime": 2})
     steps = checkout.folder / "steps"
-    started = checkout.submit(TRAINED, "--retries", "0", GROWTH_PAUSE="2.5", GROWTH_LOG=str(steps))
+    started = checkout.submit(TRAINED, "--retries", "0", GROWTH_PAUSE="1.8", GROWTH_LOG=str(steps))
     until(lambda: any(job["Restarts"] == "1" for job in checkout.jobs()), "the job's return to the queue")
     until(lambda: not checkout.stage_processes(), "the end of the job's processes")
     before = len(steps.read_text().splitlines())

@@ -52,7 +52,9 @@ def warm_python() -> str:
     """Return the path of a `python` for ``python -m MODULE ARGUMENTS``, which works as long as this process lives."""
     from tests.support import SHARED  # reads the project, which the server must not
 
-    if not hasattr(os, "pidfd_open"):  # Linux alone
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):  # not Linux, or one of old
         return sys.executable
     folder = Path(tempfile.mkdtemp(prefix="warm-", dir=os.environ[SHARED]))
     address, begin, python = folder / "socket", folder / "start.py", folder / "bin/python"
@@ -86,12 +88,12 @@ def serve(listening: socket.socket) -> tuple[socket.socket, list[int]]:
                         return asking, files
                     for file in files:
                         os.close(file)
-                    waiting.register(os.pidfd_open(child), selectors.EVENT_READ, asking)
+                    waiting.register(os.pidfd_open(child), selectors.EVENT_READ, (child, asking))
                 else:
-                    ended = os.waitid(os.P_PIDFD, key.fd, os.WEXITED)
-                    status = ended.si_status if ended.si_code == os.CLD_EXITED else 128 + ended.si_status
-                    with key.data as asking, contextlib.suppress(OSError):  # it may be gone
-                        asking.sendall(bytes([status]))
+                    child, asking = key.data
+                    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                    with asking, contextlib.suppress(OSError):  # who asked may be gone
+                        asking.sendall(bytes([status if status >= 0 else 128 - status]))
                     waiting.unregister(key.fd)
                     os.close(key.fd)
     raise SystemExit
