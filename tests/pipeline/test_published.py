@@ -8,6 +8,7 @@ import re
 
 import pandas as pd
 import pytest
+import yaml
 from PIL import Image
 
 from learning_dynamics.errors import ProjectError
@@ -236,6 +237,24 @@ def test_publishing_again_changes_nothing(publishing):
     stray.write_bytes(b"")
     assert publishing.stage("publish").returncode == 0
     assert state() == before
+
+
+def test_another_scale_is_published_beside_the_default(publishing):
+    steps = {"descent": {"steps": 20}}
+    publishing.write("small.yaml", yaml.safe_dump({"scale": "small", "changes": {"toy": {"runs": steps}}}))
+    publishing.snakemake("--configfile", "small.yaml")
+    default = (publishing.folder / "docs/results/claims.csv").read_bytes()
+    ended = publishing.stage("publish", "--configfile", "small.yaml", "--papers", "toy")
+    assert ended.returncode == 0, ended.stderr
+    page = publishing.read("docs/scales/small/README.md")
+    assert "## Verdicts that carry" in page
+    assert "[toy.decay](toy.md#toy.decay)" in page
+    assert (publishing.folder / "docs/results/claims.csv").read_bytes() == default
+    assert publishing.stage("check").returncode == 0
+    publishing.write("docs/scales/small/claims.csv", "damaged")
+    assert "docs/scales/small/claims.csv: is not what was published" in publishing.stage("check").stdout
+    refused = publishing.stage("publish", "--papers", "toy").stderr
+    assert refused == "error: --papers: docs/results are those of all papers; name another scale with --configfile\n"
 
 
 def test_a_run_is_compared_with_what_was_published(publishing):

@@ -69,6 +69,11 @@ def parser() -> argparse.ArgumentParser:
             "--config", type=_given, default={"files": [], "given": {}}, help="configuration files and values, as JSON"
         )
 
+    def overlays(command: Any) -> None:
+        command.add_argument(
+            "--configfile", nargs="*", type=Path, default=[], dest="files", help="overlays, as for Snakemake"
+        )
+
     data = stage("data", "make a data set: settings in, .npz of named arrays out")
     path(data, "--out", "the .npz to write", ending=".npz")
     made(data, source=False)
@@ -180,7 +185,7 @@ def parser() -> argparse.ArgumentParser:
 
     publish = stage(
         "publish",
-        "write docs/results from the default run's results and figures",
+        "write docs/results from the default run, or docs/scales from that of another scale",
         paper=False,
         job=False,
         spec=False,
@@ -188,6 +193,8 @@ def parser() -> argparse.ArgumentParser:
     publish.add_argument("--results", type=Path, default=Path("results"), metavar="PATH", help="the run's results")
     publish.add_argument("--figures", type=Path, default=Path("figures"), metavar="PATH", help="the run's figures")
     publish.add_argument("--check", action="store_true", help="write nothing; exit 1 if what is published is stale")
+    publish.add_argument("--papers", nargs="+", default=[], metavar="PAPER", help="some papers, of another scale")
+    overlays(publish)
 
     compare = stage(
         "compare",
@@ -212,11 +219,6 @@ def parser() -> argparse.ArgumentParser:
     )
 
     stage("new", "begin a paper: a skeleton with one run, metric, figure, claim and test", job=False, spec=False)
-
-    def overlays(command: Any) -> None:
-        command.add_argument(
-            "--configfile", nargs="*", type=Path, default=[], dest="files", help="overlays, as for Snakemake"
-        )
 
     sweep = stage("sweep", "write a configuration overlay that repeats a run over ranges of settings", spec=False)
     sweep.add_argument("--vary", nargs="+", action="extend", required=True, metavar="SETTING=VALUES", help=GRAMMAR)

@@ -18,6 +18,7 @@ from learning_dynamics.pipeline.provenance import digest
 from learning_dynamics.pipeline.records import as_expected
 
 FOLDER = ROOT / "docs/results"
+SCALES = ROOT / "docs/scales"  # of other scales, a folder each
 CLAIMS = "claims.csv"
 VERSIONS = "versions.json"
 DIGITS = 6  # of numbers: more would change with every rounding
@@ -40,6 +41,11 @@ def as_csv(claims: pd.DataFrame) -> str:
         for rivals in shown["rivals"]
     ]
     return shown.to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
+
+
+def folders() -> list[Path]:
+    """Return where published results lie: the default run's, and those of other scales."""
+    return [FOLDER, *sorted(path.parent for path in SCALES.glob(f"*/{VERSIONS}"))]
 
 
 def ledger(folder: Path) -> dict[str, str]:
@@ -141,6 +147,20 @@ def compared(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     both = both.sort_values("claim", key=lambda column: -column.map(order), kind="stable").reset_index(drop=True)
     both["comes"] = [_comes(row) for row in both.to_dict("records")]
     return both.drop(columns=["lower", "upper", "lower_published", "upper_published"])
+
+
+def beside_default(claims: pd.DataFrame) -> pd.DataFrame:
+    """Return another scale's claims beside those of the default run as published; see `compared`.
+
+    Raises
+    ------
+    ProjectError
+        If nothing is published of the default run.
+    """
+    default = read()
+    if default is None:
+        raise ProjectError(f"{FOLDER / CLAIMS}: is not there; write it first with: make publish")
+    return compared(claims, default)
 
 
 def _comes(row: dict[str, Any]) -> str:

@@ -72,6 +72,44 @@ def of_all(papers: Sequence[Paper], folder: Path, beside: Mapping[str, str]) -> 
     return _joined(lines)
 
 
+def of_scale(scale: str, papers: Sequence[Paper], both: pd.DataFrame) -> str:
+    """Return the first page of another scale: which verdicts carry from the default run, which turn.
+
+    Parameters
+    ----------
+    both : DataFrame
+        As `published.compared` returns it.
+    """
+    references = {claim["claim"]: claim for paper in papers for claim in (*paper.claims, *paper.observations)}
+    both = both[both["claim"].isin(references)]
+    known = both[both["verdict_published"].notna()]
+    turned = known["verdict"] != known["verdict_published"]
+    lines = [
+        f"# Results at the scale `{scale}`",
+        f"{len(known)} verdicts beside those of the default run: {int((~turned).sum())} are the same, "
+        f"{int(turned.sum())} are others. Figures and what stands behind each verdict: "
+        + ", ".join(f"[{prose(paper.title)}]({paper.name}.md)" for paper in papers)
+        + f". The table: [claims.csv](claims.csv). Written by `python -m learning_dynamics publish --configfile "
+        f"workflow/config/{scale}.yaml`; [the default run](../../results/README.md).",
+    ]
+    for title, chosen in (("Verdicts that turn", known[turned]), ("Verdicts that carry", known[~turned])):
+        rows = [
+            f"| [{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']}) "
+            f"| {_cell(references[row['claim']]['reference'])} "
+            f"| {row['verdict_published']} | {_shown(row['measured_published'])} "
+            f"| {row['verdict']} | {_shown(row['measured'])} |"
+            for row in chosen.to_dict("records")
+        ]
+        if rows:
+            head = "| claim | where | default | measured | here | measured |\n|---|---|---|---:|---|---:|\n"
+            lines += [f"## {title}", head + "\n".join(rows)]
+    return _joined(lines)
+
+
+def _shown(value: float) -> str:
+    return "" if pd.isna(value) else _number(value)
+
+
 def in_short(papers: Sequence[Paper], folder: str) -> str:
     """Return what the project's README shows first: three figures, and how many claims of each verdict; one link."""
     told = [paper for paper in papers if paper.telling][:PICTURES]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -35,7 +36,7 @@ def execute(files: Sequence[Path]) -> int:
             checked, wrong = checked + more, wrong + stale_ones
             known |= set(expected_outputs(other, str(folder)))
     others, damaged = beside(known, results, figures)
-    wrong += damaged + published.damaged()
+    wrong += damaged + list(itertools.chain(*map(published.damaged, published.folders())))
     for name in ("replication", "wild", "turning"):
         with suppress(ProjectError):  # missing, or damaged: that is said already
             wrong += filter(None, [joined_of_other_versions(project, results / f"{name}.parquet")])

@@ -34,19 +34,33 @@ REGIONS = {"wild": wild, "turning": turning}
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
 
-def execute(results: Path, figures: Path, out: Path | None = None, check: bool = False) -> int:
+def execute(
+    results: Path,
+    figures: Path,
+    out: Path | None = None,
+    check: bool = False,
+    files: Sequence[Path] = (),
+    papers: Sequence[str] = (),
+) -> int:
     """Write README, a page of Markdown for each paper, claims as CSV, versions, and the figures.
 
     What was judged under seeds, on wild draws or over ranges stays as it was published where it was not made again.
-    With `check` nothing is written: what is published is held against the configuration, 1 if it is stale.
+    With `check` nothing is written: what is published is held against the configuration, 1 if it is stale. With
+    `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's.
 
     Raises
     ------
     ProjectError
         If results or figures are not those of the configuration as it stands.
     """
-    out = out or published.FOLDER
-    project = Project(load())
+    configuration = load(files, {"papers": list(papers)} if papers else {})
+    project, scale = Project(configuration), configuration.scale or ""
+    if files and not scale:
+        raise ProjectError(f"{files[-1]}: names no scale; docs/results are those of the default run, of all papers")
+    if papers and not scale:
+        raise ProjectError("--papers: docs/results are those of all papers; name another scale with --configfile")
+    results, figures = results / scale, figures / scale
+    out = out or (published.SCALES / scale if scale else published.FOLDER)
     if check:
         wrong = published.stale(project, out)
         for text in wrong:
@@ -54,27 +68,28 @@ def execute(results: Path, figures: Path, out: Path | None = None, check: bool =
         return int(bool(wrong))
     refuse_what_is_stale(project, results, figures)
     found = found_in(project, results)
-    papers = gather(project.study, found, figures, {}, seeds_in(results), turning_in(results))
+    gathered = gather(project.study, found, figures, {}, seeds_in(results), turning_in(results))
     record = provenance("publish", "all", "results", {"papers": project.study.papers})
     claims = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "results")
         made.mkdir()
-        draw(papers, made)
+        draw(gathered, made)
         beside = {name: "" for name in BESIDE if repeat(project, name, results, figures, made)}
         beside |= keep(out, made, [name for name in BESIDE if name not in beside])
-        for paper in papers:
+        for paper in gathered:
             _write(made / f"{paper.name}.md", markdown.of_paper(paper, out))
-        _write(made / "README.md", markdown.of_all(papers, out, beside))
+        first = markdown.of_scale(scale, gathered, published.beside_default(claims)) if scale else ""
+        _write(made / "README.md", first or markdown.of_all(gathered, out, beside))
         _write(made / published.CLAIMS, published.as_csv(claims))
         kept = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
         versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.study.papers}
         published.write_versions(made, {"seed": project.study.seed, **kept, "verdicts": versions, "beside": beside})
         _put(made, out)
     if out == published.FOLDER:
-        into_readme(ROOT / "README.md", markdown.in_short(papers, out.relative_to(ROOT).as_posix()))
+        into_readme(ROOT / "README.md", markdown.in_short(gathered, out.relative_to(ROOT).as_posix()))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    print(f"wrote {out}: {len(papers)} papers, {len(claims)} claims, {size / 1e6:.1f} MB")
+    print(f"wrote {out}: {len(gathered)} papers, {len(claims)} claims, {size / 1e6:.1f} MB")
     if record["dirty"]:
         print("the checkout has local changes: commit first and publish again, so that versions.json names a commit")
     return 0
@@ -90,7 +105,7 @@ def refuse_what_is_stale(project: Project, results: Path, figures: Path) -> None
                 wrong.append(f"{png}: was drawn by other settings or other code")
     if wrong:
         more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        raise ProjectError(f"{wrong[0]}{more}; what is published is the default run of this commit: make figures")
+        raise ProjectError(f"{wrong[0]}{more}; what is published is a run of this commit: make figures")
 
 
 def draw(papers: list[Paper], folder: Path) -> None:
