@@ -252,7 +252,7 @@ def test_another_scale_is_published_beside_the_default(publishing):
     assert (publishing.folder / "docs/results/claims.csv").read_bytes() == default
     assert publishing.stage("check").returncode == 0
     publishing.write("docs/scales/small/claims.csv", "damaged")
-    assert "docs/scales/small/claims.csv: is not what was published" in publishing.stage("check").stdout
+    assert "docs/scales/small/claims.csv: is not what was published" in publishing.stage("check").stderr
     refused = publishing.stage("publish", "--papers", "toy").stderr
     assert refused == "error: --papers: docs/results are those of all papers; name another scale with --configfile\n"
 
