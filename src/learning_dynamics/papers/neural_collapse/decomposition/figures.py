@@ -98,10 +98,10 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     $L_{LS}^\perp$ of a VGG over its $L_{LS}$, from epoch {epoch} on, at the full learning rate. Purple and green: the
     network trained on for {steps} steps, with batches as before and with all images in each; mean over the second half.
     Orange and blue: the last layer alone trained on, its body frozen, in training mode, where batch norm depends on the
-    batch, and in evaluation mode: the sampling of batches, as the last layer alone sees it. Dashed: the first order in
-    the learning rate of what batches drawn with replacement leave of it. Lines: geometric mean over {seeds} seeds,
-    dots: seeds. Over rates batches have {batch} images; over batches the rate is {rate:g}. Weight decay {decay:g},
-    momentum {momentum:g}.
+    batch, and in evaluation mode: the sampling of batches, as the last layer alone sees it; without batch norm both are
+    one. Dashed: the first order in the learning rate of what batches drawn with replacement leave of it. Lines:
+    geometric mean over {seeds} seeds, dots: seeds. Over rates batches have {batch} images; over batches the rate is
+    {rate:g}. Weight decay {decay:g}, momentum {momentum:g}.
     """
     swept = {"learning_rate": r"learning rate $\eta$", "batch": "images in a batch $B$"}
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
