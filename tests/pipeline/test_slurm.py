@@ -132,6 +132,22 @@ class Checkout:
                 continue
         return found
 
+    def start_again(self, job: dict[str, str]) -> None:
+        """Have a requeued job start at once: Slurm holds it back for two minutes.
+
+        Those are for its first part's last message, which would end the second one: its sender is waited for.
+        """
+        sender = f"slurmstepd: [{job['JobId']}."
+        until(
+            lambda: (
+                not any(
+                    " ".join(each.info["cmdline"] or ()).startswith(sender) for each in psutil.process_iter(["cmdline"])
+                )
+            ),
+            "the end of the job's first part",
+        )
+        self.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
+
     def stop(self) -> None:
         for process in self.started:
             if process.poll() is None:
@@ -256,8 +272,7 @@ def failed_node(checkout: Checkout) -> None:
         until(lambda: checkout.jobs()[0]["Restarts"] == "1", "the job's return to the queue")
         until(lambda: not checkout.stage_processes(), "the end of the job's processes")
         (checkout.folder / "held").unlink()
-        # Slurm holds a requeued job back for two minutes
-        checkout.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
+        checkout.start_again(job)
         until((checkout.folder / "held").exists, "the job on another node")
         assert checkout.jobs()[0]["NodeList"] not in (node, "")
         checkout.release()
@@ -291,8 +306,7 @@ def requeued_at_a_resume_point(checkout: Checkout) -> None:
     before = len(steps.read_text().splitlines())
     assert 1 < before < 40
     (job,) = checkout.jobs()
-    # Slurm holds a requeued job back for two minutes
-    checkout.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
+    checkout.start_again(job)
     checkout.succeed(started)
     assert checkout.states() == ["COMPLETED"]
     # the second part goes on where the first one stopped

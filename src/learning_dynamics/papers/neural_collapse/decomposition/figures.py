@@ -49,7 +49,8 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
     rate, one bar for each seed. Lowest, a sliver: the last layer trained on with a frozen body in evaluation mode,
     where the sampling of batches is left, as the last layer alone sees it. Then what is added by batch norm in training
     mode, the body still frozen, and by features that move, as they do because batches are sampled, too. Lines: the
-    range of the network's share over the recorded epochs from the end of train errors to that epoch. {recipe}
+    range of the network's share over the recorded epochs from the end of train errors to that epoch, for seeds whose
+    errors end by then. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     labels, place = [], 0
@@ -63,7 +64,8 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
             below = upto
         share = by_seed(table, "loss_ls_perp") / (by_seed(table, "loss_nc1") + by_seed(table, "loss_nc23"))
         passed = without_error(share, table, until=first_drop(table))
-        axis.vlines(places, passed.min(), passed.max(), color=COLOURS["black"], lw=1.0)
+        ended = passed.notna().any().to_numpy()
+        axis.vlines(places[ended], passed.min()[ended], passed.max()[ended], color=COLOURS["black"], lw=1.0)
         labels.append((float(places.mean()), title_of(place_of(table))))
         place = int(places[-1]) + 2
     axis.set_xticks([where for where, _ in labels], [name for _, name in labels])
