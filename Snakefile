@@ -16,14 +16,14 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable, hold_folder, take_lease
-from learning_dynamics.pipeline.cluster import check_nothing_left_behind
-from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.freshness import STAMP, Outdated, check_clock, expected_outputs, settle_times
-from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.requests import REQUESTS
-from learning_dynamics.pipeline.room import check_room
-from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
-from learning_dynamics.pipeline.targets import asked_for, check_targets
+from learning_dynamics.pipeline.study.cluster import check_nothing_left_behind
+from learning_dynamics.pipeline.study.config import load
+from learning_dynamics.pipeline.study.stale_outputs import STAMP, Outdated, check_clock, expected_outputs, settle_times
+from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.default_resources import REQUESTS
+from learning_dynamics.pipeline.study.disk_space import check_room
+from learning_dynamics.pipeline.study.scheduler import one_timer_at_a_time
+from learning_dynamics.pipeline.study.targets import asked_for, check_targets
 
 try:
     check_writable(Path.cwd()) if workflow.is_main_process else None

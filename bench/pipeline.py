@@ -90,9 +90,9 @@ def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
 
 def stages() -> pd.DataFrame:
     """Return, for each stage, its jobs, what they took here and at speed one, and the most memory that one needed."""
-    from learning_dynamics.pipeline.config import load
-    from learning_dynamics.pipeline.project import Project
-    from learning_dynamics.pipeline.stages.costs import used
+    from learning_dynamics.pipeline.commands.costs import used
+    from learning_dynamics.pipeline.study.config import load
+    from learning_dynamics.pipeline.study.project import Project
 
     jobs = used(Project(load(root=ROOT)), ROOT / "results")
     whole = [

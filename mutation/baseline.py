@@ -17,7 +17,13 @@ from typing import Any
 VERDICTS = ("tests/papers/test_every_claim.py", "tests/papers/test_every_quantity.py")
 # drawings, and what tries settings at random: they hold no number
 NOT_NUMBERS = ("test_every_figure.py", "test_every_motion.py", "test_any_settings.py")
-LIBRARY_TESTS = ("tests/test_claims.py", "tests/test_evidence.py", "tests/datasets", "tests/dynamics", "tests/measures")
+LIBRARY_TESTS = (
+    "tests/test_judging.py",
+    "tests/test_evidence.py",
+    "tests/datasets",
+    "tests/dynamics",
+    "tests/measures",
+)
 PACKAGE = "learning_dynamics"
 
 

@@ -19,7 +19,7 @@ PACKAGE = Path("src/learning_dynamics")
 # what only draws; no number depends on it
 DRAWN = ("__init__.py", "figures.py", "motion.py", "interactive.py", "panels.py", "drawing.py")
 LIBRARY = ("dynamics", "measures", "datasets")
-JUDGES = ("claims.py", "evidence.py")
+JUDGES = ("judging.py", "evidence.py")
 # keyword arguments, and calls with their first argument, that are words
 WORDS = ("because", "scope", "correction", "reason", "label", "how", "left_out")
 NAMED_CALLS = ("every_draw", "equal_on_every_draw", "at_most", "at_least", "equal", "share_of_draws", "Untested")

@@ -15,7 +15,7 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from learning_dynamics.pipeline.sweeps import sweep_members
+from learning_dynamics.pipeline.study.sweeps import sweep_members
 from tests.support import PAPERS, SHARED, smoke
 
 # the same examples each time, however long a busy machine takes over one

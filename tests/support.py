@@ -14,16 +14,16 @@ from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.claims import Evaluation
-from learning_dynamics.pipeline.blocks import overlaid
-from learning_dynamics.pipeline.config import ROOT, load, read_yaml
-from learning_dynamics.pipeline.freshness import fault
-from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.stages import data, metrics, run
-from learning_dynamics.pipeline.stages.claims import judged
-from learning_dynamics.pipeline.stages.functions import arguments_for, paper_function
-from learning_dynamics.pipeline.stages.tables import load_tables
-from learning_dynamics.pipeline.sweeps import sweep_members
+from learning_dynamics.judging import Evaluation
+from learning_dynamics.pipeline.commands import data, metrics, run
+from learning_dynamics.pipeline.commands.claims import judged
+from learning_dynamics.pipeline.commands.functions import arguments_for, paper_function
+from learning_dynamics.pipeline.commands.roles import load_tables
+from learning_dynamics.pipeline.study.blocks import overlaid
+from learning_dynamics.pipeline.study.config import ROOT, load, read_yaml
+from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.stale_outputs import fault
+from learning_dynamics.pipeline.study.sweeps import sweep_members
 
 __all__ = [
     "PAPERS",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from learning_dynamics.pipeline import cli
-from learning_dynamics.pipeline.sources import papers
+from learning_dynamics.pipeline.commands import cli
+from learning_dynamics.pipeline.study.sources import papers
 from tests.pipeline.test_adding_a_figure import applied
 from tests.pipeline.warm import warm_python
 from tests.support import ROOT

@@ -51,7 +51,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
         import numpy as np
         from pathlib import Path
         from learning_dynamics.errors import ProjectError
-        from learning_dynamics.pipeline.arrays import save_arrays
+        from learning_dynamics.pipeline.store.arrays import save_arrays
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
         try:

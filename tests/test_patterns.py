@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import (
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.evidence import mean, median, optimum
+from learning_dynamics.judging import (
     Finding,
     at_least,
     at_most,
@@ -18,10 +20,8 @@ from learning_dynamics.claims import (
     every_draw,
     share_of_draws,
 )
-from learning_dynamics.errors import ProjectError
-from learning_dynamics.evidence import mean, median, optimum
-from learning_dynamics.pipeline.records import claim_row, part_rows
-from learning_dynamics.pipeline.templates import fill, typed_results
+from learning_dynamics.pipeline.report.templates import fill, typed_results
+from learning_dynamics.pipeline.store.records import claim_row, part_rows
 
 SEEDS = 20
 RNG = np.random.default_rng(4)

@@ -1,7 +1,7 @@
 """``python -m learning_dynamics <stage> ...``."""
 
 try:
-    from learning_dynamics.pipeline.cli import main
+    from learning_dynamics.pipeline.commands.cli import main
 
     status: int | str = main()
 except EOFError as error:

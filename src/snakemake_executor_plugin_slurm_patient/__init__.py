@@ -47,7 +47,7 @@ except ImportError as error:
 
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings", "controller_is_down"]
-REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # as `learning_dynamics.pipeline.cluster` has it
+REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # as `learning_dynamics.pipeline.study.cluster` has it
 PAUSE = 2.0  # seconds between questions to a controller that does not answer
 
 

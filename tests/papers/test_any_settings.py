@@ -18,11 +18,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.arrays import load_trajectory
-from learning_dynamics.pipeline.blocks import overlaid
-from learning_dynamics.pipeline.signatures import signatures
-from learning_dynamics.pipeline.sources import module_path, part_module
-from learning_dynamics.pipeline.stages import data, run
+from learning_dynamics.pipeline.commands import data, run
+from learning_dynamics.pipeline.store.arrays import load_trajectory
+from learning_dynamics.pipeline.study.blocks import overlaid
+from learning_dynamics.pipeline.study.signatures import signatures
+from learning_dynamics.pipeline.study.sources import module_path, part_module
 from tests.support import PAPERS, smoke
 
 SECONDS = 0.5  # after which a run is told to stop, and must

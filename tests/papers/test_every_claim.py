@@ -6,12 +6,12 @@ import functools
 
 import pytest
 
-from learning_dynamics.claims import VERDICTS, Evaluation
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.records import plain_facts
-from learning_dynamics.pipeline.stages.claims import refuse_what_cannot_move
-from learning_dynamics.pipeline.stages.functions import paper_function
-from learning_dynamics.pipeline.templates import fields, fill, typed_results
+from learning_dynamics.judging import VERDICTS, Evaluation
+from learning_dynamics.pipeline.commands.claims import refuse_what_cannot_move
+from learning_dynamics.pipeline.commands.functions import paper_function
+from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.store.records import plain_facts
 from tests.papers.written import claim_differences, claim_entry, read_verdicts
 from tests.support import PAPERS, claim_tables, evaluation, smoke
 from tests.support import project as configured

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from learning_dynamics.pipeline.records import plain_facts
-from learning_dynamics.pipeline.stages.functions import paper_function
-from learning_dynamics.pipeline.stages.interactive import LARGEST, chart_of
-from learning_dynamics.pipeline.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.commands.functions import paper_function
+from learning_dynamics.pipeline.commands.interactive import LARGEST, chart_of
+from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.store.records import plain_facts
 from tests.support import PAPERS, smoke, tables_of
 
 

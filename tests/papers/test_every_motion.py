@@ -6,10 +6,10 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from learning_dynamics.pipeline.records import plain_facts
-from learning_dynamics.pipeline.stages.functions import paper_function
-from learning_dynamics.pipeline.stages.motion import LARGEST, animated, rendered
-from learning_dynamics.pipeline.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.commands.functions import paper_function
+from learning_dynamics.pipeline.commands.motion import LARGEST, animated, rendered
+from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.store.records import plain_facts
 from learning_dynamics.plotting import style
 from learning_dynamics.plotting.motion import MOVING
 from tests.support import PAPERS, smoke, tables_of

@@ -7,7 +7,7 @@ import functools
 import pandas as pd
 import pytest
 
-from learning_dynamics.pipeline.tables import read_table
+from learning_dynamics.pipeline.store.tables import read_table
 from tests.papers.written import VARIES, agree, members_of, quantity_rows, read_quantities
 from tests.support import PAPERS, made, smoke
 

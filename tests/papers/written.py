@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from learning_dynamics.claims import Evaluation
-from learning_dynamics.pipeline.sweeps import sweep_members
+from learning_dynamics.judging import Evaluation
+from learning_dynamics.pipeline.study.sweeps import sweep_members
 from tests.support import PAPERS, SHARED, claim_tables, evaluation, made, smoke
 
 VERDICTS = Path(__file__).with_name("verdicts.yaml")

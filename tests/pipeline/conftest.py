@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 import yaml
 
-from learning_dynamics.pipeline import sources
-from learning_dynamics.pipeline.config import load, merge, read_yaml
-from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.study import sources
+from learning_dynamics.pipeline.study.config import load, merge, read_yaml
+from learning_dynamics.pipeline.study.project import Project
 from tests.pipeline.warm import warm_python
 from tests.support import ROOT, SHARED, WHOLE
 

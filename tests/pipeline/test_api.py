@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 import pytest
 
-from learning_dynamics.pipeline.sources import SOURCE_ROOT, modules_behind, papers
+import learning_dynamics
+from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, module_path, modules_behind, papers
 from tests.pipeline.conftest import PAPER
 from tests.support import ROOT
 
@@ -45,7 +47,7 @@ def test_importing_the_package_reads_no_library():
 
 
 def test_a_job_reads_no_configuration_before_it_begins():
-    loaded = answered(ROOT, "import sys, learning_dynamics.pipeline.cli; print(sorted(sys.modules))")
+    loaded = answered(ROOT, "import sys, learning_dynamics.pipeline.commands.cli; print(sorted(sys.modules))")
     assert not {"numpy", "pandas", "jsonschema", "pydantic", "yaml"} & set(eval(loaded))
 
 
@@ -60,6 +62,14 @@ def test_a_job_imports_what_it_uses_alone(part, foreign):
     assert not foreign & set(eval(loaded))
 
 
+def test_no_function_of_the_interface_has_the_name_of_a_module():
+    for name in learning_dynamics.__all__:
+        assert module_path(f"learning_dynamics.{name}") is None
+        assert callable(getattr(learning_dynamics, name))
+    kinds = {type(module) for name, module in sys.modules.items() if name.startswith("learning_dynamics")}
+    assert kinds == {ModuleType}
+
+
 def test_no_science_rests_on_what_notebooks_need():
     for paper in papers():
         for file in (SOURCE_ROOT / "learning_dynamics/papers" / paper).glob("*/*.py"):
@@ -72,8 +82,8 @@ def test_everything_of_a_run_is_found(built):
         built.folder,
         """
 import learning_dynamics as ld
-from learning_dynamics.claims import every_draw  # a module of the name of a function
-(paper,) = ld.papers()
+from learning_dynamics.judging import every_draw
+(paper,) = ld.paper_names()
 table, flow = ld.table(paper, "descent"), ld.trajectory(paper, "descent")
 assert table.attrs["settings"]["steps"] == len(flow.time) - 1
 assert (ld.claims(paper)["paper"] == paper).all() and ld.claims().attrs["of"].endswith("results")

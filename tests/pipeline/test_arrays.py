@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.arrays import load_arrays, load_trajectory, read_record, save_arrays, save_trajectory
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.pipeline.store.arrays import (
+    load_arrays,
+    load_trajectory,
+    read_record,
+    save_arrays,
+    save_trajectory,
+)
+from learning_dynamics.trajectories import Trajectory
 
 RECORD = {"settings": {"kind": "flow", "gamma": 0.5}, "fingerprint": "abc"}
 

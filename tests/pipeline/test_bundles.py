@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.sweeps import sweep_tables
-from learning_dynamics.pipeline.tables import read_provenance
+from learning_dynamics.pipeline.store.tables import read_provenance
+from learning_dynamics.pipeline.study.sweeps import sweep_tables
 from tests.pipeline.conftest import Workspace
 
 METRICS = "results/toy/metrics"
@@ -28,9 +28,9 @@ def read(workspace: Workspace) -> str:
     """Return the sweep's table, as one process of the folder reads it."""
     code = """
 from pathlib import Path
-from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.stages.tables import load_table
+from learning_dynamics.pipeline.study.config import load
+from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.commands.roles import load_table
 project = Project(load([Path("scan.yaml")]))
 table = load_table(Path("results/toy/metrics"), project.described("toy", "scan"))
 print(table.attrs)

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import cli
-from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.freshness import joined_of_other_versions
-from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.stages.replication import judged_under
-from learning_dynamics.pipeline.tables import write_table
+from learning_dynamics.pipeline.commands import cli
+from learning_dynamics.pipeline.commands.replication import judged_under
+from learning_dynamics.pipeline.store.tables import write_table
+from learning_dynamics.pipeline.study.config import load
+from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.stale_outputs import joined_of_other_versions
 from snakemake_logger_plugin_lines.configfiles import check, given
 from tests.pipeline.test_parquet import COLUMNS, table
 from tests.support import ROOT

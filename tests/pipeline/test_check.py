@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from learning_dynamics.pipeline import cli
+from learning_dynamics.pipeline.commands import cli
 from tests.pipeline.conftest import PAPER
 
 SLOW, FAST = "results/toy/metrics/slow.parquet", "results/toy/metrics/fast.parquet"

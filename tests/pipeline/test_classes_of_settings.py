@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import regions
-from learning_dynamics.pipeline.config import merge, read_yaml
-from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.reasons import chosen, provenance
-from learning_dynamics.pipeline.stages.sweep import kinds_of_settings
+from learning_dynamics.pipeline.commands.sweep import kinds_of_settings
+from learning_dynamics.pipeline.study import regions
+from learning_dynamics.pipeline.study.config import merge, read_yaml
+from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.reasons import chosen, provenance
 from tests.pipeline.conftest import PAPER, TOY, toy
 
 PACE = {"horizon": 4.0, "points": 5, "rtol": 1e-6}
@@ -209,9 +209,9 @@ def test_the_reference_lists_a_class_once(built):
     said = built.python(
         "-c",
         """
-from learning_dynamics.pipeline.config import load
+from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.reference.settings import settings_page
-from learning_dynamics.pipeline.study import Study
+from learning_dynamics.pipeline.study.study import Study
 print(settings_page(Study(load()), "toy"))
 """,
     )

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import cluster
-from learning_dynamics.pipeline.cluster import check_nothing_left_behind, jobs_of
+from learning_dynamics.pipeline.study import cluster
+from learning_dynamics.pipeline.study.cluster import check_nothing_left_behind, jobs_of
 
 HERE = Path("/home/someone/project with | in its name")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.config import load, read_yaml
-from learning_dynamics.pipeline.reasons import chosen
+from learning_dynamics.pipeline.study.config import load, read_yaml
+from learning_dynamics.pipeline.study.reasons import chosen
 from tests.support import PAPERS, ROOT, project
 
 OVERLAYS = sorted(path for path in (ROOT / "workflow/config").glob("*.yaml") if path.stem not in PAPERS)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
-from learning_dynamics.pipeline import cluster
+from learning_dynamics.pipeline.study import cluster
 
 plugin = importlib.import_module("snakemake_executor_plugin_slurm_patient")
 pytest.importorskip("snakemake_executor_plugin_slurm")

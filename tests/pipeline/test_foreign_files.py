@@ -17,14 +17,20 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.arrays import load_arrays, load_trajectory, read_record, save_arrays, save_trajectory
-from learning_dynamics.pipeline.freshness import fault
-from learning_dynamics.pipeline.pictures import read_record as read_drawn
-from learning_dynamics.pipeline.seals import seal, sealing
-from learning_dynamics.pipeline.stages.tables import load_tables
-from learning_dynamics.pipeline.tables import read_provenance, read_table, write_table
+from learning_dynamics.pipeline.commands.roles import load_tables
+from learning_dynamics.pipeline.store.arrays import (
+    load_arrays,
+    load_trajectory,
+    read_record,
+    save_arrays,
+    save_trajectory,
+)
+from learning_dynamics.pipeline.store.pictures import read_record as read_drawn
+from learning_dynamics.pipeline.store.seals import seal, sealing
+from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
+from learning_dynamics.pipeline.study.stale_outputs import fault
 from learning_dynamics.tidy import SEED, VALUE
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 RECORD = {"settings": {"kind": "a.b"}, "fingerprint": "abc"}
 

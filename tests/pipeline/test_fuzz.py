@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 import learning_dynamics.papers
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import cli, sources
-from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.plain_yaml import read_yaml
-from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.reasons import chosen
-from learning_dynamics.pipeline.stages import data, metrics, run
+from learning_dynamics.pipeline.commands import cli, data, metrics, run
+from learning_dynamics.pipeline.study import sources
+from learning_dynamics.pipeline.study.config import load
+from learning_dynamics.pipeline.study.plain_yaml import read_yaml
+from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.reasons import chosen
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 SEED = int(os.environ.get("FUZZ_SEED", "2023"))

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import cli
-from learning_dynamics.pipeline.guard import guarded
-from learning_dynamics.pipeline.stages.functions import told
+from learning_dynamics.pipeline.commands import cli
+from learning_dynamics.pipeline.commands.functions import told
+from learning_dynamics.pipeline.commands.guard import guarded
 from tests.support import ROOT
 
 
@@ -110,7 +110,9 @@ def python(code, *arguments, options=(), **variables):
 
 
 def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
-    code = "from learning_dynamics.pipeline.guard import guarded; guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))"
+    code = (
+        "from learning_dynamics.pipeline.commands.guard import guarded; guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))"
+    )
     ended = python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
@@ -118,13 +120,13 @@ def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
 
 def test_the_configuration_is_utf8_in_any_locale():
     code = """
-        from learning_dynamics.pipeline.config import load
+        from learning_dynamics.pipeline.study.config import load
         print(load(given={"papers": ["spectral_bias"]}).papers["spectral_bias"]["title"].isascii())
     """
     assert python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0").returncode == 0
 
 
-@pytest.mark.parametrize("module", ["pipeline/cli", "pipeline/stages/new"])
+@pytest.mark.parametrize("module", ["pipeline/commands/cli", "pipeline/commands/new"])
 def test_a_compiled_file_that_a_full_disk_cut_short_is_told(tmp_path, module):
     shutil.copytree(ROOT / "src/learning_dynamics", tmp_path / "learning_dynamics")
     source = tmp_path / f"learning_dynamics/{module}.py"
@@ -142,7 +144,7 @@ def test_a_compiled_file_that_a_full_disk_cut_short_is_told(tmp_path, module):
 @pytest.mark.parametrize("loop", ["while True: pass", "import time; time.sleep(60)", "sum(iter(int, 1))"])
 def test_what_never_ends_is_ended(loop):
     code = f"""
-        from learning_dynamics.pipeline import guard
+        from learning_dynamics.pipeline.commands import guard
         guard.GRACE = 0.5
         def endless():
             guard.bound_time(0.01)
@@ -159,8 +161,8 @@ def test_memory_that_is_not_there_is_refused_when_asked_for():
     code = """
         import os
         import numpy as np
-        from learning_dynamics.pipeline import guard
-        from learning_dynamics.pipeline.stages.functions import told
+        from learning_dynamics.pipeline.commands import guard
+        from learning_dynamics.pipeline.commands.functions import told
         def large():
             guard.bound_memory()
             most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

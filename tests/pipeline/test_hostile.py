@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import api, cli
-from learning_dynamics.pipeline.pictures import drawn_alike
-from learning_dynamics.pipeline.plain_yaml import read_yaml
+from learning_dynamics.pipeline.commands import api, cli
 from learning_dynamics.pipeline.report.markdown import prose
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.pipeline.store.pictures import drawn_alike
+from learning_dynamics.pipeline.study.plain_yaml import read_yaml
+from learning_dynamics.trajectories import Trajectory
 
 LONG = "x" * 300
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.pictures import read_record
-from learning_dynamics.pipeline.seals import verified
-from learning_dynamics.pipeline.stages import interactive
+from learning_dynamics.pipeline.commands import interactive
+from learning_dynamics.pipeline.store.pictures import read_record
+from learning_dynamics.pipeline.store.seals import verified
 from tests.pipeline.conftest import PAPER
 
 MOVED_GROWTH = '''"""Growth, by the draw."""

@@ -12,8 +12,8 @@ import yaml
 from docutils.core import publish_doctree
 from docutils.nodes import Text, paragraph, system_message
 
-from learning_dynamics.pipeline import maths
-from learning_dynamics.pipeline.sources import SOURCE_ROOT
+from learning_dynamics.pipeline.report import maths
+from learning_dynamics.pipeline.study.sources import SOURCE_ROOT
 from tests.support import ROOT
 
 SHOWN = sorted((SOURCE_ROOT / "learning_dynamics/papers").glob("*/*/claims.py"))

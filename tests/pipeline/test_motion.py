@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.pictures import read_record
-from learning_dynamics.pipeline.stages import motion
-from learning_dynamics.pipeline.stages.motion import LARGEST, animated, rendered
+from learning_dynamics.pipeline.commands import motion
+from learning_dynamics.pipeline.commands.motion import LARGEST, animated, rendered
+from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.plotting import style
 from learning_dynamics.plotting.motion import MOVING, Motion
 from tests.pipeline.conftest import PAPER

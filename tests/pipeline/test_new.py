@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.stages import new
+from learning_dynamics.pipeline.commands import new
 from tests.pipeline.conftest import fresh
 from tests.support import ROOT
 

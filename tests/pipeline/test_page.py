@@ -17,15 +17,15 @@ import pytest
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from learning_dynamics.claims import VERDICTS, Check
-from learning_dynamics.pipeline.records import check_row
+from learning_dynamics.judging import VERDICTS, Check
+from learning_dynamics.pipeline.commands.figure import ready_for_svg
+from learning_dynamics.pipeline.commands.interactive import chart_of
 from learning_dynamics.pipeline.report import page, places
 from learning_dynamics.pipeline.report.contents import Exhibit, Film, Interactive, Paper, Topic
 from learning_dynamics.pipeline.report.pictures import compressed, fitted, vector
 from learning_dynamics.pipeline.report.vectors import GROUND, INK
-from learning_dynamics.pipeline.seals import seal
-from learning_dynamics.pipeline.stages.figure import ready_for_svg
-from learning_dynamics.pipeline.stages.interactive import chart_of
+from learning_dynamics.pipeline.store.records import check_row
+from learning_dynamics.pipeline.store.seals import seal
 from learning_dynamics.plotting import COLOURS, WIDTH, style
 from learning_dynamics.plotting import interactive as drawing
 from tests.support import PAPERS

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.tables import read_provenance, read_table, write_table
+from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
 from learning_dynamics.tidy import Column
 
 COLUMNS = (

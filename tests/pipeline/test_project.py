@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.reasons import chosen, provenance
-from learning_dynamics.pipeline.sweeps import sweep_members
+from learning_dynamics.pipeline.study.reasons import chosen, provenance
+from learning_dynamics.pipeline.study.sweeps import sweep_members
 
 
 def refused(configured, path, value):

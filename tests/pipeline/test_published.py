@@ -12,16 +12,16 @@ import yaml
 from PIL import Image
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import published
-from learning_dynamics.pipeline.config import load, read_yaml
-from learning_dynamics.pipeline.project import Project
-from learning_dynamics.pipeline.provenance import digest, provenance
-from learning_dynamics.pipeline.records import COLUMNS
+from learning_dynamics.pipeline.commands import compare, publish, verdicts, wild
+from learning_dynamics.pipeline.commands.publish import BESIDE, keep, repeat
 from learning_dynamics.pipeline.report import markdown
-from learning_dynamics.pipeline.seals import sealing
-from learning_dynamics.pipeline.stages import compare, publish, verdicts, wild
-from learning_dynamics.pipeline.stages.publish import BESIDE, keep, repeat
-from learning_dynamics.pipeline.tables import write_table
+from learning_dynamics.pipeline.store import published
+from learning_dynamics.pipeline.store.provenance import digest, provenance
+from learning_dynamics.pipeline.store.records import COLUMNS
+from learning_dynamics.pipeline.store.seals import sealing
+from learning_dynamics.pipeline.store.tables import write_table
+from learning_dynamics.pipeline.study.config import load, read_yaml
+from learning_dynamics.pipeline.study.project import Project
 from tests.support import project
 
 MOST = 6_000_000  # bytes, for who clones the project

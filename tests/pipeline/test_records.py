@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import Finding, Untested, claim, equal, evaluate, every_draw
-from learning_dynamics.pipeline.records import COLUMNS, PART_COLUMNS, as_expected, claim_row, part_rows
-from learning_dynamics.pipeline.tables import read_table, write_table
+from learning_dynamics.judging import Finding, Untested, claim, equal, evaluate, every_draw
+from learning_dynamics.pipeline.store.records import COLUMNS, PART_COLUMNS, as_expected, claim_row, part_rows
+from learning_dynamics.pipeline.store.tables import read_table, write_table
 
 
 @claim("Theorem 2", scope="three draws", correction="it is two")

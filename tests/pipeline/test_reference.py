@@ -11,12 +11,13 @@ import sys
 
 import pytest
 
-from learning_dynamics.pipeline import maths, quantities
+from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.reference import pages as reference
 from learning_dynamics.pipeline.reference.settings import TYPES
-from learning_dynamics.pipeline.signatures import BUILTIN, VOCABULARY, signatures
-from learning_dynamics.pipeline.sources import SOURCE_ROOT, module_path, part_module, topics
-from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.report import maths
+from learning_dynamics.pipeline.study import quantities
+from learning_dynamics.pipeline.study.signatures import BUILTIN, VOCABULARY, signatures
+from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, module_path, part_module, topics
 from tests.support import PAPERS, ROOT, project
 
 GUIDES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))

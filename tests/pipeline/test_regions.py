@@ -10,16 +10,16 @@ import pandas as pd
 import pytest
 import yaml
 
-from learning_dynamics.claims import VERDICTS, Evaluation, Judgement, at_most, every_draw
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import mean
-from learning_dynamics.pipeline import regions
-from learning_dynamics.pipeline.config import read_yaml
-from learning_dynamics.pipeline.project import Project
+from learning_dynamics.judging import VERDICTS, Evaluation, Judgement, at_most, every_draw
+from learning_dynamics.pipeline.commands import wild
 from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.turning import in_words
-from learning_dynamics.pipeline.stages import wild
-from learning_dynamics.pipeline.tables import read_provenance
+from learning_dynamics.pipeline.store.tables import read_provenance
+from learning_dynamics.pipeline.study import regions
+from learning_dynamics.pipeline.study.config import read_yaml
+from learning_dynamics.pipeline.study.project import Project
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.pipeline.pictures import read_record
-from learning_dynamics.pipeline.tables import read_provenance
+from learning_dynamics.pipeline.store.pictures import read_record
+from learning_dynamics.pipeline.store.tables import read_provenance
 from tests.pipeline.conftest import PAPER, toy
 
 PAGE = {"figures/index.html", "results/verdicts.txt"}
@@ -102,7 +102,7 @@ def compare(one, other):
         (f"{PAPER}/growth/runs.py", "growth left the finite numbers at", "x is too large at"),
         (f"{PAPER}/growth/theory.py", "rate: float", "rate: int"),
         ("src/learning_dynamics/errors.py", "did you mean", "perhaps"),
-        ("src/learning_dynamics/pipeline/stages/run.py", "decided = slice(None)", "decided = slice(0, None)"),
+        ("src/learning_dynamics/pipeline/commands/run.py", "decided = slice(None)", "decided = slice(0, None)"),
         ("src/learning_dynamics/files.py", "os.fsync(written.fileno())", "pass"),
         ("config.yaml", "seed: 2023", "# the seed\nseed:   2023"),
         ("workflow/config/toy.yaml", "chosen: short", "chosen: short enough"),

@@ -17,13 +17,13 @@ import json
 import threading
 import time
 
-from learning_dynamics.pipeline.scheduler import one_timer_at_a_time
+from learning_dynamics.pipeline.study.scheduler import one_timer_at_a_time
 
 seen = {"turns": 0, "threads": 0, "started": []}
 
 onstart:
     scheduler = workflow.scheduler
-    assert hasattr(scheduler, "_schedule_reevalutation"), "nothing left to mend: remove pipeline/scheduler.py"
+    assert hasattr(scheduler, "_schedule_reevalutation"), "nothing left to mend: remove pipeline/study/scheduler.py"
     turn, run = scheduler._finish_jobs, scheduler.run
 
     def counted():

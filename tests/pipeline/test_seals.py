@@ -12,11 +12,11 @@ import pytest
 from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.arrays import load_arrays, save_arrays
-from learning_dynamics.pipeline.pictures import read_record
-from learning_dynamics.pipeline.provenance import KEY
-from learning_dynamics.pipeline.seals import FRAMES, sealing, verified
-from learning_dynamics.pipeline.tables import read_provenance, read_table, write_table
+from learning_dynamics.pipeline.store.arrays import load_arrays, save_arrays
+from learning_dynamics.pipeline.store.pictures import read_record
+from learning_dynamics.pipeline.store.provenance import KEY
+from learning_dynamics.pipeline.store.seals import FRAMES, sealing, verified
+from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
 from learning_dynamics.tidy import Column
 
 RECORD = {"settings": {"gamma": 0.5}, "fingerprint": "abc", "name": "x"}

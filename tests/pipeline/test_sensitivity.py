@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import Finding, claim, equal, evaluate
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import mean
-from learning_dynamics.pipeline.stages.claims import refuse_what_cannot_move
+from learning_dynamics.judging import Finding, claim, equal, evaluate
+from learning_dynamics.pipeline.commands.claims import refuse_what_cannot_move
 
 
 def table(run, values):

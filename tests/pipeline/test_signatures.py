@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.signatures import signatures
+from learning_dynamics.pipeline.study.signatures import signatures
 
 SOURCE = '''
 """A module."""
@@ -116,7 +116,7 @@ def test_an_annotation_that_means_nothing_is_an_error(tmp_path, annotation, mess
 
 
 CLASS = """from dataclasses import dataclass
-from learning_dynamics.trajectory import Trajectory as Path
+from learning_dynamics.trajectories import Trajectory as Path
 
 DECORATOR
 class Limit:

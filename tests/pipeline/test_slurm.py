@@ -23,8 +23,8 @@ import psutil
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.arrays import load_arrays
-from learning_dynamics.pipeline.tables import read_table
+from learning_dynamics.pipeline.store.arrays import load_arrays
+from learning_dynamics.pipeline.store.tables import read_table
 from tests.pipeline import slurm
 from tests.pipeline.conftest import toy
 from tests.pipeline.slurm import PATIENCE, Slurm, until
@@ -159,7 +159,7 @@ class Checkout:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with all its results, made without a cluster."""
     workspace = toy(tmp_path_factory.mktemp("undisturbed") / "checkout")
-    with open(workspace.folder / "src/learning_dynamics/pipeline/stages/run.py", "a") as module:
+    with open(workspace.folder / "src/learning_dynamics/pipeline/commands/run.py", "a") as module:
         module.write(HOLDING)
     workspace.snakemake()
     return workspace.folder

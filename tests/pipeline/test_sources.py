@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import sources
-from learning_dynamics.pipeline.sources import (
+from learning_dynamics.pipeline.study import sources
+from learning_dynamics.pipeline.study.sources import (
     NOT_SCIENCE,
     data_module,
     modules_behind,

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline import cli
-from learning_dynamics.pipeline.stages.map import heat_map, met, reduced
-from learning_dynamics.pipeline.stages.sweep import axis
+from learning_dynamics.pipeline.commands import cli
+from learning_dynamics.pipeline.commands.map import heat_map, met, reduced
+from learning_dynamics.pipeline.commands.sweep import axis
 
 KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
 

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.provenance import digest
-from learning_dynamics.pipeline.stages.tables import load_table, load_tables
-from learning_dynamics.pipeline.tables import write_table
+from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.store.provenance import digest
+from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.tidy import QUANTITY, SEED, VALUE
 
 DECLARED = (SEED, QUANTITY, VALUE)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.templates import fields, fill
+from learning_dynamics.pipeline.report.templates import fields, fill
 
 
 @pytest.mark.parametrize(

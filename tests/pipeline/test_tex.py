@@ -8,8 +8,8 @@ import subprocess
 import pandas as pd
 import pytest
 
-from learning_dynamics.pipeline.records import COLUMNS
 from learning_dynamics.pipeline.report import tex
+from learning_dynamics.pipeline.store.records import COLUMNS
 
 PDFLATEX = shutil.which("pdflatex")
 

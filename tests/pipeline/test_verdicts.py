@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from learning_dynamics.pipeline.records import COLUMNS
-from learning_dynamics.pipeline.stages import verdicts
-from learning_dynamics.pipeline.tables import write_table
+from learning_dynamics.pipeline.commands import verdicts
+from learning_dynamics.pipeline.store.records import COLUMNS
+from learning_dynamics.pipeline.store.tables import write_table
 
 
 def written(folder, verdict, expected):

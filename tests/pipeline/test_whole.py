@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from learning_dynamics.pipeline.pictures import read_record
-from learning_dynamics.pipeline.records import as_expected
-from learning_dynamics.pipeline.stages.replication import unsettled
+from learning_dynamics.pipeline.commands.replication import unsettled
+from learning_dynamics.pipeline.store.pictures import read_record
+from learning_dynamics.pipeline.store.records import as_expected
 from tests.support import PAPERS, SMOKE, project
 
 SCALE = "smoke"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learning_dynamics.pipeline import cli
+from learning_dynamics.pipeline.commands import cli
 from learning_dynamics.plotting import (
     COLUMN,
     LOOKS,

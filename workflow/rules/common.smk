@@ -1,6 +1,6 @@
 # What the stage rules share: where outputs lie, what a job is to do, and the science that it depends on.
-from learning_dynamics.pipeline.provenance import digest
-from learning_dynamics.pipeline.regions import is_wild, region_fingerprint, wild_layer
+from learning_dynamics.pipeline.store.provenance import digest
+from learning_dynamics.pipeline.study.regions import is_wild, region_fingerprint, wild_layer
 
 RESULTS = f"results/{CONFIGURATION.scale}" if CONFIGURATION.scale else "results"
 FIGURES = f"figures/{CONFIGURATION.scale}" if CONFIGURATION.scale else "figures"
@@ -207,6 +207,6 @@ GIVEN = {
 
 def foreseen():
     """Say what wild draws and turning checks will take, by what their runs took before."""
-    from learning_dynamics.pipeline.stages.costs import regions_will_take
+    from learning_dynamics.pipeline.commands.costs import regions_will_take
 
     return regions_will_take(project, Path(RESULTS), WILD if CONFIGURATION.wild else [], CONFIGURATION.wild)

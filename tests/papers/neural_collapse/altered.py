@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.pipeline.stages.functions import paper_function
+from learning_dynamics.pipeline.commands.functions import paper_function
 from tests import support
 
 PAPER = "neural_collapse"

@@ -11,9 +11,9 @@ import torch
 
 from learning_dynamics.papers.neural_collapse import needs, selection, throughput
 from learning_dynamics.papers.neural_collapse.generalisation import table1
-from learning_dynamics.pipeline.room import room
-from learning_dynamics.pipeline.stages import data, metrics, run
-from learning_dynamics.pipeline.tables import read_table
+from learning_dynamics.pipeline.commands import data, metrics, run
+from learning_dynamics.pipeline.store.tables import read_table
+from learning_dynamics.pipeline.study.disk_space import room
 from tests.datasets import original_formats as formats
 from tests.papers.neural_collapse.training.made_up import made_up
 from tests.support import ROOT, project

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from learning_dynamics.pipeline.blocks import overlaid
+from learning_dynamics.pipeline.study.blocks import overlaid
 from tests.support import Tables, claim_tables, evaluation
 
 PAPER = "spectral_bias"

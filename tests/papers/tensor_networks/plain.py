@@ -13,8 +13,8 @@ import torch
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog
 
-from learning_dynamics.claims import Evaluation
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.judging import Evaluation
+from learning_dynamics.trajectories import Arrays, Trajectory
 from tests.support import called, claim_tables, evaluation, with_integration
 
 

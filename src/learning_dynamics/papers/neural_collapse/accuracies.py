@@ -9,9 +9,9 @@ from pathlib import Path
 from tabulate import tabulate
 
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import COLUMNS, accuracies
-from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.seals import sealing
-from learning_dynamics.pipeline.tables import read_table, write_table
+from learning_dynamics.pipeline.store.provenance import provenance
+from learning_dynamics.pipeline.store.seals import sealing
+from learning_dynamics.pipeline.store.tables import read_table, write_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

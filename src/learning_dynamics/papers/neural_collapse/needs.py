@@ -19,8 +19,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from learning_dynamics.dynamics.training import measured_epochs
 from learning_dynamics.measures.memory import LiveBytes
 from learning_dynamics.papers.neural_collapse.training.models import network_of
-from learning_dynamics.pipeline.config import load
-from learning_dynamics.pipeline.project import Project
+from learning_dynamics.pipeline.study.config import load
+from learning_dynamics.pipeline.study.project import Project
 
 PAPER = "neural_collapse"
 # channels, pixels on a side, and test images of the data sets that the paper trains on

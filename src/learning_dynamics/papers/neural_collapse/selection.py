@@ -12,8 +12,8 @@ import yaml
 
 from learning_dynamics.evidence import Optimum, optimum
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
-from learning_dynamics.pipeline.seals import sealing
-from learning_dynamics.pipeline.tables import read_table
+from learning_dynamics.pipeline.store.seals import sealing
+from learning_dynamics.pipeline.store.tables import read_table
 from learning_dynamics.tidy import Table, settings_of
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics import evidence
-from learning_dynamics.claims import Check, at_least
+from learning_dynamics.judging import Check, at_least
 
 Average = Literal["mean", "median"]
 

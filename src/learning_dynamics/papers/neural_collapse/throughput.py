@@ -15,9 +15,9 @@ from tabulate import tabulate
 from learning_dynamics.dynamics.training import Recipe, chosen_device, seeded
 from learning_dynamics.measures.throughput import attainable, images_per_second, operations_per_image
 from learning_dynamics.papers.neural_collapse.training.models import network_of
-from learning_dynamics.pipeline.provenance import provenance
-from learning_dynamics.pipeline.seals import sealing
-from learning_dynamics.pipeline.tables import write_table
+from learning_dynamics.pipeline.store.provenance import provenance
+from learning_dynamics.pipeline.store.seals import sealing
+from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.tidy import Column
 
 COLUMNS = (

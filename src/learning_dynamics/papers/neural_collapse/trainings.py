@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Untested
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.judging import Untested
 from learning_dynamics.tidy import Quantity, Table, remembered, select, settings_of
 
 Decay = Literal["trained", "notebook"]  # of the loss that is decomposed: the trained one, or the authors' notebook's

@@ -12,7 +12,7 @@ from learning_dynamics.dynamics.compiled_flow import FIELD
 from learning_dynamics.dynamics.gradient_flow import LogSpan, Tolerances
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 def flow(

@@ -12,7 +12,7 @@ from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Positive
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 # from a generator: W1(0), W2(0), and the rows P that W1 starts along (zeros where there are none)
 Start = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray, np.ndarray]]

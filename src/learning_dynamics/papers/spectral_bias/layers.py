@@ -14,7 +14,7 @@ from learning_dynamics.papers.spectral_bias import theory, two_layer
 from learning_dynamics.papers.spectral_bias.draws import STEPS
 from learning_dynamics.papers.spectral_bias.geometry import norm
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 PHASE = Column("phase", "str", "flow: at a recorded time; limit: where the flow was stopped as converged; draw: of all")
 MAY_BE_OPEN = replace(VALUE_IF_ANY, description="measured; empty for a draw that did not arrive")

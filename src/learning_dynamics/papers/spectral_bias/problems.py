@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.settings import Count, Positive, Seed
-from learning_dynamics.trajectory import Arrays
+from learning_dynamics.trajectories import Arrays
 
 
 def gaussian(*, samples: Count, inputs: Count, outputs: Count, teacher: Positive, seeds: Count, seed: Seed) -> Arrays:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Check, every_draw
+from learning_dynamics.judging import Check, every_draw
 from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 # Error of a flow's limit, relative, in units of the integrator's rtol, which it allows itself in each step. Flows to a

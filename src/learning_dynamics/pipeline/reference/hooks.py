@@ -13,10 +13,10 @@ from markdown.inlinepatterns import InlineProcessor
 from mkdocs.structure.files import File
 from pygments.formatters import HtmlFormatter
 
-from learning_dynamics.pipeline import maths
-from learning_dynamics.pipeline.config import load
 from learning_dynamics.pipeline.reference.pages import navigation, pages
-from learning_dynamics.pipeline.study import Study
+from learning_dynamics.pipeline.report import maths
+from learning_dynamics.pipeline.study.config import load
+from learning_dynamics.pipeline.study.study import Study
 
 FORMULA = r"\$([^$`]+)\$"
 AS_CODE = r"\$`([^`]+)`\$"  # as GitHub reads it

@@ -8,8 +8,8 @@ from typing import Any
 
 from learning_dynamics import tidy
 from learning_dynamics.pipeline.reference.settings import columns_table, settings_page, types_table
-from learning_dynamics.pipeline.sources import PACKAGE, SOURCE_ROOT, imports_of, module_path, parsed
-from learning_dynamics.pipeline.study import Study
+from learning_dynamics.pipeline.study.sources import PACKAGE, SOURCE_ROOT, imports_of, module_path, parsed
+from learning_dynamics.pipeline.study.study import Study
 
 # not for a study to call: how the package starts, how jobs write files and show how far they are
 PLUMBING = {"__init__", "__main__", "files", "papers", "pipeline", "progress"}
@@ -33,7 +33,7 @@ NOTEBOOK = f"""# In a notebook
 
 `import learning_dynamics as ld`, then `ld.claims()`, `ld.table(paper, run)` and what else stands here.
 
-::: {PACKAGE}.pipeline.api
+::: {PACKAGE}.pipeline.commands.api
 """
 
 

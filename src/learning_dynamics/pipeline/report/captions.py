@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from learning_dynamics.pipeline.study import Study
+from learning_dynamics.pipeline.study.study import Study
 
 
 class Captions:
@@ -15,9 +15,9 @@ class Captions:
 
     def of(self, paper: str, name: str) -> str:
         """Return a drawn figure's caption as reStructuredText, formulas in Unicode."""
-        from learning_dynamics.pipeline import maths
-        from learning_dynamics.pipeline.pictures import read_record
-        from learning_dynamics.pipeline.templates import fill
+        from learning_dynamics.pipeline.report import maths
+        from learning_dynamics.pipeline.report.templates import fill
+        from learning_dynamics.pipeline.store.pictures import read_record
 
         record = read_record(self.figures / paper / f"{name}.png")
         return maths.rst(fill(self.study.caption(paper, name), record["facts"]))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from learning_dynamics.pipeline.seals import verified
+from learning_dynamics.pipeline.store.seals import verified
 
 DRAW = Path(__file__).with_name("chart.js")
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.claims import VERDICTS
-from learning_dynamics.pipeline.config import folders
-from learning_dynamics.pipeline.pictures import read_record
-from learning_dynamics.pipeline.reasons import chosen
-from learning_dynamics.pipeline.records import as_expected
+from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
 from learning_dynamics.pipeline.report.references import bibtex, place_of
+from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.report.turning import in_words
-from learning_dynamics.pipeline.study import Study
-from learning_dynamics.pipeline.templates import fill
+from learning_dynamics.pipeline.store.pictures import read_record
+from learning_dynamics.pipeline.store.records import as_expected
+from learning_dynamics.pipeline.study.config import folders
+from learning_dynamics.pipeline.study.reasons import chosen
+from learning_dynamics.pipeline.study.study import Study
 
 Row = dict[str, Any]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.pipeline import maths
-from learning_dynamics.pipeline.config import ROOT
+from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, counted
 from learning_dynamics.pipeline.report.looks import LOOKS
-from learning_dynamics.pipeline.templates import MATHS
+from learning_dynamics.pipeline.report.templates import MATHS
+from learning_dynamics.pipeline.study.config import ROOT
 
 BESIDE = {
     "replication": [

@@ -14,13 +14,13 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from learning_dynamics.claims import VERDICTS
-from learning_dynamics.pipeline import maths
-from learning_dynamics.pipeline.config import ROOT
+from learning_dynamics.judging import VERDICTS
+from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.charts import library, specification
 from learning_dynamics.pipeline.report.contents import Paper, Row, counted
 from learning_dynamics.pipeline.report.looks import LOOKS
 from learning_dynamics.pipeline.report.pictures import compressed, film, fitted, specification_curve, vector
+from learning_dynamics.pipeline.study.config import ROOT
 
 MOST_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
 MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first

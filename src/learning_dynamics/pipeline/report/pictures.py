@@ -17,7 +17,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from learning_dynamics.pipeline.report.vectors import lean, with_dark
-from learning_dynamics.pipeline.seals import verified
+from learning_dynamics.pipeline.store.seals import verified
 
 PIXELS_PER_INCH = 96  # CSS's
 POINTS_PER_INCH = 72

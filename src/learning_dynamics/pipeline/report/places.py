@@ -6,8 +6,8 @@ import ast
 import os
 import re
 
-from learning_dynamics.pipeline.config import ROOT
-from learning_dynamics.pipeline.sources import PARTS, SOURCE_ROOT, parsed, part_module
+from learning_dynamics.pipeline.study.config import ROOT
+from learning_dynamics.pipeline.study.sources import PARTS, SOURCE_ROOT, parsed, part_module
 
 
 def code_of(paper: str, stage: str, kind: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.pipeline.maths import CODE, POWER, SIGNS
-from learning_dynamics.pipeline.templates import MATHS
+from learning_dynamics.pipeline.report.maths import CODE, POWER, SIGNS
+from learning_dynamics.pipeline.report.templates import MATHS
 
 HEAD = r"""% Claims of {paper}, written by `python -m learning_dynamics tex {paper}`.
 % \usepackage{{amsmath,amssymb,booktabs,longtable}} in the preamble, then \input this file there or in the text:

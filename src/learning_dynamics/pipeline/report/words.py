@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from learning_dynamics.pipeline.provenance import digest
 from learning_dynamics.pipeline.report.places import topic_about, topic_title
-from learning_dynamics.pipeline.study import Study
+from learning_dynamics.pipeline.store.provenance import digest
+from learning_dynamics.pipeline.study.study import Study
 
 
 def digest_of_words(study: Study) -> str:
@@ -21,5 +21,4 @@ def digest_of_words(study: Study) -> str:
         for topic in sorted({kind.partition(".")[0] for kind in kinds}):
             words += [topic_title(paper, topic), topic_about(paper, topic)]
     code = [file for file in Path(__file__).parent.glob("*") if file.suffix in (".py", ".html", ".css", ".js")]
-    code.append(Path(__file__).parent.with_name("maths.py"))
     return digest([words, [file.read_text(encoding="utf-8") for file in sorted(code)]])

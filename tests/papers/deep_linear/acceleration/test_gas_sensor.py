@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from learning_dynamics.datasets.regression_tables import ETHANOL, FEATURES, SAMPLES
-from learning_dynamics.pipeline.stages import data, metrics, run
-from learning_dynamics.pipeline.stages.claims import judged
-from learning_dynamics.pipeline.stages.functions import paper_function
-from learning_dynamics.pipeline.stages.tables import load_tables
+from learning_dynamics.pipeline.commands import data, metrics, run
+from learning_dynamics.pipeline.commands.claims import judged
+from learning_dynamics.pipeline.commands.functions import paper_function
+from learning_dynamics.pipeline.commands.roles import load_tables
 from tests.support import ROOT, project
 
 PAPER, CLAIM = "deep_linear", "depth_accelerates_l4_gas_sensor"

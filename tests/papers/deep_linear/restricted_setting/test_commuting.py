@@ -10,7 +10,7 @@ import scipy
 
 from learning_dynamics.papers.deep_linear.restricted_setting import metrics, runs
 from learning_dynamics.tidy import by_draw, select
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 from tests.papers.deep_linear.plain import placed
 from tests.support import called, claim_tables, verdict
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning_dynamics.claims import evaluate
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.judging import evaluate
 from learning_dynamics.measures.collapse import variability
 from learning_dynamics.papers.neural_collapse.collapse import claims as collapse
 from learning_dynamics.papers.neural_collapse.decomposition import claims as decomposition

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from learning_dynamics.claims import evaluate
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.biases import claims
 from tests.papers.softmax_dynamics.tables import grid_table
 

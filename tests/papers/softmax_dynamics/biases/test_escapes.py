@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import evaluate
 from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
 from learning_dynamics.papers.softmax_dynamics.biases import claims, metrics, runs

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import evaluate
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.controls import claims
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from tests.papers.softmax_dynamics.tables import grid_table

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import evaluate
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.growth import claims, metrics, runs
 

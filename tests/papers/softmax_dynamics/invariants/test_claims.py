@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import evaluate
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.invariants import claims
 from tests.papers.softmax_dynamics.tables import altered, flow_table
 

@@ -9,7 +9,7 @@ import pytest
 
 from learning_dynamics.papers.softmax_dynamics.invariants import metrics, runs
 from learning_dynamics.tidy import by_draw, select
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_values, velocity
 from tests.support import called
 

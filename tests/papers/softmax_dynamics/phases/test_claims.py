@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning_dynamics.claims import evaluate
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.phases import claims
 from tests.papers.softmax_dynamics.tables import grid_table
 

@@ -7,7 +7,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import evaluate
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.training import claims
 from learning_dynamics.papers.softmax_dynamics.training.selections import case_draws
 

@@ -15,7 +15,7 @@ from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser, train
 from learning_dynamics.papers.softmax_dynamics.training import metrics, runs
 from learning_dynamics.seeds import generators
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 from tests.papers.softmax_dynamics.network import loss_of
 
 SIZES = [4, 2, 1]

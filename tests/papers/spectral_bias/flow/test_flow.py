@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning_dynamics.claims import evaluate
 from learning_dynamics.datasets.regression import gaussian
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.flow import claims
 from learning_dynamics.papers.spectral_bias.flow.metrics import linear_flow as measure
 from learning_dynamics.papers.spectral_bias.flow.runs import linear_flow
 from learning_dynamics.papers.spectral_bias.proof import claims as proof
-from learning_dynamics.pipeline.stages.functions import arguments_for
+from learning_dynamics.pipeline.commands.functions import arguments_for
 
 EXACT = ("lemma_3_2", "theorem_3_1_i", "theorem_3_1_iii", "corollary_3_1", "lemma_c_10", "lemma_c_3")
 

@@ -11,7 +11,7 @@ from scipy.linalg import null_space
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.flow import metrics, potential, runs
 from learning_dynamics.papers.spectral_bias.integration import Limit
-from learning_dynamics.pipeline.stages.functions import arguments_for
+from learning_dynamics.pipeline.commands.functions import arguments_for
 
 SHAPE = {"samples": 2, "inputs": 4, "outputs": 2}
 INTEGRATION = {"horizon": 2.0, "points": 5, "residual": 1e-10, "patience": 1e4, "rtol": 1e-11, "atol": 1e-14}

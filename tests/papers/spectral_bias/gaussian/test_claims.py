@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from learning_dynamics.claims import evaluate
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.spectral_bias.gaussian import claims
 from learning_dynamics.tidy import rows
 

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.gaussian import metrics, runs
-from learning_dynamics.pipeline.stages.functions import arguments_for
+from learning_dynamics.pipeline.commands.functions import arguments_for
 
 INTEGRATION = {"horizon": 1.0, "points": 3, "residual": 1e-9, "patience": 1e3, "rtol": 1e-11, "atol": 1e-14}
 SETTINGS = {"width": 7, "variance": 0.3, "integration": INTEGRATION}

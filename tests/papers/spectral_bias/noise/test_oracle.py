@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from learning_dynamics.papers.spectral_bias.noise import metrics, models, rates, runs, theory
 from learning_dynamics.seeds import generators
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 from tests.support import called
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from learning_dynamics.claims import evaluate
 from learning_dynamics.datasets import regression
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.spectral_bias.flow import metrics
 from learning_dynamics.papers.spectral_bias.proof import claims
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 GAMMA, TIMES = 0.3, np.linspace(0.0, 3.0, 7)
 DATA = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=2, seed=9)

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.reductions import metrics, models, runs
-from learning_dynamics.pipeline.stages.functions import arguments_for
+from learning_dynamics.pipeline.commands.functions import arguments_for
 
 GAMMAS = [0.7, 0.05]
 INTEGRATION = {"start": 0.1, "horizon": 4.0, "points": 9, "rtol": 1e-11, "atol": 1e-14}

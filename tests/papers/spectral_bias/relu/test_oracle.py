@@ -10,7 +10,7 @@ from scipy.linalg import subspace_angles
 from learning_dynamics.datasets import relu_teacher
 from learning_dynamics.papers.spectral_bias.relu import metrics, runs, saddles
 from learning_dynamics.seeds import generators
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 MEASURE = {"shares": [0.9, 0.99], "slope": 0.5, "floor": 1e-4, "least": 1.25}
 

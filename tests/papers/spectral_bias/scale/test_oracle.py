@@ -10,7 +10,7 @@ from scipy.linalg import null_space
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.scale import metrics, runs
-from learning_dynamics.pipeline.stages.functions import arguments_for
+from learning_dynamics.pipeline.commands.functions import arguments_for
 
 GAMMAS = [0.5, 1e-3]
 INTEGRATION = {"residual": 1e-8, "patience": 1e4, "rtol": 1e-10, "atol": 1e-20}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning_dynamics.claims import evaluate
 from learning_dynamics.datasets.regression import gaussian
+from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.spectral_bias.scale import claims, metrics, runs
-from learning_dynamics.pipeline.stages.functions import arguments_for
+from learning_dynamics.pipeline.commands.functions import arguments_for
 
 
 @pytest.fixture(scope="module")

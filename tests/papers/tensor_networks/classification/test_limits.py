@@ -11,7 +11,7 @@ from scipy.optimize import linprog, minimize
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.classification import metrics, runs, theory
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 from tests.papers.tensor_networks import plain
 from tests.papers.tensor_networks.plain import judged, setting, times, verdict
 from tests.support import measured

@@ -13,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, 
 from learning_dynamics.papers.tensor_networks.local_optima import metrics, runs, theory
 from learning_dynamics.papers.tensor_networks.local_optima.flow import limits_of_layers
 from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 from tests.papers.tensor_networks import plain
 from tests.papers.tensor_networks.plain import judged, setting, verdict
 

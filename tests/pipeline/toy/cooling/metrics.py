@@ -7,7 +7,7 @@ import pandas as pd
 from learning_dynamics.papers.toy.pace import Accuracy
 
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, columns, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)

@@ -6,7 +6,7 @@ import numpy as np
 from learning_dynamics.papers.toy.pace import Pace
 
 from learning_dynamics.settings import Positive
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 def cooling(*, rate: Positive, pace: Pace) -> Trajectory:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from learning_dynamics.papers.toy.growth import theory
 
-from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, ascending, by_draw, settings_of
 

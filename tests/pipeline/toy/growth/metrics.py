@@ -8,7 +8,7 @@ from learning_dynamics.papers.toy.growth import theory
 
 from learning_dynamics.settings import Count
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, columns, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)

@@ -12,7 +12,7 @@ from learning_dynamics.errors import DivergenceError, UnfinishedError
 from learning_dynamics.files import replacing
 from learning_dynamics.progress import time_left
 from learning_dynamics.settings import Count, Positive
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 def growth(data: dict[str, np.ndarray], resume: Path | None = None, *, rate: Positive, steps: Count) -> Trajectory:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, Untested, at_least, at_most, at_optimum, claim, equal
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, Optimum, mean, median, optimum
+from learning_dynamics.judging import Check, Checks, Finding, Untested, at_least, at_most, at_optimum, claim, equal
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
     power_of_stiffness,

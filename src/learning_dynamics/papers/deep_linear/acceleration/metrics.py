@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Count
 from learning_dynamics.tidy import QUANTITY, SEED, VALUE_IF_ANY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, at_least, claim, every_draw
 from learning_dynamics.evidence import difference
+from learning_dynamics.judging import Checks, Finding, at_least, claim, every_draw
 from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of

@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, equal
 from learning_dynamics.evidence import median
+from learning_dynamics.judging import Checks, Finding, claim, equal
 from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of

@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear.completion_exponents.theory import step_growth
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, OBSERVED
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(DEPTH, OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)

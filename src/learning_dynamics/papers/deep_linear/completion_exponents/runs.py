@@ -9,7 +9,7 @@ from learning_dynamics.papers.deep_linear.completion_exponents.theory import lea
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def gradient_along_path(

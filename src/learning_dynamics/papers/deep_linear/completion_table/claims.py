@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, equal
 from learning_dynamics.evidence import median
+from learning_dynamics.judging import Checks, Finding, claim, equal
 from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, Row
 from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.settings import NonNegative, Positive

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import share
+from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of

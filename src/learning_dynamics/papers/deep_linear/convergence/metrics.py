@@ -10,7 +10,7 @@ from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(

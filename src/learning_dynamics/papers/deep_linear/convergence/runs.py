@@ -16,7 +16,7 @@ from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES, Loss
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 AT_THE_END = np.zeros(1)  # the time axis of runs that keep their end alone
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.end_to_end import theory
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of

@@ -10,7 +10,7 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)

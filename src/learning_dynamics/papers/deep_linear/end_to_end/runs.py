@@ -15,7 +15,7 @@ from learning_dynamics.papers.deep_linear import descent, networks
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 COARSER = 10.0  # a second integration has this many times the tolerance, which shows what the first one's errors are
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, at_least, claim
 from learning_dynamics.evidence import mean
+from learning_dynamics.judging import Checks, Finding, at_least, claim
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import number_before, thresholds
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select

@@ -9,7 +9,7 @@ from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, OBSERVED, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(DEPTH, SCALE, OBSERVED, DRAW, CONVERGED, QUANTITY, VALUE_IF_ANY)

@@ -11,7 +11,7 @@ from learning_dynamics.dynamics import matrix_factorisation
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 AT_THE_END = np.zeros(1)  # the time axis of runs that keep their end alone
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select

@@ -9,7 +9,7 @@ from learning_dynamics.papers.deep_linear.line_integral import theory
 from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(DEPTH, Column("case", "str", "outputs and inputs of the network", draw=True), SEED, QUANTITY, VALUE, PREDICTED)

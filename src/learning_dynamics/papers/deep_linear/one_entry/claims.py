@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import median
+from learning_dynamics.judging import Checks, Finding, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of

@@ -10,7 +10,7 @@ from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 def aligned_measurement(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 START = Column("scale", "float", "the product of the layers starts at this multiple of the identity", draw=True)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, claim, every_draw
+from learning_dynamics.judging import Check, Checks, Finding, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 

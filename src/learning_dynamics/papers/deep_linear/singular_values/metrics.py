@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW
 from learning_dynamics.tidy import INDEX, QUANTITY, TIME, VALUE, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(DEPTH, DRAW, TIME, QUANTITY, INDEX, VALUE)

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.papers.deep_linear import descent, networks
 from learning_dynamics.settings import Count, Positive
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def singular_value_paths(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,

@@ -14,7 +14,7 @@ from learning_dynamics.papers.neural_collapse.central_path import flows as renor
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.settings import NonNegative
 from learning_dynamics.tidy import QUANTITY, SEED, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 CENTRAL_PATH = (
     Column("classes", "int", "number of classes C", draw=True),

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, Untested, claim, every_draw, share_of_draws
+from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, every_draw, share_of_draws
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics import evidence
-from learning_dynamics.claims import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
 from learning_dynamics.papers.neural_collapse.draws import ROUNDING, by_size, largest

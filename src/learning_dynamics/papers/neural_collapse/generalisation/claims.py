@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from learning_dynamics import evidence
-from learning_dynamics.claims import Check, Checks, Finding, Untested, at_least, at_most, claim
+from learning_dynamics.judging import Check, Checks, Finding, Untested, at_least, at_most, claim
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import PAPER_TABLE_1
 from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (

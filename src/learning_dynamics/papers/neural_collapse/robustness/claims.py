@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, at_least, claim, every_draw
+from learning_dynamics.judging import Checks, Finding, at_least, claim, every_draw
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     at_first_epoch,

@@ -13,7 +13,7 @@ from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.portrait.theory import coordinates
 from learning_dynamics.settings import Count, Natural, Positive
 from learning_dynamics.tidy import QUANTITY, Column, Quantity, columns
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 Row = tuple[str, str, int, int, int, float]  # split, quantity, index, label, example, value
 

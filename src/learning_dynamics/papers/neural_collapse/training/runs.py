@@ -9,7 +9,7 @@ import numpy as np
 
 from learning_dynamics.datasets.images import standardised
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def training(

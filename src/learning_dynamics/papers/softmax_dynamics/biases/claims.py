@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import (
+from learning_dynamics.evidence import mean, share
+from learning_dynamics.judging import (
     Check,
     Checks,
     Finding,
@@ -16,7 +17,6 @@ from learning_dynamics.claims import (
     equal_on_every_draw,
     share_of_draws,
 )
-from learning_dynamics.evidence import mean, share
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,

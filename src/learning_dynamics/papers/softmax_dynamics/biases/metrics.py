@@ -7,7 +7,7 @@ import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 ESCAPES = (
     cells.COUNTS,

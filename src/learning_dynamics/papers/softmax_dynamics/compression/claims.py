@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, claim, share_of_draws
+from learning_dynamics.judging import Check, Checks, Finding, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     END,

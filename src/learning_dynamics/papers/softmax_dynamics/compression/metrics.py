@@ -9,7 +9,7 @@ from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 MAP = (
     Column("variant", "str", "what is changed: gradient descent (nothing), learning rate, momentum, ...", draw=True),

@@ -13,7 +13,7 @@ from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, Seed
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 if TYPE_CHECKING:
     from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser

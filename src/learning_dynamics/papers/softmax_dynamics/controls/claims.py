@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, at_least, claim, share_of_draws
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.judging import Checks, Finding, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, monotone, shapes, share_difference, values
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, ascending, settings_of

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, at_most, claim, equal, every_draw
 from learning_dynamics.evidence import Estimate, slope
+from learning_dynamics.judging import Checks, Finding, at_most, claim, equal, every_draw
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
     difference_error,

@@ -9,7 +9,7 @@ from learning_dynamics.papers.softmax_dynamics import cells, starts, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
 from learning_dynamics.tidy import Column, columns
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 LARGEST = Column("largest", "int", "size of the largest class; the others have one example", draw=True)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Check, Checks, Finding, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.evidence import mean, slope
+from learning_dynamics.judging import Check, Checks, Finding, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
     difference_error,

@@ -10,7 +10,7 @@ from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 TIDY = (SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 CORRELATION = Column("correlation", "float", "of any two inputs", draw=True)

@@ -14,7 +14,7 @@ from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 def flow(

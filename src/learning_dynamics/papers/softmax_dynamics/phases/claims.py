@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, at_least, claim, share_of_draws
 from learning_dynamics.evidence import median
+from learning_dynamics.judging import Check, Checks, Finding, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
     MORE,

@@ -19,7 +19,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import (
 )
 from learning_dynamics.settings import Fraction, Natural, Positive
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 VALUE = Column("value", "float", "measured; empty where a member's flow could not be integrated", nullable=True)
 TOY = (SEED, TIME, QUANTITY, INDEX, VALUE)

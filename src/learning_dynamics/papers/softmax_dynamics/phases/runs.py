@@ -11,7 +11,7 @@ from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.settings import Count, Positive, Seed
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 def toy(

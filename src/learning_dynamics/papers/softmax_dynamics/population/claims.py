@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Check, Checks, Finding, claim, equal, share_of_draws
 from learning_dynamics.evidence import mean, share
+from learning_dynamics.judging import Check, Checks, Finding, claim, equal, share_of_draws
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import MORE, fall_rows, members, ratio, values
 from learning_dynamics.settings import Fraction, Positive

@@ -10,7 +10,7 @@ from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
     cells.COUNTS,

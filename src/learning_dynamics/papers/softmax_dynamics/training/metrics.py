@@ -9,7 +9,7 @@ from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Count, Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
     Column("method", "str", "SGD, momentum, Adam (decay in the gradient) or AdamW (off the parameters)", draw=True),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.spectral_bias.draws import worst
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, by_draw

@@ -9,7 +9,7 @@ from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)

@@ -7,7 +7,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.label_noise import models
 from learning_dynamics.settings import Count, Positive
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def linear_descent(data: Arrays, *, gamma: Positive, step: Positive, steps: Count) -> Trajectory:

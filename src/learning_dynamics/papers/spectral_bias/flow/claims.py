@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, Untested, claim, every_draw
+from learning_dynamics.judging import Checks, Finding, Untested, claim, every_draw
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, several_interpolators, worst
 from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors

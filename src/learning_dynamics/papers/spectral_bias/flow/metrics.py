@@ -29,7 +29,7 @@ from learning_dynamics.papers.spectral_bias.layers import (
 )
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import columns
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(*FLOW_COLUMNS)

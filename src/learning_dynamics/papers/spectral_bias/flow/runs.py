@@ -8,7 +8,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.integration import Limit, to_the_limit
 from learning_dynamics.settings import Count, Positive, Scale, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def linear_flow(

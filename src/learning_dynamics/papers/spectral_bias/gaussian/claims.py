@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, Untested, claim, every_draw
+from learning_dynamics.judging import Checks, Finding, Untested, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw, settings_of
 

@@ -8,7 +8,7 @@ from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.layers import FLOW_COLUMNS, flow_table, spectra_of
 from learning_dynamics.tidy import columns
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(*FLOW_COLUMNS)

@@ -7,7 +7,7 @@ import numpy as np
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.integration import Limit, to_the_limit
 from learning_dynamics.settings import Count, Scale, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def gaussian_flow(

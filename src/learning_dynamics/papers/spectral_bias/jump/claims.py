@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import local_errors, worst
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, by_draw

@@ -12,7 +12,7 @@ from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.draws import STEPS
 from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, of_finite_draws
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 LIMIT = Column("limit", "float", "as gamma vanishes")
 

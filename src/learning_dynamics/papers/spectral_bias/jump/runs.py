@@ -9,7 +9,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer_flow
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive], integration: Span) -> Trajectory:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, at_least, at_most, claim, every_draw
 from learning_dynamics.evidence import Estimate
+from learning_dynamics.judging import Checks, Finding, at_least, at_most, claim, every_draw
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 

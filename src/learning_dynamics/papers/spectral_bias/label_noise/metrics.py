@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.papers.spectral_bias.label_noise import theory
 from learning_dynamics.papers.spectral_bias.layers import spectra_and_loss
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 SAMPLES, INPUTS = Column("samples", "int", "samples n of the data"), Column("inputs", "int", "inputs d")
 ERROR = Column("error", "float", "exact standard error of a mean over paths; 0 where the value is no mean")

@@ -8,7 +8,7 @@ from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.label_noise import models
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def label_noise_descent(

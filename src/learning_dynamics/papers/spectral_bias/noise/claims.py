@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import gamma
 
-from learning_dynamics.claims import Check, Checks, Finding, at_least, claim, equal, every_draw
 from learning_dynamics.evidence import Estimate
+from learning_dynamics.judging import Check, Checks, Finding, at_least, claim, equal, every_draw
 from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.noise.rates import (
     as_derived,

@@ -14,7 +14,7 @@ from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.noise.observables import commutator_norms
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 STATISTIC = Column("statistic", "str", "mean, quantile or share over paths")
 LOWER = Column("lower", "float", "lower end of the value's 95 % interval")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from learning_dynamics.claims import Check, at_least, at_most, equal
 from learning_dynamics.evidence import Estimate
+from learning_dynamics.judging import Check, at_least, at_most, equal
 from learning_dynamics.tidy import Quantity, Table, select
 
 # by quantity, index and dimension: a growth rate with its interval, and its prediction

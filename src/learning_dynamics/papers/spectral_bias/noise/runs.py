@@ -14,7 +14,7 @@ from learning_dynamics.papers.spectral_bias.noise import exponents, models, obse
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 # steps between orthonormalisations: columns lose a few digits against one another over this time, not all
 BLOCK = 20

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.spectral_bias.draws import local_errors, worst
 from learning_dynamics.papers.spectral_bias.predictions import multiplied, relative_errors
 from learning_dynamics.tidy import Quantity, Table, by_draw

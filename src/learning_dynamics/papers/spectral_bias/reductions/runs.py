@@ -13,7 +13,7 @@ from learning_dynamics.papers.spectral_bias.reductions import models as reductio
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Scale, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def reduced_flow(

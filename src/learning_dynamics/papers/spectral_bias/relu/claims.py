@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, Judgement, claim, share_of_draws
+from learning_dynamics.judging import Checks, Finding, Judgement, claim, share_of_draws
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     first_saddle_ranks,
     fitted_draws,

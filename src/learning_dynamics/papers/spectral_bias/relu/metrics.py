@@ -10,7 +10,7 @@ from learning_dynamics.papers.spectral_bias.geometry import span_overlap
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)

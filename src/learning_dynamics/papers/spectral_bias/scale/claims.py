@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 

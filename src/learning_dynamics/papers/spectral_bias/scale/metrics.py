@@ -16,7 +16,7 @@ from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, Me
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 
 @columns(SEED, GAMMA, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, STEPS)

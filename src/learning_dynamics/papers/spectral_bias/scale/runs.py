@@ -11,7 +11,7 @@ from learning_dynamics.papers.spectral_bias.integration import Arrival
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Scale, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def scaled_flow(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import (
     last_values,
     loss_vanishes,

@@ -21,7 +21,7 @@ from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCAL
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 DIRECTION = Column("direction", "int", "which of the initial directions", draw=True)
 START = Column("start", "int", "which of the starts", draw=True)

@@ -13,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, rel
 from learning_dynamics.papers.tensor_networks.starts import last_of_product
 from learning_dynamics.papers.tensor_networks.tables import DEPTH
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; every draw starts at each")
 INTEGRATED = Column("value", "float", "measured; empty where the integrator gave up", nullable=True)

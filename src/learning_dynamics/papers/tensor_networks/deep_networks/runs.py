@@ -12,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.starts import descending_matrices
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def deep_regression(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.claims import (
+from learning_dynamics.judging import (
     Checks,
     Finding,
     Untested,

@@ -11,7 +11,7 @@ from learning_dynamics.papers.tensor_networks.limit_measures import OWN
 from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, NETWORK
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; 0 where it does not enter", draw=True)
 DIRECTION = Column("direction", "int", "which initial coefficients zbar_j; -1 where they do not enter", draw=True)

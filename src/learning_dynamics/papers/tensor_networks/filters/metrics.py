@@ -17,7 +17,7 @@ from learning_dynamics.papers.tensor_networks.solutions import angle_between, mi
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 DECLARED = (
     SEED,

@@ -10,7 +10,7 @@ from learning_dynamics.papers.tensor_networks.architectures import two_layer_net
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.starts import zero_last
 from learning_dynamics.settings import Count, Natural, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def single_point(

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, at_least, claim, equal
 from learning_dynamics.evidence import mean
+from learning_dynamics.judging import Check, Checks, Finding, at_least, claim, equal
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select
 

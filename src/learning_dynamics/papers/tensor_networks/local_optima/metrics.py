@@ -15,7 +15,7 @@ from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, SCALE
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 START = Column("start", "int", "which of the starts on a data set, the same at every scale")
 OPTIMAL = Column("value", "float", "measured; empty where a flow is at no local optimum", nullable=True)

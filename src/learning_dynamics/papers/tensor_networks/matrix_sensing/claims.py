@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Check, Checks, Finding, claim, equal, equal_on_every_draw
 from learning_dynamics.evidence import mean
+from learning_dynamics.judging import Check, Checks, Finding, claim, equal, equal_on_every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of

@@ -9,7 +9,7 @@ from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimis
 from learning_dynamics.papers.tensor_networks.solutions import minimum_matrix_norm
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, SCALE
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 CONVERGED = Column("value", "float", "measured; empty where the flow did not converge", nullable=True)
 LIMITS = (SEED, DEPTH, SCALE, QUANTITY, INDEX, CONVERGED, PREDICTED)

@@ -14,7 +14,7 @@ from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks.squared_flow import Limit
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Count, Positive
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 PRECISIONS = {"single": np.float32, "double": np.float64, "extended": np.longdouble}
 MOST_STEPS = 20_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 

@@ -12,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 ARRAYS = (
     Column("array", "str", "tensor_0 = M(x), contracted to tensor_1, ..., tensor_L by vector_1 to vector_L"),

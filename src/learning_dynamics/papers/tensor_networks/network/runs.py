@@ -13,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_f
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Natural, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def contraction(*, lengths: list[Count], inputs: Count, member: Natural, seed: Seed) -> Trajectory:

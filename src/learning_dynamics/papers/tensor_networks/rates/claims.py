@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, claim, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of

@@ -13,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.rates.theory import (
 )
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 EXPONENTIAL = (
     SEED,

@@ -15,7 +15,7 @@ from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_f
 from learning_dynamics.papers.tensor_networks.starts import factors
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Count, Positive, Real, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def exponential_loss(

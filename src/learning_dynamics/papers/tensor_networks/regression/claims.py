@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.claims import Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR

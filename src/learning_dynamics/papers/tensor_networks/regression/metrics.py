@@ -17,7 +17,7 @@ from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, SCALE
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
-from learning_dynamics.trajectory import Trajectory
+from learning_dynamics.trajectories import Trajectory
 
 LIMITS = (SEED, DEPTH, SCALE, QUANTITY, INDEX, FOLLOWED, PREDICTED)
 FUNCTIONS = (

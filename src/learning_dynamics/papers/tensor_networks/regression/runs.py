@@ -16,7 +16,7 @@ from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwor
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
-from learning_dynamics.trajectory import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 
 def interpolation(

@@ -1,0 +1,119 @@
+"""Simulate and measure many members of a sweep in one process: one table, ``<sweep>.bundle0001.parquet``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.commands import in_process
+from learning_dynamics.pipeline.commands.functions import agreed, check_by_hand, paper_function, science_of
+from learning_dynamics.pipeline.store.arrays import load_arrays
+from learning_dynamics.pipeline.store.provenance import digest, fingerprint, provenance
+from learning_dynamics.pipeline.store.tables import as_declared, read_arrow, write_arrow
+from learning_dynamics.pipeline.study.blocks import flat, overlaid
+from learning_dynamics.pipeline.study.sweeps import sweep_members
+from learning_dynamics.trajectories import Trajectory
+
+SHOWN = 3  # members that failed, named in one line
+
+
+@dataclass(frozen=True)
+class Member:
+    """One run of a bundle: what its own jobs would be told, and the fingerprints that their outputs would carry."""
+
+    name: str
+    data: str | None
+    run: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    simulated: str
+    measured: str
+
+
+def execute(
+    paper: str, name: str, spec: Mapping[str, Any], data: Sequence[Path], out: Path, fingerprint: str | None = None
+) -> None:
+    """Make the bundle's table, its members' one below the other, the record telling which rows are whose.
+
+    A member that fails leaves the others alone: what they gave is kept beside the results, by fingerprint, and taken
+    from there when the bundle is run again. So it is where the process is interrupted.
+
+    Raises
+    ------
+    ProjectError
+        If members failed: how many, the first of them, and why.
+    """
+    sets = {file.stem: load_arrays(file) for file in data}
+    columns = paper_function(paper, "metrics", spec["kind"]).columns
+    paper_function(paper, "runs", spec["kind"])  # read before its digest is
+    members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in sets.items()}))
+    for member in members if fingerprint is None else ():
+        for stage, told_of in (("run", member.run), ("metrics", member.metrics)):
+            check_by_hand(stage, paper, spec["kind"], told_of["settings"], f"--spec: {member.name}")
+    made = agreed(digest([member.measured for member in members]), fingerprint, f"{paper} {name}")
+    first = members[0]
+    settings = {"kind": spec["kind"], **first.run["settings"], **first.metrics["settings"]}
+    record = provenance("bundle", paper, name, settings, made)
+    kept = {member.name: out.parent.parent / "resume" / f"{member.measured}.parquet" for member in members}
+    tables, failures = _read(kept), {}
+    try:
+        latest: tuple[str, Trajectory] | None = None
+        for member in members:
+            if member.name in tables:
+                continue
+            try:
+                if latest is None or latest[0] != member.simulated:
+                    arrays = None if member.data is None else sets[member.data][0]
+                    latest = member.simulated, in_process.simulate(paper, member.name, member.run, arrays)
+                table = in_process.measure(paper, member.name, member.metrics, latest[1])
+                tables[member.name] = as_declared(member.name, table, columns)
+            except ProjectError as error:
+                failures[member.name] = error
+    finally:
+        for member in members if len(tables) < len(members) else ():
+            if member.name in tables:
+                write_arrow(kept[member.name], tables[member.name], record)
+    if failures:
+        told = "; ".join(f"{failed}: {failures[failed]}" for failed in list(failures)[:SHOWN])
+        more = "; ..." if len(failures) > SHOWN else ""
+        raise ProjectError(
+            f"{len(failures)} of {len(members)} members failed; what the others gave is kept: {told}{more}"
+        )
+    record["members"] = [(member.measured, tables[member.name].num_rows) for member in members]
+    write_arrow(out, pa.concat_tables([tables[member.name] for member in members]), record)
+    for file in kept.values():
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
+
+
+def _members(paper: str, spec: Mapping[str, Any], made: Mapping[str, str]) -> Iterator[Member]:
+    """Yield the members of a bundle, given the fingerprints of its data sets."""
+    kind, measure = spec["kind"], spec["measure"]
+    science = {stage: science_of(stage, paper, kind) for stage in ("run", "metrics")}
+    for values in spec["members"]:
+        differing = dict(zip(spec["axes"], values, strict=True))
+        ((name, _),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
+        data = differing.pop("data", spec["data"])
+        if data is not None and data not in made:
+            raise ProjectError(f"--data: the data set `{data}` is not among the files; copy the command from the log")
+        measured = {key: differing.pop(key) for key in flat(measure) if key in differing}
+        run = {"kind": kind, "settings": overlaid(spec["settings"], differing)}
+        metrics = {"kind": kind, "settings": overlaid(measure, measured)}
+        simulated = fingerprint("run", run, science["run"], None if data is None else made[data])
+        yield Member(
+            name, data, run, metrics, simulated, fingerprint("metrics", metrics, science["metrics"], simulated)
+        )
+
+
+def _read(kept: Mapping[str, Path]) -> dict[str, pa.Table]:
+    """Return the tables that an earlier try has kept, by member."""
+    tables = {}
+    for name, file in kept.items():
+        with suppress(ProjectError):
+            tables[name] = read_arrow(file)[0]
+    return tables

@@ -1,0 +1,201 @@
+"""Hold every claim of a paper against its metrics: verdicts, their parts, variants of our choices, sensitivity."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.judging import Evaluation, evaluate
+from learning_dynamics.pipeline.commands.functions import agreed, check_by_hand, paper_function, science_of, told
+from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.store import records
+from learning_dynamics.pipeline.store.provenance import fingerprint as fingerprint_of
+from learning_dynamics.pipeline.store.provenance import provenance
+from learning_dynamics.pipeline.store.tables import write_table
+from learning_dynamics.pipeline.study.signatures import signatures
+from learning_dynamics.pipeline.study.sources import module_path, part_module
+
+TABLES = {
+    "claims": records.COLUMNS,
+    "parts": records.PART_COLUMNS,
+    "variants": records.VARIANT_COLUMNS,
+    "sensitivity": records.SENSITIVITY_COLUMNS,
+}
+
+
+def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, fingerprint: str | None = None) -> None:
+    """Evaluate the claims, again under each variant of their own settings, again with runs' settings varied.
+
+    Writes ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet`` into `out`.
+    """
+    functions = {name: paper_function(paper, "claims", block["kind"]) for name, block in spec["claims"].items()}
+    made = _fingerprint_here(paper, spec, fingerprint)
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    for name, block in spec["claims"].items():
+        head = {"paper": paper, "claim": f"{paper}.{name}"}
+        function = functions[name]
+        tables = load_tables(metrics, block["runs"])
+        found = judged(name, function, tables, block["settings"])
+        variants = list(_variants(name, function, tables, block, found))
+        rows["variants"] += [head | variant for variant in variants]
+        agreeing = [variant["verdict"] == found.verdict for variant in variants]
+        rows["claims"].append(
+            {
+                **head,
+                **records.claim_row(function.claim, found),
+                "statement": _statement(paper, block["kind"]),
+                "agreement": sum(agreeing) / len(agreeing) if agreeing else float("nan"),
+                "expected": block["expected"],
+                "figure": block["figure"],
+                "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in _runs(block["runs"])),
+            }
+        )
+        rows["parts"] += [head | part for part in records.part_rows(found)]
+        for label, check in spec["sensitivity"].items():
+            if name in check["claims"]:
+                refuse_what_cannot_move(label, name, function, tables, block["settings"], check["run"], found)
+                rows["sensitivity"] += [head | row for row in _varied(name, function, tables, block, check, metrics)]
+    for name, declared in TABLES.items():
+        table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
+        write_table(out / f"{name}.parquet", table, declared, provenance("claims", paper, name, spec, made))
+
+
+def _fingerprint_here(paper: str, spec: Mapping[str, Any], expected: str | None) -> str:
+    for name, block in spec["claims"].items() if expected is None else ():
+        check_by_hand("claims", paper, block["kind"], block["settings"], f"--spec: claims.{name}")
+    found: dict[str, str] = {}
+    for kind in sorted({block["kind"] for block in spec["claims"].values()}):
+        found |= science_of("claims", paper, kind)
+    return agreed(fingerprint_of("claims", spec, found, None), expected, f"claims of {paper}")
+
+
+def _statement(paper: str, kind: str) -> str:
+    """Return the first paragraph of a claim's docstring, read from the source: Python may run without docstrings."""
+    path = module_path(part_module(paper, "claims", kind))
+    docstring = signatures(path)[kind.rpartition(".")[2]].docstring if path is not None else ""
+    return " ".join(docstring.strip().split("\n\n")[0].split())
+
+
+def judged(name: str, function: Any, tables: Mapping[str, Any], settings: Mapping[str, Any]) -> Evaluation:
+    """Evaluate a claim; a mistake in its tables names the claim.
+
+    Raises
+    ------
+    ProjectError
+        If the claim asks for something that was not measured.
+    """
+    if not hasattr(function, "claim"):
+        raise ProjectError(f"claim {name}: its function is no claim; decorate it with @claim(...)")
+    try:
+        with told(f"claim {name}", settings), warnings.catch_warnings():
+            # draws of which nothing was measured are nan, and count as undecided
+            warnings.filterwarnings(
+                "ignore", "All-NaN|Mean of empty|Degrees of freedom|divide by zero|invalid value", RuntimeWarning
+            )
+            return evaluate(function, tables, settings)
+    except ProjectError as error:
+        text = str(error)
+        raise ProjectError(text if text.startswith(f"claim {name}: ") else f"claim {name}: {text}") from None
+
+
+def _variants(name: str, function: Any, tables: Any, block: Mapping[str, Any], ours: Evaluation) -> Any:
+    if not block["vary"]:
+        return
+    choices = {key: [block["settings"][key], *values] for key, values in block["vary"].items()}
+    for values in itertools.product(*choices.values()):
+        differing = dict(zip(choices, values, strict=True))
+        is_ours = all(block["settings"][key] == value for key, value in differing.items())
+        found = ours if is_ours else judged(name, function, tables, block["settings"] | differing)
+        yield {
+            "choices": json.dumps(differing),
+            "ours": is_ours,
+            "measured": found.standing.headline.value if found.standing else float("nan"),
+            "verdict": found.verdict,
+        }
+
+
+def refuse_what_cannot_move(
+    check: str,
+    name: str,
+    function: Any,
+    tables: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    run: str,
+    ours: Evaluation,
+) -> None:
+    """Refuse a sensitivity check whose varied run the claim's headline does not read.
+
+    Raises
+    ------
+    ProjectError
+        If the headline stays as it is when every number of that run is taken away.
+    """
+
+    def emptied(table: pd.DataFrame) -> pd.DataFrame:
+        if table.attrs["run"] != run:
+            return table
+        # its own copy: what was read from a table is remembered by the table
+        taken = {column: np.nan for column in ("value", "predicted") if column in table}
+        return table.copy().assign(**taken)
+
+    every = [one for given in tables.values() for one in (given if isinstance(given, list) else [given])]
+    if {table.attrs["run"] for table in every} == {run} or not ours.standing or np.isnan(ours.standing.headline.value):
+        return  # there is no other run to read, or nothing was read
+    try:
+        without = judged(name, function, _each_table(tables, emptied), settings)
+    except ProjectError:
+        return  # it cannot do without
+    # all that it says is compared: the draw that is shown may be of another run, and draws of this one count
+    if without.standing and repr(ours.standing.headline) == repr(without.standing.headline):
+        raise ProjectError(
+            f"sensitivity.{check}: the headline of claim `{name}` does not read run `{run}`, so that its number cannot "
+            "move; name a claim whose headline does"
+        )
+
+
+def _each_table(tables: Mapping[str, Any], change: Any) -> dict[str, Any]:
+    """Return tables by role, each changed."""
+    return {
+        role: [change(one) for one in given] if isinstance(given, list) else change(given)
+        for role, given in tables.items()
+    }
+
+
+def _varied(
+    name: str,
+    function: Any,
+    tables: Mapping[str, Any],
+    block: Mapping[str, Any],
+    check: Mapping[str, Any],
+    metrics: Path,
+) -> Any:
+    for member in check["members"]:
+        other = load_table(metrics, member)
+        changed = _each_table(tables, partial(_in_place_of, check["run"], other))
+        found = judged(name, function, changed, block["settings"])
+        yield {
+            "run": check["run"],
+            "setting": check["setting"],
+            "value": member["value"],
+            "measured": found.standing.headline.value if found.standing else float("nan"),
+            "verdict": found.verdict,
+        }
+
+
+def _in_place_of(run: str, other: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    return other if table.attrs["run"] == run else table
+
+
+def _runs(roles: Mapping[str, Any]) -> list[str]:
+    """Return the names of the metrics files behind roles, sweeps by their run's name."""
+    runs = [one["name"] for given in roles.values() for one in (given if isinstance(given, list) else [given])]
+    return list(dict.fromkeys(runs))

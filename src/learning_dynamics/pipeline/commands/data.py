@@ -1,0 +1,20 @@
+"""Make or read a data set: ``<name>.npz`` of named arrays, leading axis the ensemble's members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.pipeline.commands.functions import arguments_for, data_function, fingerprint_here, told
+from learning_dynamics.pipeline.store.arrays import save_arrays
+from learning_dynamics.pipeline.store.provenance import provenance
+
+
+def execute(paper: str, name: str, spec: Mapping[str, Any], out: Path, fingerprint: str | None = None) -> None:
+    """Call the data set's function with its settings and save what it returns."""
+    draw = data_function(paper, spec["source"])
+    made = fingerprint_here("data", paper, spec["source"], spec, None, fingerprint)
+    with told(f"data {name}", spec["settings"]):
+        arrays = draw(**arguments_for(draw, spec["settings"]))
+    save_arrays(out, arrays, provenance("data", paper, name, spec["settings"], made))

@@ -1,0 +1,153 @@
+"""The functions that a stage calls, how their failures are told, and the fingerprint of what a stage makes."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import os
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline.commands.guard import TRACEBACK
+from learning_dynamics.pipeline.store.provenance import fingerprint
+from learning_dynamics.pipeline.study.blocks import flat
+from learning_dynamics.pipeline.study.sources import (
+    SOURCE_ROOT,
+    data_module,
+    module_of,
+    module_path,
+    parsed,
+    part_module,
+    science,
+)
+
+
+def paper_function(paper: str, part: str, kind: str) -> Any:
+    """Return ``topic.function`` of a part (runs, metrics, figures, claims) of a paper, importing its module alone."""
+    return _function(part_module(paper, part, kind), kind)
+
+
+def takes_data(paper: str, part: str, kind: str) -> bool:
+    """Whether a function of a part takes a data set; read from its source, since importing takes longer than a run."""
+    path = module_path(part_module(paper, part, kind))
+    functions = [node for node in parsed(path).body if isinstance(node, ast.FunctionDef)] if path else []
+    return any(
+        node.name == kind.rpartition(".")[2] and "data" in [one.arg for one in node.args.args] for node in functions
+    )
+
+
+def data_function(paper: str, source: str) -> Any:
+    """Return the function of a data source."""
+    return _function(data_module(paper, source), source)
+
+
+def arguments_for(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as a function takes them: those of a class as an instance of it."""
+    function = inspect.unwrap(function)
+    taken = dict(settings)
+    for key, value in settings.items():
+        annotation = function.__annotations__.get(key)
+        kind = function.__globals__.get(annotation) if isinstance(annotation, str) else annotation
+        if isinstance(value, Mapping) and isinstance(kind, type):
+            taken[key] = kind(**value)
+    return taken
+
+
+def _function(module: str, kind: str) -> Any:
+    name = kind.rpartition(".")[2]
+    known = vars(importlib.import_module(module))
+    if name not in known:
+        raise ProjectError(f"{module}: no function `{name}`{near(name, [key for key in known if key[0] != '_'])}")
+    return known[name]
+
+
+def science_of(stage: str, paper: str, kind: str) -> Mapping[str, str]:
+    """Return the digests of the science that a job calls."""
+    return science(module_of(stage, paper, kind))
+
+
+def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: Any, expected: str | None) -> str:
+    """Return the fingerprint of what a job makes, with the source as it stands now.
+
+    Called once the job's functions are imported: what was edited since Snakemake planned the job is refused, and
+    what is edited from here on is not what runs.
+
+    Raises
+    ------
+    ProjectError
+        If it is not the expected one; where none is expected, if the settings are none that the function takes.
+    """
+    if expected is None:
+        check_by_hand(stage, paper, kind, spec["settings"])
+    return agreed(fingerprint(stage, spec, science_of(stage, paper, kind), made_from), expected, f"{paper} {kind}")
+
+
+def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any], where: str = "--spec") -> None:
+    """Hold settings to their function as a configuration's are; those that Snakemake gives have been.
+
+    Raises
+    ------
+    ProjectError
+        It names the setting and the mend.
+    """
+    from learning_dynamics.pipeline.study.signatures import signatures  # which Snakemake's jobs need not wait for
+
+    path = module_path(module_of(stage, paper, kind))
+    functions, name = signatures(path) if path else {}, kind.rpartition(".")[2]
+    if name not in functions:
+        raise ProjectError(f"{where}: no function `{name}` in {path}{near(name, functions)}")
+    functions[name].check(settings, f"{where}: settings")
+
+
+def agreed(found: str, expected: str | None, what: str) -> str:
+    """Return a fingerprint; see `fingerprint_here` for the error."""
+    if expected is not None and found != expected:
+        raise ProjectError(
+            f"{what}: the source or the settings have changed since Snakemake planned this job; "
+            "run the same command again"
+        )
+    return found
+
+
+@contextmanager
+def told(what: str, settings: Mapping[str, Any]) -> Iterator[None]:
+    """Turn what a paper's function raises into one line: what failed, where in the source, under which settings.
+
+    Raises
+    ------
+    ProjectError
+        In place of every other exception.
+    """
+    try:
+        yield
+    except ProjectError:
+        raise
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(frame.filename)]
+        at = f" ({Path(frames[-1].filename).relative_to(SOURCE_ROOT)}:{frames[-1].lineno})" if frames else ""
+        if isinstance(error, MemoryError):
+            reason = f"does not fit into this machine's memory ({_line(error) or 'no more to be had'})"
+        else:
+            reason = f"{type(error).__name__}: {_line(error)}"
+        given = ", ".join(f"{key}: {_short(value)}" for key, value in flat(settings).items())
+        raise ProjectError(f"{what}: {reason}{at}; settings {{{given}}}; {TRACEBACK}=1 shows more") from error
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(str(SOURCE_ROOT)) and f"{os.sep}stages{os.sep}" not in file
+
+
+def _line(error: BaseException) -> str:
+    return _short(" ".join(str(error).split()))
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else text[:200] + "..."

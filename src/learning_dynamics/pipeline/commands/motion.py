@@ -1,0 +1,117 @@
+"""Draw a figure that moves from parquet alone: an animated WebP, provenance and facts in its metadata."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from PIL import ExifTags, Image
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.commands.drawing import prepared
+from learning_dynamics.pipeline.commands.functions import told
+from learning_dynamics.pipeline.store.pictures import drawn_alike
+from learning_dynamics.pipeline.store.provenance import KEY
+from learning_dynamics.pipeline.store.records import plain_facts
+from learning_dynamics.pipeline.store.seals import sealing
+from learning_dynamics.plotting import legible_ticks, style
+from learning_dynamics.plotting.motion import Motion
+
+LARGEST = 500_000  # bytes
+HELD = 1500  # milliseconds for which the last frame stays
+COLOURS = (64, 32, 16)  # from fine to coarse
+
+
+def execute(
+    paper: str,
+    name: str,
+    spec: Mapping[str, Any] | None = None,
+    metrics: Path | None = None,
+    out: Path | None = None,
+    fingerprint: str | None = None,
+) -> None:
+    """Call the motion's function with its runs' tables by role and save what it draws.
+
+    What is not given is the configuration's.
+    """
+    out = out or Path("figures", paper, f"{name}.webp")
+    drawing = prepared("motion", paper, name, spec, metrics, fingerprint)
+    with drawn_alike(), style():
+        with told(f"motion {name}", drawing.settings):
+            motion: Motion = drawing()
+            frames = rendered(motion)
+        described = json.dumps({KEY: drawing.record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
+        with sealing(out) as partial:
+            partial.write_bytes(animated(frames, motion.seconds, described, f"motion {name}"))
+
+
+def rendered(motion: Motion) -> list[Image.Image]:
+    """Return every frame; the figure's layout is settled on the last and then stays."""
+    figure = motion.figure
+    figure.set_dpi(plt.rcParams["savefig.dpi"])
+    motion.draw(motion.frames - 1)
+    legible_ticks(figure)
+    figure.canvas.draw()
+    figure.set_layout_engine("none")
+    frames = []
+    for number in range(motion.frames):
+        motion.draw(number)
+        figure.canvas.draw()
+        frames.append(Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB"))  # type: ignore[attr-defined]
+    plt.close(figure)
+    return frames
+
+
+def animated(frames: Sequence[Image.Image], seconds: float, described: str, what: str) -> bytes:
+    """Return frames as an animated WebP that repeats, in one palette, of as many colours as fit into `LARGEST`.
+
+    Raises
+    ------
+    ProjectError
+        If it is larger even in few colours.
+    """
+    step = round(1000 * seconds / len(frames))
+    durations = [step] * (len(frames) - 1) + [step + HELD]
+    exif = Image.Exif()
+    exif[ExifTags.Base.ImageDescription] = described
+    for colours in COLOURS:
+        shown = _in_one_palette(frames, colours)
+        buffer = io.BytesIO()
+        shown[0].save(
+            buffer,
+            "WEBP",
+            save_all=True,
+            append_images=shown[1:],
+            duration=durations,
+            loop=0,
+            lossless=True,
+            quality=60,
+            method=4,
+            minimize_size=True,
+            exif=exif,
+        )
+        if buffer.tell() <= LARGEST:
+            return buffer.getvalue()
+    raise ProjectError(
+        f"{what}: takes {buffer.tell() / 1000:.0f} kB, at most {LARGEST / 1000:.0f} are shown; let less of it move"
+    )
+
+
+def _in_one_palette(frames: Sequence[Image.Image], colours: int) -> list[Image.Image]:
+    """Return frames in colours that all share: with palettes of their own, what stands still would flicker."""
+    packed = [np.asarray(one, dtype=np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32) for one in frames]
+    seen = np.unique(np.concatenate([np.unique(one) for one in packed]))
+    every = np.stack([seen >> 16, seen >> 8 & 255, seen & 255], axis=-1).astype(np.uint8)
+    palette = Image.fromarray(every[None]).quantize(
+        colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+    )
+    return [one.quantize(palette=palette, dither=Image.Dither.NONE).convert("RGB") for one in frames]

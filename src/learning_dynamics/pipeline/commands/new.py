@@ -1,0 +1,45 @@
+"""Begin a paper: a folder with one topic, one run, metric, figure, claim and test, all working, to be changed."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from pathlib import Path
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.study.config import PAPERS, ROOT
+from learning_dynamics.pipeline.study.study import RULES
+
+NO_TEXT = ("true", "false", "null", "yes", "no", "on", "off")  # to YAML 1.1
+SKELETON = Path(__file__).with_name("skeleton")
+
+
+def execute(paper: str, root: Path = ROOT) -> None:
+    """Write the skeleton of a paper into the project's folders and say what to do next."""
+    word = keyword.iskeyword(paper) or paper in RULES or paper in NO_TEXT
+    if not re.fullmatch("[a-z][a-z0-9_]*", paper) or word or len(paper) > 40:
+        raise ProjectError(
+            f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python, YAML or Snakefile"
+        )
+    home = root / "src/learning_dynamics/papers" / paper
+    config = root / PAPERS / f"{paper}.yaml"
+    for there in (home, config):
+        if there.exists():
+            raise ProjectError(f"{there.relative_to(root)}: is there already; choose another name")
+    files = {home / "decay" / f"{part}.py": part for part in ("theory", "runs", "metrics", "figures", "claims")}
+    files |= {root / "tests/papers" / paper / "decay/test_decay.py": "test"}
+    for file, part in files.items():
+        _write(file, (SKELETON / f"{part}.py.txt").read_text(encoding="utf-8").replace("NAME", paper))
+    map_ = f'"""{paper}: which section of the paper is which topic.\n\n- section 1: `decay`\n"""\n'
+    _write(home / "__init__.py", map_)
+    _write(home / "decay/__init__.py", '"""Decay on a parabola."""\n')
+    for folder in (root / "tests/papers" / paper, root / "tests/papers" / paper / "decay"):
+        _write(folder / "__init__.py", "")
+    _write(config, (SKELETON / "config.yaml.txt").read_text(encoding="utf-8").replace("NAME", paper))
+    print(f"wrote src/learning_dynamics/papers/{paper}, {PAPERS}/{paper}.yaml and tests/papers/{paper}")
+    print(f"next: add `{paper}` to `papers` in config.yaml, then: snakemake --cores all {paper}")
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")

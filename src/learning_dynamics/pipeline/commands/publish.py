@@ -1,0 +1,184 @@
+"""Write ``docs/results``: what the default run gave, to be read without running anything."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import replacing
+from learning_dynamics.pipeline.commands import turning, wild
+from learning_dynamics.pipeline.commands.check import stale
+from learning_dynamics.pipeline.commands.report import found_in, seeds_in, turning_in
+from learning_dynamics.pipeline.report import markdown
+from learning_dynamics.pipeline.report.contents import Paper, gather
+from learning_dynamics.pipeline.report.pictures import compressed, fitted
+from learning_dynamics.pipeline.store import published
+from learning_dynamics.pipeline.store.pictures import read_record
+from learning_dynamics.pipeline.store.provenance import provenance
+from learning_dynamics.pipeline.store.seals import verified
+from learning_dynamics.pipeline.store.tables import read_table
+from learning_dynamics.pipeline.study.config import ROOT, load
+from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.stale_outputs import joined_of_other_versions
+
+LARGEST = 5_000_000  # bytes of all figures together
+BESIDE = ("replication", "wild", "turning")  # what is judged only when it is asked for
+REGIONS = {"wild": wild, "turning": turning}
+MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
+
+
+def execute(
+    results: Path,
+    figures: Path,
+    out: Path | None = None,
+    check: bool = False,
+    files: Sequence[Path] = (),
+    papers: Sequence[str] = (),
+) -> int:
+    """Write README, a page of Markdown for each paper, claims as CSV, versions, and the figures.
+
+    What was judged under seeds, on wild draws or over ranges stays as it was published where it was not made again.
+    With `check` nothing is written: what is published is held against the configuration, 1 if it is stale. With
+    `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's.
+
+    Raises
+    ------
+    ProjectError
+        If results or figures are not those of the configuration as it stands.
+    """
+    configuration = load(files, {"papers": list(papers)} if papers else {})
+    project, scale = Project(configuration), configuration.scale or ""
+    if files and not scale:
+        raise ProjectError(f"{files[-1]}: names no scale; docs/results are those of the default run, of all papers")
+    if papers and not scale:
+        raise ProjectError("--papers: docs/results are those of all papers; name another scale with --configfile")
+    results, figures = results / scale, figures / scale
+    out = out or (published.SCALES / scale if scale else published.FOLDER)
+    if check:
+        wrong = published.stale(project, out)
+        for text in wrong:
+            print(f"error: {text}; make publish", file=sys.stderr)
+        return int(bool(wrong))
+    refuse_what_is_stale(project, results, figures)
+    found = found_in(project, results)
+    gathered = gather(project.study, found, figures, {}, seeds_in(results), turning_in(results))
+    record = provenance("publish", "all", "results", {"papers": project.study.papers})
+    claims = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, "results")
+        made.mkdir()
+        draw(gathered, made)
+        beside = {name: "" for name in BESIDE if repeat(project, name, results, figures, made)}
+        beside |= keep(out, made, [name for name in BESIDE if name not in beside])
+        for paper in gathered:
+            _write(made / f"{paper.name}.md", markdown.of_paper(paper, out))
+        first = markdown.of_scale(scale, gathered, published.beside_default(claims)) if scale else ""
+        _write(made / "README.md", first or markdown.of_all(gathered, out, beside))
+        _write(made / published.CLAIMS, published.as_csv(claims))
+        kept = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
+        versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.study.papers}
+        published.write_versions(made, {"seed": project.study.seed, **kept, "verdicts": versions, "beside": beside})
+        _put(made, out)
+    if out == published.FOLDER:
+        into_readme(ROOT / "README.md", markdown.in_short(gathered, out.relative_to(ROOT).as_posix()))
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    print(f"wrote {out}: {len(gathered)} papers, {len(claims)} claims, {size / 1e6:.1f} MB")
+    if record["dirty"]:
+        print("the checkout has local changes: commit first and publish again, so that versions.json names a commit")
+    return 0
+
+
+def refuse_what_is_stale(project: Project, results: Path, figures: Path) -> None:
+    """Raise `ProjectError` if a result or figure was not made by the configuration and the source as they stand."""
+    _, wrong = stale(project, results)
+    for paper in project.study.papers:
+        for name in project.study.figures(paper):
+            png = figures / paper / f"{name}.png"
+            if read_record(png).get("fingerprint") != project.fingerprint("figure", paper, name):
+                wrong.append(f"{png}: was drawn by other settings or other code")
+    if wrong:
+        more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        raise ProjectError(f"{wrong[0]}{more}; what is published is a run of this commit: make figures")
+
+
+def draw(papers: list[Paper], folder: Path) -> None:
+    """Write every figure into ``<paper>/<figure>.png``, as fine as fits into `LARGEST` together, films beside them."""
+    exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
+    pictures = fitted([figure.png for figure in exhibits], LARGEST)
+    for figure in exhibits:
+        path = folder / figure.paper / f"{figure.name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pictures[figure.png].data)
+        if figure.film:
+            path.with_suffix(".webp").write_bytes(verified(figure.film.webp))
+
+
+def into_readme(readme: Path, findings: str) -> None:
+    """Put the findings between their marks in the README; a README without marks is left alone."""
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    before, begin, rest = text.partition(MARKS[0])
+    _, end, after = rest.partition(MARKS[1])
+    if begin and end:
+        _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
+
+
+def repeat(project: Project, name: str, results: Path, figures: Path, folder: Path) -> bool:
+    """Write the verdicts under several seeds, on wild draws or over ranges, if they are there; return whether.
+
+    Raises
+    ------
+    ProjectError
+        If a seed's claims, a draw or a check are of other settings or other code.
+    """
+    text, matrix, table = results / f"{name}.md", figures / f"{name}.png", results / f"{name}.parquet"
+    if not (text.is_file() and matrix.is_file()):
+        return False
+    (folder / text.name).write_bytes(verified(text))
+    wrong = joined_of_other_versions(project, table)
+    if wrong:
+        raise ProjectError(
+            f"{wrong} (`make replicate`, `make replicate SEEDS=0 WILD=20`, `make turning`), or delete {text}"
+        )
+    if name in REGIONS:
+        _write(folder / f"{name}.csv", REGIONS[name].as_csv(read_table(table)))
+    (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
+    return True
+
+
+def keep(out: Path, made: Path, names: Sequence[str]) -> dict[str, str]:
+    """Carry over what was judged beside an earlier default run and not beside this one; return of which commit."""
+    before = published.versions(out)
+    files = [Path(file) for file in before.get("files", ())]
+    kept = {}
+    for name in names:
+        its = [out / file for file in files if file.stem == name and len(file.parts) == 1]
+        if its and all(file.is_file() for file in its):
+            for file in its:
+                shutil.copyfile(file, made / file.name)
+            kept[name] = before.get("beside", {}).get(name) or before["commit"]
+    return kept
+
+
+def _put(made: Path, out: Path) -> None:
+    """Replace what this command wrote before by what it has made, file by file; other files are left alone."""
+    written = {path.relative_to(made) for path in made.rglob("*") if path.is_file()}
+    before = {Path(name) for name in published.written(out)}
+    for name in sorted(written):
+        with replacing(out / name) as partial:
+            shutil.copyfile(made / name, partial)
+    for name in before - written:
+        (out / name).unlink(missing_ok=True)
+        with suppress(OSError):  # it holds more
+            (out / name).parent.rmdir()
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8")

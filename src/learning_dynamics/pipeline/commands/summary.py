@@ -1,0 +1,59 @@
+"""What a run of Snakemake has left: the claims that were judged, the figures that are new, where the page lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from learning_dynamics.pipeline.commands.verdicts import complaint, describe, differing
+from learning_dynamics.pipeline.store import published
+from learning_dynamics.pipeline.store.records import COLUMNS, as_expected
+from learning_dynamics.pipeline.store.tables import read_table
+from learning_dynamics.pipeline.study.config import folders, load
+from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.stale_outputs import fault, outdated_verdicts
+
+
+def execute(papers: Sequence[str] = (), since: float | None = None, files: Sequence[Path] = ()) -> int:
+    """Print it, whatever succeeded and whatever failed; return 1 if something is missing or not as expected."""
+    configuration = load(files, {"papers": list(papers)} if papers else {})
+    project = Project(configuration)
+    results, figures = folders(configuration)
+    tables: list[pd.DataFrame] = []
+    missing: list[str] = []
+    outdated: list[str] = []
+    unexpected: list[str] = []
+    for paper, block in configuration.papers.items():
+        file = results / paper / "claims.parquet"
+        if file.is_file():
+            tables.append(read_table(file, declared=COLUMNS))
+            outdated += filter(None, [outdated_verdicts(project, paper, results)])
+        else:
+            missing.append(f"{paper}: its claims were not judged")
+        wanted = [figures / paper / f"{name}.png" for name in block["figures"]]
+        missing += [f"{paper}: {file.stem} was not drawn" for file in wanted if not file.is_file()]
+    if tables:
+        table = pd.concat(tables, ignore_index=True)
+        print(describe(table), end="")
+        if not configuration.scale:
+            print(differing(table, published.read()), end="")
+        unexpected = [
+            complaint(row) for row in table.to_dict("records") if not as_expected(row["verdict"], row["expected"])
+        ]
+    for text in unexpected:
+        print(text)
+    for text in outdated:
+        print(f"outdated: {text}")
+    for text in missing:
+        print(f"missing: {text}")
+    if since is not None:
+        new = [file for file in sorted(figures.glob("*/*.png")) if file.stat().st_mtime >= since]
+        print(f"{len(new)} figures are new" + (f": {', '.join(file.stem for file in new)}" if new else ""))
+    page = figures / "index.html"
+    if page.is_file():
+        wrong = None if papers else fault(page, project.page)
+        old = wrong or (since is not None and page.stat().st_mtime < since and bool(missing or outdated))
+        print(f"the page to read{' (from an earlier run)' if old else ''}: {page.resolve()}")
+    return int(bool(missing or outdated or unexpected))

@@ -1,0 +1,161 @@
+"""How claims stand in tables: a row for each claim, for each of its parts, for each variant of our own choices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from learning_dynamics.judging import VERDICTS, About, Check, Evaluation
+from learning_dynamics.tidy import Column
+
+PAPER = Column("paper", "str", "the paper's name in the configuration")
+CLAIM = Column("claim", "str", "the claim's id: paper and theorem, lemma or observation")
+VERDICT = Column("verdict", "str", " · ".join(VERDICTS))
+CHECK = (
+    Column("quantity", "str", "what is measured"),
+    Column("predicted", "float", "what the paper predicts of the quantity, where it names a number", nullable=True),
+    Column("measured", "float", "what was measured", nullable=True),
+    Column("lower", "float", "lower end of the measurement's 95 % interval", nullable=True),
+    Column("upper", "float", "upper end of the measurement's 95 % interval", nullable=True),
+    Column("interval", "str", "of what the interval is, and how it was found"),
+    Column("uncertainty", "float", "the larger distance from the measurement to an end of its interval", nullable=True),
+    Column("criterion", "str", "what the measurement must satisfy, and why"),
+    Column("margin", "float", "factor by which the measurement stays inside its bound", nullable=True),
+    Column("draws", "int", "independent draws behind the measurement"),
+    Column("draws_for", "int", "draws that by themselves support the claim"),
+    Column("draws_against", "int", "draws that by themselves contradict it"),
+    Column("draws_undecided", "int", "draws that cannot be judged"),
+    Column("left_out", "str", "draws of which the claim does not speak: how many, and why"),
+)
+COLUMNS = (
+    PAPER,
+    CLAIM,
+    Column("reference", "str", "where the claim stands in the paper"),
+    Column("origin", "str", "paper, or ours: an observation that is no sentence of the paper"),
+    Column("statement", "str", "the claim in our words"),
+    Column("speaks_of", "str", "all draws, most draws, an average or some setting: of what the statement speaks"),
+    Column("scope", "str", "a theorem's hypotheses as tested, or what an empirical statement was tested on"),
+    Column("correction", "str", "what holds instead, for claims that fail as printed"),
+    *CHECK,
+    Column("rivals", "str", "wrong predictions and the verdict that each would get, as JSON"),
+    Column("refuses", "float", "smallest relative error of the prediction that would be refused", nullable=True),
+    Column("agreement", "float", "share of the variants of our own choices that give this verdict", nullable=True),
+    VERDICT,
+    Column("expected", "str", "the verdict recorded in the configuration for this scale, if there is one"),
+    Column("figure", "str", "the figure that shows it", nullable=True),
+    Column("evidence", "str", "the parquet files it was computed from"),
+    Column("reason", "str", "why the verdict is not `reproduced`"),
+    Column("facts", "str", "numbers that the explanation names, as JSON"),
+)
+PART_COLUMNS = (
+    PAPER,
+    CLAIM,
+    Column("of", "str", "the prediction judged: printed or corrected"),
+    Column("part", "int", "0 for the headline, then 1, 2, ..."),
+    *CHECK,
+    Column("state", "str", "holds, fails or undecided"),
+    Column("open_because", "str", "why it is undecided, where it is"),
+)
+VARIANT_COLUMNS = (
+    PAPER,
+    CLAIM,
+    Column("choices", "str", "the claim's settings in this variant, as JSON"),
+    Column("ours", "bool", "whether these are the settings of the configuration"),
+    Column("measured", "float", "the headline quantity", nullable=True),
+    VERDICT,
+)
+SENSITIVITY_COLUMNS = (
+    PAPER,
+    CLAIM,
+    Column("run", "str", "the run whose setting was varied"),
+    Column("setting", "str", "the setting that was varied"),
+    Column("value", "str", "what it was set to"),
+    Column("measured", "float", "the claim's quantity at that value", nullable=True),
+    VERDICT,
+)
+
+
+def check_row(check: Check) -> dict[str, Any]:
+    """Return the columns of one check."""
+    bounded = np.isfinite(check.lower) and np.isfinite(check.upper)
+    return {
+        "quantity": check.name,
+        "predicted": _finite(check.predicted),
+        "measured": _finite(check.value),
+        "lower": check.lower if bounded else np.nan,
+        "upper": check.upper if bounded else np.nan,
+        "interval": check.interval,
+        "uncertainty": max(check.value - check.lower, check.upper - check.value) if bounded else np.nan,
+        "criterion": check.criterion,
+        "margin": _finite(check.margin),
+        "draws": check.draws,
+        "draws_for": check.draws_for,
+        "draws_against": check.draws_against,
+        "draws_undecided": check.draws_undecided,
+        "left_out": check.left_out,
+    }
+
+
+def claim_row(about: About, found: Evaluation) -> dict[str, Any]:
+    """Return the columns of a claim that its evaluation fills."""
+    nothing = Check("", "undecided", np.nan, "", draws=0)
+    headline = found.judgement.headline if found.judgement else nothing
+    standing = found.standing
+    checks = (standing.headline, *standing.parts) if standing else ()
+    margins = [check.margin for check in checks if np.isfinite(check.margin)]
+    return {
+        "reference": about.reference,
+        "origin": about.origin,
+        "scope": about.scope,
+        "speaks_of": found.speaks_of,
+        "correction": about.correction,
+        **check_row(headline),
+        "margin": min(margins) if margins else np.nan,
+        "rivals": json.dumps(dict(found.rivals), ensure_ascii=False),
+        "refuses": found.refuses,
+        "verdict": found.verdict,
+        "reason": found.reason,
+        "facts": json.dumps({key: _plain(value) for key, value in found.facts.items()}, ensure_ascii=False),
+    }
+
+
+def part_rows(found: Evaluation) -> list[dict[str, Any]]:
+    """Return a row for each check behind a verdict, of the printed prediction and of the correction."""
+    rows = []
+    needed = found.judgement is not None and found.judgement.state == "fails"
+    for of, judgement in (("printed", found.judgement), ("corrected", found.corrected if needed else None)):
+        if judgement is not None:
+            for part, check in enumerate((judgement.headline, *judgement.parts)):
+                rows.append(
+                    {
+                        "of": of,
+                        "part": part,
+                        **check_row(check),
+                        "state": check.state,
+                        "open_because": check.open_because,
+                    }
+                )
+    return rows
+
+
+def as_expected(verdict: str, expected: str) -> bool:
+    """Return whether a verdict is one recorded in the configuration, ``a or b``; without one, every verdict is."""
+    return not expected or verdict in expected.split(" or ")
+
+
+def plain_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return facts as JSON can hold them."""
+    return {key: _plain(value) for key, value in facts.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, int | float | str | bool) or value is None else str(value)
+
+
+def _finite(value: float) -> float:
+    return float(value) if np.isfinite(value) else np.nan

@@ -1,0 +1,133 @@
+"""Tidy tables as parquet files: columns checked against their declaration, provenance in the file's own metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.store.provenance import KEY, check_made_from
+from learning_dynamics.pipeline.store.seals import sealing, verified
+from learning_dynamics.tidy import Column, Settings
+
+TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
+
+
+def arrow_schema(declared: tuple[Column, ...]) -> pa.Schema:
+    """Return the parquet schema of declared columns: types, and as field metadata descriptions and draw columns."""
+    fields = [
+        pa.field(one.name, TYPES[one.type], one.nullable, {"description": one.description, "draw": str(one.draw)})
+        for one in declared
+    ]
+    return pa.schema(fields)
+
+
+def drawn_by(schema: pa.Schema) -> tuple[str, ...]:
+    """Return the draw columns of a table of this schema."""
+    return tuple(field.name for field in schema if (field.metadata or {}).get(b"draw") == b"True")
+
+
+def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, ...], record: Mapping[str, Any]) -> None:
+    """Write a table with the columns declared, whole or not at all; see `as_declared` for the errors."""
+    write_arrow(path, as_declared(path, table, declared), record)
+
+
+def as_declared(what: str | Path, table: pd.DataFrame, declared: tuple[Column, ...]) -> pa.Table:
+    """Return a table as Arrow's, with the columns declared.
+
+    Raises
+    ------
+    ProjectError
+        If columns are missing, undeclared, of another type, or empty where they may not be.
+    """
+    names = [column.name for column in declared]
+    if list(table.columns) != names:
+        raise ProjectError(f"{what}: columns are {list(table.columns)}; declared are {names}")
+    for column in declared:
+        values = table[column.name]
+        if not column.nullable and values.isna().any():
+            raise ProjectError(f"{what}: column {column.name!r} has empty or nan values and may not")
+        if column.type == "float" and np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
+            raise ProjectError(f"{what}: column {column.name!r} has infinite values")
+    try:
+        # from_pandas adds pandas' own metadata, which names its version; without it files are comparable
+        arrow = pa.Table.from_pandas(table, schema=arrow_schema(declared), preserve_index=False)
+        return arrow.replace_schema_metadata(None)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise ProjectError(f"{what}: {error}") from error
+
+
+def write_arrow(path: str | Path, arrow: pa.Table, record: Mapping[str, Any]) -> None:
+    """Write a table that `as_declared` returned, with its provenance."""
+    with sealing(path) as partial:
+        pq.write_table(arrow.replace_schema_metadata({KEY: json.dumps(record)}), partial, compression="zstd")
+
+
+def read_table(
+    path: str | Path, fingerprint: str | None = None, declared: Sequence[Column] | None = None
+) -> pd.DataFrame:
+    """Read a table written by `write_table`; ``attrs`` hold the settings it was made with, and its draw columns.
+
+    Raises
+    ------
+    ProjectError
+        If the file is missing, not as it was written, not one of ours, not the one of this fingerprint, or has not the
+        columns declared.
+    """
+    arrow, record = read_arrow(path)
+    if declared is not None and arrow.column_names != [column.name for column in declared]:
+        raise ProjectError(f"{path}: has other columns than are looked for here; name another, or run snakemake again")
+    table = arrow.to_pandas()
+    made = read_settings(path, record)
+    check_made_from(path, made, fingerprint)
+    table.attrs = {"settings": Settings(made["settings"]), "draw": drawn_by(arrow.schema)}
+    return table
+
+
+def read_arrow(path: str | Path) -> tuple[pa.Table, bytes]:
+    """Read a table as `read_table` does, but as an Arrow table and its provenance as unread JSON."""
+    content = pa.BufferReader(verified(path))
+    try:
+        # one file, one thread: a sweep's thousands of small files are read side by side
+        with pq.ParquetFile(content) as file:
+            arrow = file.read(use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise ProjectError(f"{path}: not a parquet file ({error}); delete it and run snakemake again") from error
+    metadata = arrow.schema.metadata or {}
+    if KEY.encode() not in metadata:
+        raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
+    return arrow.replace_schema_metadata(None), metadata[KEY.encode()]
+
+
+def read_provenance(path: str | Path) -> dict[str, Any]:
+    """Return the provenance in a parquet file's metadata."""
+    content = pa.BufferReader(verified(path))
+    try:
+        metadata = pq.read_schema(content).metadata or {}
+    except (pa.ArrowException, OSError) as error:
+        raise ProjectError(f"{path}: not a parquet file; delete it and run snakemake again") from error
+    return read_settings(path, metadata.get(KEY.encode(), b""))
+
+
+def read_settings(path: str | Path, record: bytes) -> dict[str, Any]:
+    """Return the provenance that a table of ours carries as JSON.
+
+    Raises
+    ------
+    ProjectError
+        If it is none.
+    """
+    try:
+        made = json.loads(record)
+        if isinstance(made, dict) and isinstance(made["settings"], dict):
+            return made
+    except (ValueError, KeyError):
+        pass
+    raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")

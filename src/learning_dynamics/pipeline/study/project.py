@@ -1,0 +1,268 @@
+"""What each job is to do: the files that it reads, its settings, and the fingerprint of what it makes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from learning_dynamics.pipeline.store.provenance import digest, fingerprint
+from learning_dynamics.pipeline.study.blocks import Roles, Spec, names, placed
+from learning_dynamics.pipeline.study.config import Configuration
+from learning_dynamics.pipeline.study.sources import module_of, science
+from learning_dynamics.pipeline.study.study import Study
+from learning_dynamics.pipeline.study.sweeps import Members, sweep_members
+
+
+class Project:
+    """Every job of a configuration; what there is, its `study` says.
+
+    Raises
+    ------
+    ProjectError
+        At the first mistake in the configuration: the file, the key and the mend.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.study = Study(configuration)
+        self._fingerprints: dict[tuple[str, str, str], str] = {}
+        self._trajectories: dict[str, dict[tuple[str, str], str]] = {}
+
+    # -- what jobs are to do ------------------------------------------------------------------------
+
+    def spec(self, stage: str, paper: str, name: str) -> Spec:
+        """What a job of a stage is to do."""
+        if stage in ("figure", "motion", "interactive"):
+            return self.drawing(stage, paper, name)
+        if stage == "claims":
+            return self.claims(paper)
+        of = {"data": self.data, "run": self.run, "metrics": self.measure, "bundle": self.bundle}
+        return of[stage](paper, name)
+
+    def data(self, paper: str, name: str, **changes: Any) -> Spec:
+        """What a data job is to do: source and settings, with any of them changed."""
+        settings = self.study.settings("data", paper, name, **changes)
+        return {"source": self.study.kind("data", paper, name), "settings": settings}
+
+    def run(self, paper: str, name: str, **changes: Any) -> Spec:
+        """What a run job is to do: kind and settings, with any of them changed."""
+        settings = self.study.settings("run", paper, name, **changes)
+        return {"kind": self.study.kind("run", paper, name), "settings": settings}
+
+    def measure(self, paper: str, name: str, **changes: Any) -> Spec:
+        """What a metrics job is to do: kind, and the settings of measuring, with any of them changed."""
+        settings = self.study.settings("metrics", paper, name, **changes)
+        return {"kind": self.study.kind("metrics", paper, name), "settings": settings}
+
+    def bundle(self, paper: str, name: str) -> Spec:
+        """What a bundle's job is to do: the settings that its members share, and the values in which they differ."""
+        members = self.study.bundles[paper][name]
+        first = self.run(paper, members[0])
+        sweep, differing = self.study.member(paper, members[0])
+        return {
+            "kind": first["kind"],
+            "data": self.run_data(paper, members[0]),
+            "settings": first["settings"],
+            "measure": self.measure(paper, members[0])["settings"],
+            "sweep": sweep,
+            "axes": list(differing),
+            "members": [list(self.study.member(paper, member)[1].values()) for member in members],
+        }
+
+    def drawing(self, stage: str, paper: str, name: str) -> Spec:
+        """What a figure, motion or interactive job is to do: kind, settings, runs by role with their fingerprints."""
+        return {
+            "kind": self.study.kind(stage, paper, name),
+            "runs": self._described(paper, self.study.roles(stage, paper, name)),
+            "settings": self.study.settings(stage, paper, name),
+        }
+
+    def claims(self, paper: str) -> Spec:
+        """What a claims job is to do: every claim with its runs, what is varied, and the sensitivity checks."""
+        return {
+            "claims": {name: self.claim(paper, name) for name in self.study.blocks(paper, "claims")},
+            "sensitivity": {
+                name: check
+                | {
+                    "members": [
+                        {
+                            "value": str(differing[check["setting"]]),
+                            "name": member,
+                            "fingerprint": self.fingerprint("metrics", paper, member),
+                        }
+                        for member, differing in _varied(check)
+                    ]
+                }
+                for name, check in self.study.checks(paper, "sensitivity").items()
+            },
+        }
+
+    def claim(self, paper: str, name: str, **changes: Any) -> Spec:
+        """What is known of one claim: kind, runs by role, figure, expected verdict, settings and their variants."""
+        block = self.study.block("claims", paper, name)
+        return {
+            "kind": block["kind"],
+            "runs": self._described(paper, block["runs"]),
+            "figure": block.get("figure"),
+            "expected": self.study.expected(paper, name),
+            "settings": self.study.settings("claims", paper, name, **changes),
+            "vary": block.get("vary", {}),
+        }
+
+    def described(self, paper: str, name: str) -> Spec:
+        """What a job that reads a run's metrics knows of it: name, sweep and bundle if there are, fingerprint."""
+        block = self.study.resolved(paper, "runs", name)
+        sweep, bundle = block.get("sweep"), block.get("bundle", 1)
+        prints = [self.fingerprint("metrics", paper, member) for member, _ in sweep_members(name, sweep)]
+        described = {"name": name, "sweep": sweep, "fingerprint": digest(prints) if sweep else prints[0]}
+        return described if bundle == 1 else described | {"bundle": bundle}
+
+    def _described(self, paper: str, roles: Roles) -> Spec:
+        return {
+            role: [self.described(paper, one) for one in given]
+            if isinstance(given, list)
+            else self.described(paper, given)
+            for role, given in roles.items()
+        }
+
+    # -- the files that jobs read, and what they ask for ---------------------------------------------
+
+    def run_data(self, paper: str, name: str) -> str | None:
+        """The data set of a run."""
+        return self.study.block("run", paper, name).get("data")
+
+    def measured_data(self, paper: str, name: str) -> str | None:
+        """The data set of a run whose metrics are measured on it as well; its trajectory's file does not repeat it."""
+        return self.run_data(paper, name) if "data" in self.study.signature("metrics", paper, name).arguments else None
+
+    def bundle_data(self, paper: str, name: str) -> list[str]:
+        """The data sets that a bundle's members take."""
+        given = (self.run_data(paper, member) for member in self.study.bundles[paper][name])
+        return list(dict.fromkeys(filter(None, given)))
+
+    def trajectory(self, paper: str, name: str) -> str:
+        """The run whose trajectory a run's metrics measure: itself, or the first that differs in measuring alone."""
+        simulated, measured = self._simulated(paper, name)
+        if not measured:
+            return name
+        like = self.study.blocks(paper, "runs")[simulated[0]].get("like")
+        if like in self.study.runs[paper] and self._runs_alike(paper, name, like):
+            return self.trajectory(paper, like)
+        if paper not in self._trajectories:
+            first = self._trajectories[paper] = {}
+            for member in self.study.runs[paper]:
+                first.setdefault(self._simulated(paper, member)[0], member)
+        return self._trajectories[paper][simulated]
+
+    def _simulated(self, paper: str, name: str) -> tuple[tuple[str, str], bool]:
+        """Return what tells a run's trajectory from those of other members, and if it differs in measuring."""
+        run, differing = self.study.member(paper, name)
+        values = placed(self.study.resolved(paper, "runs", run), differing)
+        measured = values.pop("measure", {})
+        return (run, json.dumps(values)), bool(measured)
+
+    def _runs_alike(self, paper: str, one: str, other: str) -> bool:
+        same_data = self.run_data(paper, one) == self.run_data(paper, other)
+        return same_data and self.run(paper, one) == self.run(paper, other)
+
+    def tables(self, paper: str) -> list[str]:
+        """The tables of metrics that jobs make: a run's each, or a bundle's."""
+        bundles = self.study.bundles[paper]
+        together = {member for members in bundles.values() for member in members}
+        return [member for member in self.study.runs[paper] if member not in together] + list(bundles)
+
+    def tables_for(self, stage: str, paper: str, name: str = "claims") -> list[str]:
+        """The tables of metrics that drawing a figure reads, or judging all claims of a paper."""
+        if stage != "claims":
+            return self._tables(paper, names(self.study.roles(stage, paper, name)))
+        claims = self.study.blocks(paper, "claims").values()
+        found = self._tables(paper, [run for claim in claims for run in names(claim["runs"])])
+        checks = self.study.checks(paper, "sensitivity").values()
+        return list(dict.fromkeys([*found, *(member for check in checks for member, _ in _varied(check))]))
+
+    def _tables(self, paper: str, runs: Iterable[str]) -> list[str]:
+        return list(dict.fromkeys(table for run in runs for table in self.study.tables(paper, run)))
+
+    def keeps(self, paper: str, name: str) -> bool:
+        """Whether a run's file stays once all its metrics are there."""
+        return self.study.block("run", paper, name).get("keep", True)
+
+    def resources(self, stage: str, paper: str, name: str) -> Mapping[str, int]:
+        """What a data, run, metrics or bundle job asks for."""
+        if stage == "bundle":
+            return self.resources("run", paper, self.study.bundles[paper][name][0])
+        key = "measure_resources" if stage == "metrics" else "resources"
+        return self.study.block(stage, paper, name).get(key, {})
+
+    # -- fingerprints -------------------------------------------------------------------------------
+
+    def science(self, stage: str, paper: str, name: str) -> Mapping[str, str]:
+        """The digests of the science that a job calls, by module."""
+        if stage == "claims":
+            kinds = {block["kind"] for block in self.study.blocks(paper, "claims").values()}
+            found: dict[str, str] = {}
+            for kind in sorted(kinds):
+                found |= science(module_of(stage, paper, kind))
+            return found
+        if stage == "bundle":
+            member = self.study.bundles[paper][name][0]
+            return {**self.science("run", paper, member), **self.science("metrics", paper, member)}
+        return science(module_of(stage, paper, self.study.kind(stage, paper, name)))
+
+    def made_from(self, stage: str, paper: str, name: str) -> str | None:
+        """The fingerprint of a run's data set, or of the run that metrics measure."""
+        if stage == "run":
+            data = self.run_data(paper, name)
+            return self.fingerprint("data", paper, data) if data else None
+        return self.fingerprint("run", paper, name) if stage == "metrics" else None
+
+    def fingerprint(self, stage: str, paper: str, name: str) -> str:
+        """What an output is made from, as one digest: settings, science, and inputs' fingerprints."""
+        key = (stage, paper, name)
+        if key not in self._fingerprints:
+            if stage == "bundle":
+                members = self.study.bundles[paper][name]
+                found = digest([self.fingerprint("metrics", paper, member) for member in members])
+            else:
+                spec, made_from = self.spec(stage, paper, name), self.made_from(stage, paper, name)
+                found = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
+            self._fingerprints[key] = found
+        return self._fingerprints[key]
+
+    @cached_property
+    def verdicts(self) -> str:
+        """The fingerprint of all papers' verdicts together."""
+        return digest({paper: self.fingerprint("claims", paper, "claims") for paper in self.study.papers})
+
+    @cached_property
+    def page(self) -> str:
+        """The fingerprint of the page: of all verdicts, and of all that is drawn."""
+        drawn: dict[str, dict[str, str]] = {"figure": {}, "motion": {}, "interactive": {}}
+        for paper in self.study.papers:
+            for stage, figures in self.study.drawings(paper).items():
+                drawn[stage] |= {f"{paper}/{name}": self.fingerprint(stage, paper, name) for name in figures}
+        return digest([self.verdicts, drawn])
+
+    @cached_property
+    def outputs(self) -> dict[str, str]:
+        """The fingerprint of every data set, run, metrics table and claims, by its path below the results folder."""
+        found = {}
+        for paper in self.study.papers:
+            for name in self.study.blocks(paper, "data"):
+                found[f"{paper}/data/{name}.npz"] = self.fingerprint("data", paper, name)
+            for name in self.tables(paper):
+                if name in self.study.bundles[paper]:
+                    found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("bundle", paper, name)
+                    continue
+                found[f"{paper}/runs/{self.trajectory(paper, name)}.npz"] = self.fingerprint("run", paper, name)
+                found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
+            judged = self.fingerprint("claims", paper, "claims")
+            tables = ("claims", "parts", "variants", "sensitivity")
+            found |= dict.fromkeys((f"{paper}/{table}.parquet" for table in tables), judged)
+        return found
+
+
+def _varied(check: Mapping[str, Any]) -> Members:
+    """Return the runs that a sensitivity check adds."""
+    return sweep_members(check["run"], {check["setting"]: check["values"]})

@@ -1,0 +1,165 @@
+"""Why a setting has its value, as ``provenance:`` says: the paper or its code has it, or somebody chose it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.pipeline.study.blocks import Spec, every_setting, flat, own_settings
+from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
+from learning_dynamics.pipeline.study.sources import module_of, module_path
+
+if TYPE_CHECKING:
+    from learning_dynamics.pipeline.study.study import Study
+
+
+def provenance(study: Study, paper: str, section: str, name: str, key: str) -> Any:
+    """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None.
+
+    A reason belongs to the value beside it: to the block that sets it and those that inherit it, else to kind and
+    setting, else, of a setting like ``limit.rtol``, to the class that it is a field of. An overlay that changes a value
+    brings its own, or none is given. What a paper states of a kind is not said of a value that a run sets over the one
+    it inherits, or sweeps.
+    """
+    configuration = study.configuration
+    blocks = list(study.ancestry(paper, name)) if section == "runs" else [(name, study.declared(paper, "data", name))]
+    setters = [(owner, block) for owner, block in blocks if key in every_setting(block)]
+    if not setters:
+        return None
+    owner, block = setters[0]
+    path = (paper, section, owner, *_place(block, key))
+    overlay = configuration.overlay_of(*path)
+    for child, inheriting in blocks[: blocks.index((owner, block)) + 1]:
+        if key in inheriting.get("provenance", {}):
+            reason_from = configuration.origins.get((paper, section, child, "provenance", key))
+            reason_from = reason_from or configuration.origin(paper, section, child, "provenance")
+            if overlay is None or reason_from == overlay or child != owner:
+                return inheriting["provenance"][key]
+    kind = study.resolved(paper, section, name)["kind" if section == "runs" else "source"]
+    given = study.blocks(paper, "provenance")
+    holders = [(kind, key), *_fields(paper, kind, key)]
+    holder, inner = next(((one, name) for one, name in holders if name in given.get(one, {})), (kind, key))
+    shared = given.get(holder, {}).get(inner)
+    if overlay is not None:
+        from_overlay = configuration.origins.get((paper, "provenance", holder, inner)) == overlay
+        return shared if from_overlay else {"chosen": f"changed by {overlay}, no reason given"}
+    shipped = configuration.base.get(path) == f"workflow/config/{paper}.yaml"
+    nobody = None if shipped else {"chosen": f"set by {configuration.origin(*path)}, no reason given"}
+    if shared is None:
+        return nobody
+    word = next(iter(shared)) if isinstance(shared, Mapping) else shared
+    if word in ("stated", "code") and (len(setters) > 1 or key in block.get("sweep", {})):
+        return nobody
+    return shared
+
+
+def chosen(study: Study, paper: str) -> list[Spec]:
+    """Return every setting that the paper does not state: section, name, key, value, origin, reason."""
+    rows = []
+    for section, name, key, value in _settings(study, paper):
+        origin = provenance(study, paper, section, name, key)
+        word, reason = next(iter(origin.items())) if isinstance(origin, Mapping) else (origin, "")
+        if word != "stated":
+            row = {"section": section, "name": name, "setting": key, "value": value, "origin": word, "reason": reason}
+            rows.append(row)
+    return rows
+
+
+def check_reasons(study: Study, paper: str) -> None:
+    """Refuse a setting of which nothing says where it comes from, and a reason for none.
+
+    Raises
+    ------
+    ProjectError
+        It names the block and the setting.
+    """
+    shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
+    classes = classes_of_settings(study, paper)
+    for kind in study.blocks(paper, "provenance"):
+        functions = _functions(paper, kind)
+        if not functions and kind not in classes:
+            where = study.where(paper, "provenance", kind)
+            raise ProjectError(f"{where}: no kind of run or source of data, nor a class of settings, is so called")
+        shared += functions
+    for kind, given in study.blocks(paper, "provenance").items():
+        functions = [classes[kind]] if kind in classes else [*_functions(paper, kind), *shared]
+        _check_names(study.where(paper, "provenance", kind), given, functions)
+    for name, block in study.blocks(paper, "data").items():
+        where = study.where(paper, "data", name)
+        _check_names(
+            f"{where}.provenance", block.get("provenance", {}), [signature_of("data", paper, block["source"], where)]
+        )
+    for name, block in study.blocks(paper, "runs").items():
+        functions = _functions(paper, study.resolved(paper, "runs", name)["kind"])
+        _check_names(f"{study.where(paper, 'runs', name)}.provenance", block.get("provenance", {}), functions)
+    for section, name, key, _ in _settings(study, paper):
+        if provenance(study, paper, section, name, key) is None:
+            raise ProjectError(
+                f"{study.where(paper, section, name)}.{key}: where does it come from? say so beside it under "
+                "`provenance` (stated, code, inferred, or {chosen: why}), or for all of its kind"
+            )
+
+
+def _check_names(where: str, given: Mapping[str, Any], functions: Sequence[Signature]) -> None:
+    known = set().union(*(function.fields for function in functions))
+    for key in given:
+        if key not in known:
+            raise ProjectError(f"{where}.{key}: no setting of `{functions[0].name}`{near(key, known)}")
+
+
+def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
+    """Return the classes of settings that a paper's runs, their metrics and data take, and their bases, by name.
+
+    Raises
+    ------
+    ProjectError
+        If two have one name.
+    """
+    kinds = [block["source"] for block in study.blocks(paper, "data").values()]
+    kinds += [study.resolved(paper, "runs", name)["kind"] for name in study.blocks(paper, "runs")]
+    found: dict[str, Signature] = {}
+    for kind in dict.fromkeys(kinds):
+        for taken in (one for function in _functions(paper, kind) for one in function.classes.values()):
+            for one in (taken, *taken.bases):
+                if found.setdefault(one.name, one).where != one.where:
+                    raise ProjectError(f"{one.where}: `{one.name}` stands in {found[one.name].where} too; rename it")
+    return found
+
+
+def _fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the class that a setting like ``limit.rtol`` is a field of, and its bases, with the field's name."""
+    name, _, inner = key.partition(".")
+    for function in _functions(paper, kind) if inner else ():
+        if name in function.classes:
+            yield from ((one.name, inner) for one in (function.classes[name], *function.classes[name].bases))
+
+
+def _functions(paper: str, kind: str) -> list[Signature]:
+    """Return the functions of a kind of run, or of a source of data, that there are."""
+    found: list[str] = []
+    for stage in ("run", "metrics", "data"):
+        with suppress(ProjectError):
+            if stage != "data" or not found:
+                found.append(module_of(stage, paper, kind))
+    paths = [path for module in found if (path := module_path(module)) is not None]
+    name = kind.rpartition(".")[2]
+    return [signatures(path)[name] for path in paths if name in signatures(path)]
+
+
+def _settings(study: Study, paper: str) -> Iterator[tuple[str, str, str, Any]]:
+    """Yield section, name, key and value of every setting of data sets and runs."""
+    for name, block in study.blocks(paper, "data").items():
+        for key, value in flat(own_settings("data", block)).items():
+            yield "data", name, key, value
+    for name in study.blocks(paper, "runs"):
+        for key, value in study.every_setting(paper, "runs", name).items():
+            yield "runs", name, key, value
+
+
+def _place(block: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    if key in block.get("sweep", {}):
+        return ("sweep", key)
+    path = tuple(key.split("."))
+    return ("measure", *path) if key in flat(block.get("measure", {})) else path

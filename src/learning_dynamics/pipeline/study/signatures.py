@@ -1,0 +1,322 @@
+"""The settings of a run, data set, figure or claim: its function's keyword-only parameters are their schema.
+
+``def flow(data, *, width: Count, gamma: Positive)`` means that a run of kind ``flow`` takes a data set and exactly
+``width``, a positive integer, and ``gamma``, a positive number. ``def fig2(small: Table, large: Table)`` is given
+two tables, by these roles. ``limit: Limit``, a frozen dataclass, means a block ``limit:`` of that class's fields.
+Signatures are read from the source text, so that checking a configuration imports none of the numerical code.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from learning_dynamics import settings as types_of_settings
+from learning_dynamics.errors import ProjectError, near, shortened
+from learning_dynamics.pipeline.study.blocks import flat
+from learning_dynamics.pipeline.study.sources import module_of, module_path, parsed
+
+# name of a type of numbers: int or float, and what it is held to
+NUMBERS: dict[str, tuple[type, types_of_settings.Bounds]] = {
+    name: get_args(getattr(types_of_settings, name)) for name in types_of_settings.__all__ if name != "Literal"
+}
+
+
+def _bounded(number: type, bounds: types_of_settings.Bounds) -> Any:
+    options: dict[str, Any] = {"allow_inf_nan": False} if number is float else {}
+    return Annotated[number, Field(**bounds.limits, **options)]
+
+
+VOCABULARY: dict[str, Any] = {"Literal": Literal} | {name: _bounded(*number) for name, number in NUMBERS.items()}
+BUILTIN = {"int", "float", "str", "bool", "list", "dict", "None"}
+# pydantic's error types, as the mend that a person needs
+MENDS = {
+    "missing": "missing; add it",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than_equal": "must be {le} or less",
+    "finite_number": "must be a finite number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number (YAML reads 1e-4 as text: write 1.0e-4)",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "too_short": "must not be empty",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping of settings",
+    "literal_error": "must be {expected}",
+}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A function as configuration sees it: what it is given, and a model of its settings.
+
+    Attributes
+    ----------
+    arguments : mapping from name to annotation
+        The positional parameters: a run's data, a figure's or claim's tables by role.
+    optional : frozenset of str
+        Arguments with a default.
+    fault : str
+        What is wrong with an annotation, for functions that configuration cannot call; else empty.
+    decorators : tuple of str
+    types : mapping from name to annotation
+        The settings' types, as the source writes them.
+    classes : mapping from name to Signature
+        Of the settings whose type is a class, the class: its fields are its settings.
+    bases : tuple of Signature
+        Of a class those that it inherits fields from, nearest first.
+    """
+
+    name: str
+    where: str
+    arguments: Mapping[str, str]
+    optional: frozenset[str]
+    model: type[BaseModel]
+    docstring: str
+    decorators: tuple[str, ...]
+    fault: str = ""
+    types: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, Signature] = field(default_factory=dict)
+    bases: tuple[Signature, ...] = ()
+
+    @property
+    def settings(self) -> set[str]:
+        """The names of the settings; a class's is one."""
+        return set(self.model.model_fields)
+
+    @functools.cached_property
+    def fields(self) -> Mapping[str, FieldInfo]:
+        """What each setting may be, those of a class under keys like ``limit.rtol``."""
+        own = {name: info for name, info in self.model.model_fields.items() if name not in self.classes}
+        inner = {f"{name}.{key}": info for name, one in self.classes.items() for key, info in one.fields.items()}
+        return own | inner
+
+    @property
+    def takes_seed(self) -> bool:
+        """Whether one of the settings is the random seed."""
+        return "seed" in self.model.model_fields
+
+    def check(self, settings: Mapping[str, Any], where: str) -> None:
+        """Raise `ProjectError` that names the key and the mend unless `settings` fit."""
+        if self.fault:
+            raise ProjectError(self.fault)
+        for key in flat(settings):
+            name, _, inner = key.partition(".")
+            if key in settings and inner:
+                raise ProjectError(f"{where}.{key}: write `{name}: {{{inner}: ...}}`")
+            if name not in self.settings:
+                raise ProjectError(f"{where}.{name}: unknown setting of `{self.name}`{near(name, self.settings)}")
+            if inner and name in self.classes and inner not in self.classes[name].settings:
+                known = self.classes[name]
+                raise ProjectError(f"{where}.{key}: unknown setting of `{known.name}`{near(inner, known.settings)}")
+        try:
+            self.model.model_validate(_of_python(settings), strict=True)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("constrained", "list[")))
+            mend = MENDS.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
+            given = "" if first["type"] == "missing" else f" (is {shortened(first['input'])})"
+            raise ProjectError(f"{where}.{key}: {mend}{given}") from None
+
+    def check_roles(self, runs: Mapping[str, Any], where: str) -> None:
+        """Raise `ProjectError` unless `runs` gives each argument a run, or a list of runs where one is asked for."""
+        for role in runs:
+            if role not in self.arguments:
+                raise ProjectError(f"{where}.runs.{role}: `{self.name}` has no such role{near(role, self.arguments)}")
+        for role, annotation in self.arguments.items():
+            if role not in runs:
+                if role not in self.optional:
+                    raise ProjectError(
+                        f"{where}.runs.{role}: missing; name the run that is the {role} of `{self.name}`"
+                    )
+                continue
+            several = "Sequence" in annotation or annotation.startswith(("list[", "tuple["))
+            if several != isinstance(runs[role], list):
+                raise ProjectError(f"{where}.runs.{role}: must be {'a list of runs' if several else 'one run'}")
+
+
+def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
+    """Return the function that a stage calls; `where` is how an error begins if there is none.
+
+    Raises
+    ------
+    ProjectError
+        It names the nearest.
+    """
+    try:
+        module = module_of(stage, paper, kind)
+    except ProjectError as error:
+        raise ProjectError(f"{where}: {error}") from None
+    path, name = module_path(module), kind.rpartition(".")[2]
+    functions = signatures(path) if path else {}
+    if name not in functions:
+        raise ProjectError(f"{where}: no function `{name}` in {module.replace('.', '/')}.py{near(name, functions)}")
+    return functions[name]
+
+
+def signatures(module: Path) -> dict[str, Signature]:
+    """Return the public functions defined in a source file, by name."""
+    status = module.stat()
+    return _signatures(module, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=1024)
+def _signatures(module: Path, _modified: int, _size: int) -> dict[str, Signature]:
+    return {
+        node.name: _signature(node, module)
+        for node in parsed(module).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+
+
+def _signature(node: ast.FunctionDef, module: Path) -> Signature:
+    positional = [*node.args.posonlyargs, *node.args.args]
+    arguments = {
+        argument.arg: ast.unparse(argument.annotation) if argument.annotation else "" for argument in positional
+    }
+    optional = frozenset(argument.arg for argument in positional[len(positional) - len(node.args.defaults) :])
+    keywords = node.args.kwonlyargs
+    given = [
+        _Setting(one.arg, one.annotation, default, one.lineno)
+        for one, default in zip(keywords, node.args.kw_defaults, strict=True)
+    ]
+    classes = {one.arg: found for one in keywords if (found := _class(one.annotation, module)) is not None}
+    model, fault = _model(node.name, module, given, classes)
+    types = {one.arg: ast.unparse(one.annotation) for one in keywords if one.annotation}
+    docstring = ast.get_docstring(node) or ""
+    return Signature(
+        node.name, str(module), arguments, optional, model, docstring, _decorators(node), fault, types, classes
+    )
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A keyword parameter of a function, or a field of a class."""
+
+    name: str
+    annotation: ast.expr | None
+    default: ast.expr | None
+    line: int
+
+
+def _class(node: ast.expr | None, module: Path) -> Signature | None:
+    """Return the class of settings that a name in a module stands for; None where it stands for none."""
+    if not isinstance(node, ast.Name) or node.id in VOCABULARY or node.id in BUILTIN:
+        return None
+    status = module.stat()
+    return _class_named(node.id, module, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=1024)
+def _class_named(name: str, module: Path, _modified: int, _size: int) -> Signature | None:
+    body = parsed(module).body
+    for statement in body:
+        if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            path = module_path(statement.module)
+            for one in statement.names:
+                if path is not None and name == (one.asname or one.name):
+                    return _class(ast.Name(one.name), path)
+    node = next((one for one in body if isinstance(one, ast.ClassDef) and one.name == name), None)
+    if node is None:
+        return None
+    bases = tuple(found for base in node.bases if (found := _class(base, module)) is not None)
+    given = [
+        _Setting(one.target.id, one.annotation, one.value, one.lineno)
+        for one in node.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    ]
+    model, fault = _model(name, module, given, {}, bases)
+    if "dataclass(frozen=True)" not in map(ast.unparse, node.decorator_list):
+        fault = f"{module}:{node.lineno}: class `{name}` holds settings; make it a dataclass(frozen=True)"
+    types = {key: annotation for base in reversed(bases) for key, annotation in base.types.items()}
+    types |= {one.name: ast.unparse(one.annotation) for one in given if one.annotation}
+    docstring = ast.get_docstring(node) or ""
+    above = tuple(one for base in bases for one in (base, *base.bases))
+    return Signature(name, str(module), {}, frozenset(), model, docstring, _decorators(node), fault, types, {}, above)
+
+
+def _model(
+    name: str,
+    module: Path,
+    given: Sequence[_Setting],
+    classes: Mapping[str, Signature],
+    bases: Sequence[Signature] = (),
+) -> tuple[type[BaseModel], str]:
+    """Return a model of settings, and what is wrong with the first faulty annotation."""
+    fields: dict[str, Any] = {}
+    faults = [base.fault for base in bases]
+    for one in given:
+        if one.name in classes:
+            annotation, fault = classes[one.name].model, classes[one.name].fault
+        else:
+            annotation, wrong = _annotation(one.annotation)
+            fault = wrong and f"{module}:{one.line}: `{name}`: setting `{one.name}`: {wrong}"
+        faults.append(fault)
+        fields[one.name] = (annotation, ... if one.default is None else _literal(one.default))
+    if bases:
+        model = create_model(name, __base__=tuple(base.model for base in bases), **fields)
+    else:
+        model = create_model(name, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
+    return model, next(filter(None, faults), "")
+
+
+def _decorators(node: ast.FunctionDef | ast.ClassDef) -> tuple[str, ...]:
+    return tuple(ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list)
+
+
+def _of_python(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with numpy's numbers as Python's."""
+
+    def plain(value: Any) -> Any:
+        return value.tolist() if hasattr(value, "tolist") else value
+
+    return {key: _of_python(value) if isinstance(value, Mapping) else plain(value) for key, value in settings.items()}
+
+
+def _annotation(node: ast.expr | None) -> tuple[Any, str]:
+    """Return the type that an annotation stands for, or what is wrong with it."""
+    if node is None:
+        return Any, "has no type; annotate it with one of learning_dynamics.settings"
+    for name in ast.walk(node):
+        if isinstance(name, ast.Name) and name.id not in VOCABULARY and name.id not in BUILTIN:
+            return Any, f"unknown type `{name.id}`{near(name.id, [*VOCABULARY, *BUILTIN])}"
+        if isinstance(name, ast.Call | ast.Attribute | ast.Lambda):
+            return Any, f"`{ast.unparse(node)}` is not a type of settings"
+    try:
+        return eval(ast.unparse(_lists_not_empty(node)), {**VOCABULARY, "NonEmpty": _non_empty}), ""
+    except (TypeError, SyntaxError) as error:
+        return Any, f"`{ast.unparse(node)}` is not a type of settings ({error})"
+
+
+class _NonEmptyLists(ast.NodeTransformer):
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id == "list":
+            return ast.Call(ast.Name("NonEmpty", ast.Load()), [node], [])
+        return node
+
+
+def _lists_not_empty(node: ast.expr) -> ast.expr:
+    copied = ast.parse(ast.unparse(node), mode="eval").body
+    return ast.fix_missing_locations(_NonEmptyLists().visit(copied))
+
+
+def _non_empty(annotation: Any) -> Any:
+    return Annotated[annotation, Field(min_length=1)]
+
+
+def _literal(default: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(default)
+    except ValueError:
+        return None

@@ -1,0 +1,483 @@
+"""What a configuration declares: each paper's data, runs, figures and claims, resolved and checked.
+
+A run has the settings of those that it is ``like``, a sweep stands for its members, and every block is held to the
+signature of the function that it names. What jobs make of it is `project.Project`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.errors import ProjectError, check_known, near
+from learning_dynamics.pipeline.study import quantities, reasons, regions
+from learning_dynamics.pipeline.study.blocks import (
+    NOT_SWEPT,
+    Roles,
+    Spec,
+    every_setting,
+    flat,
+    names,
+    overlaid,
+    own_settings,
+    placed,
+    taken,
+)
+from learning_dynamics.pipeline.study.config import Block, Configuration
+from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
+from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
+from learning_dynamics.pipeline.study.sweeps import BUNDLE, Members, sweep_members, sweep_tables
+
+# where the block of a stage's job stands, if not in the section of its name
+SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
+MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
+MOST_MEMBERS = 100_000
+MOST_BELOW = 30  # runs that a run inherits from, one from another
+MOST_VARIANTS = 500
+LONGEST = 200  # characters of a member's name, which files bear
+LONGEST_BUNDLE = 100_000  # characters of all its members' names: an argument of a command holds 131,072
+# names of rules, which no paper's own target may have
+RULES = (
+    "all",
+    "data",
+    "run",
+    "run_dropped",
+    "metrics",
+    "bundle",
+    "figure",
+    "motion",
+    "interactive",
+    "claims",
+    "page",
+    "verdicts",
+    "replicate",
+    "replication",
+    "learning_rates",
+    "accuracies",
+    "throughput",
+    "wild",
+    "wild_draws",
+    "turning",
+    "turning_check",
+    "turning_points",
+)
+
+
+class Study:
+    """A configuration, resolved, and checked against the functions that it names.
+
+    Attributes
+    ----------
+    papers : list of str
+        In the order of the configuration.
+    runs : mapping of paper to mapping of run to (str, mapping)
+        Every run, sweeps and sensitivity checks expanded, as `member` returns it.
+    bundles : mapping of paper to mapping of bundle to list of runs
+        Members of a sweep that one job simulates and measures into one table.
+
+    Raises
+    ------
+    ProjectError
+        At the first mistake: the file, the key and the mend.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.seed = configuration.seed
+        self.papers = list(configuration.papers)
+        self.runs: dict[str, dict[str, tuple[str, Spec]]] = {paper: {} for paper in self.papers}
+        self.bundles: dict[str, dict[str, list[str]]] = {paper: {} for paper in self.papers}
+        for paper in self.papers:
+            for name in self.blocks(paper, "data"):
+                self._check_data(paper, name)
+            for name in self.blocks(paper, "runs"):
+                self._expand(paper, name, self.resolved(paper, "runs", name).get("sweep"))
+                self._bundle(paper, name)
+            for name in self.figures(paper):
+                self._check_figure(paper, name)
+            for name in self.interactives(paper):
+                self._check_interactive(paper, name)
+            if "telling" in self.about(paper):
+                self.declared(paper, "figures", self.about(paper)["telling"], self.where(paper, "telling"))
+            for name in self.blocks(paper, "claims"):
+                self._check_claim(paper, name)
+            self._check_sensitivity(paper)
+            reasons.check_reasons(self, paper)
+            regions.check_wild(self, paper)
+            regions.check_turning(self, paper)
+        self._check_targets()
+
+    # -- what is declared ---------------------------------------------------------------------------
+
+    def about(self, paper: str) -> Block:
+        """A paper's block: title, citation, summary, notation."""
+        return self.configuration.papers[paper]
+
+    def where(self, paper: str, *path: str) -> str:
+        """The beginning of an error: the file that sets a key of a paper, and the key."""
+        return f"{self.configuration.origin(paper, *path)}: {'.'.join(path)}"
+
+    def blocks(self, paper: str, section: str) -> Block:
+        """The blocks of a section of a paper, by name."""
+        return self.about(paper).get(section, {})
+
+    def declared(self, paper: str, section: str, name: str, where: str = "") -> Block:
+        """One block of a section, as it is written."""
+        known = self.blocks(paper, section)
+        what = {"data": "data set", "interactive": "interactive figure"}.get(section, section.removesuffix("s"))
+        check_known(name, known, what, where or self.where(paper, section))
+        return known[name]
+
+    def figures(self, paper: str) -> list[str]:
+        """The figures of a paper, in the order of the configuration."""
+        return list(self.blocks(paper, "figures"))
+
+    def motions(self, paper: str) -> list[str]:
+        """The figures of a paper that also move: their topic's ``motion.py`` has a function of their kind's name."""
+        return [name for name in self.figures(paper) if self._moves(paper, name)]
+
+    def interactives(self, paper: str) -> list[str]:
+        """The figures of a paper whose reader moves a parameter, in the order of the configuration."""
+        return list(self.blocks(paper, "interactive"))
+
+    def drawings(self, paper: str) -> dict[str, list[str]]:
+        """All that is drawn of a paper, by stage."""
+        return {"figure": self.figures(paper), "motion": self.motions(paper), "interactive": self.interactives(paper)}
+
+    def checks(self, paper: str, section: str) -> Block:
+        """The checks of sensitivity, or those that seek where verdicts turn, without those that an overlay drops."""
+        return {name: check for name, check in self.blocks(paper, section).items() if check is not None}
+
+    def expected(self, paper: str, claim: str) -> str:
+        """The verdict that is expected of a claim; another scale's does not hold at this one."""
+        origin = self.configuration.origins.get((paper, "claims", claim, "expected"))
+        scaled = self.configuration.overlaid and self.configuration.scale is not None
+        if scaled and origin == f"workflow/config/{paper}.yaml":
+            return ""
+        return self.declared(paper, "claims", claim).get("expected", "")
+
+    # -- runs, with what they inherit, and the members of sweeps -------------------------------------
+
+    def ancestry(self, paper: str, name: str, below: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
+        """Yield a run with its block and those it inherits from, nearest first."""
+        block = self.declared(paper, "runs", name, self.where(paper, "runs", below[-1], "like") if below else "")
+        if len(below) > MOST_BELOW:
+            raise ProjectError(f"{self.where(paper, 'runs', name, 'like')}: inherits over more than {MOST_BELOW} runs")
+        if name in below:
+            raise ProjectError(f"{self.where(paper, 'runs', name, 'like')}: refers back to itself; break the circle")
+        yield name, block
+        if "like" in block:
+            yield from self.ancestry(paper, block["like"], (*below, name))
+
+    def resolved(self, paper: str, section: str, name: str) -> Block:
+        """The block of a data set or run, with what it inherits."""
+        if section != "runs":
+            return dict(self.declared(paper, section, name))
+        merged: Block = {}
+        for depth, (_, block) in enumerate(self.ancestry(paper, name)):
+            own = {
+                key: value
+                for key, value in block.items()
+                if key != "like" and not (depth and key in ("sweep", "bundle"))
+            }
+            measure = overlaid(own.get("measure", {}), merged.get("measure", {}))
+            settings = overlaid(own_settings("run", own), own_settings("run", merged))
+            merged = {**own, **merged, **settings}
+            if measure:
+                merged["measure"] = measure
+        return merged
+
+    def every_setting(self, paper: str, section: str, name: str) -> Spec:
+        """All settings of a run or data set, `flat`: its own and inherited ones, swept ones, those of measuring."""
+        return every_setting(self.resolved(paper, section, name))
+
+    def tables(self, paper: str, name: str) -> dict[str, Members]:
+        """The tables of metrics that a run of the configuration makes: a run's each, or a bundle's."""
+        block = self.resolved(paper, "runs", name)
+        return sweep_tables(name, block.get("sweep"), block.get("bundle", 1))
+
+    def members(self, paper: str, name: str) -> Members:
+        """The runs that a run stands for, itself or a sweep's members, and the settings in which each differs."""
+        if name in self.blocks(paper, "runs"):
+            return sweep_members(name, self.resolved(paper, "runs", name).get("sweep"))
+        return [(name, {})]
+
+    def member(self, paper: str, name: str) -> tuple[str, Spec]:
+        """The run of the configuration that a run is, or is a member of, and the settings in which it differs."""
+        check_known(name, self.runs[paper], "run", self.where(paper, "runs"))
+        return self.runs[paper][name]
+
+    def sweeps(self, paper: str) -> dict[str, list[str]]:
+        """The members of each swept run."""
+        swept = [name for name in self.blocks(paper, "runs") if self.resolved(paper, "runs", name).get("sweep")]
+        return {name: [member for member, _ in self.members(paper, name)] for name in swept}
+
+    # -- what a job is given ------------------------------------------------------------------------
+
+    def block(self, stage: str, paper: str, name: str) -> Block:
+        """The block of a job, a run's with what it inherits and what its sweep sets."""
+        if stage in ("run", "metrics"):
+            return self._varied(paper, *self.member(paper, name))
+        return self.declared(paper, SECTIONS.get(stage, stage), name)
+
+    def kind(self, stage: str, paper: str, name: str) -> str:
+        """The function that a job calls, as the configuration names it."""
+        return self.block(stage, paper, name)["source" if stage == "data" else "kind"]
+
+    def signature(self, stage: str, paper: str, name: str) -> Signature:
+        """The function that a job calls, as configuration sees it."""
+        if stage == "motion" and not self._moves(paper, name):
+            moving = ", ".join(self.motions(paper)) or "none"
+            raise ProjectError(f"{self.where(paper, 'figures', name)}: does not move; those that do: {moving}")
+        return signature_of(stage, paper, self.kind(stage, paper, name), name)
+
+    def settings(self, stage: str, paper: str, name: str, /, **changes: Any) -> Spec:
+        """The settings with which a job calls its function, with any of them changed."""
+        function = self.signature(stage, paper, name)
+        settings = self._settings(stage, self.block(stage, paper, name), function)
+        if not changes:
+            return settings
+        changed = overlaid(settings, changes)
+        function.check(changed, f"{paper} {name}")
+        return changed
+
+    def roles(self, stage: str, paper: str, name: str) -> Roles:
+        """The runs that a figure, its motion, an interactive figure or a claim is given, by role."""
+        runs = self.block(stage, paper, name)["runs"]
+        return taken(runs, self.signature(stage, paper, name).arguments) if stage == "motion" else runs
+
+    def runs_behind(self, paper: str, claim: str) -> list[str]:
+        """The runs that a claim is given, sweeps as one."""
+        return sorted(set(names(self.roles("claims", paper, claim))))
+
+    def _settings(self, stage: str, block: Block, function: Signature) -> Spec:
+        if stage == "metrics":
+            return dict(block.get("measure", {}))
+        found = own_settings(stage, block)
+        if stage in ("data", "run") and function.takes_seed:
+            found.setdefault("seed", self.seed)
+        return taken(found, function.settings) if stage == "motion" else found
+
+    def _varied(self, paper: str, name: str, differing: Spec) -> Block:
+        """Return the block of a run in which some settings differ."""
+        block = self.resolved(paper, "runs", name)
+        changes = placed(block, differing)
+        measured = {"measure": overlaid(block["measure"], changes.pop("measure"))} if "measure" in changes else {}
+        return overlaid(block, changes) | measured
+
+    def _moves(self, paper: str, name: str) -> bool:
+        topic, _, function = self.declared(paper, "figures", name)["kind"].partition(".")
+        path = module_path(f"{PACKAGE}.papers.{paper}.{topic}.{PARTS['motion']}")
+        return path is not None and function in signatures(path)
+
+    # -- words --------------------------------------------------------------------------------------
+
+    def caption(self, paper: str, name: str, stage: str = "figure") -> str:
+        """A figure's caption: its function's docstring, up to parameters; a template of its facts."""
+        return self._prose(stage, paper, name)
+
+    def statement(self, paper: str, name: str) -> str:
+        """A claim's statement: the first paragraph of its function's docstring."""
+        return " ".join(self._prose("claims", paper, name).partition("\n\n")[0].split())
+
+    def explanation(self, paper: str, name: str) -> str:
+        """A claim's explanation: the rest of its function's docstring; a template of its facts."""
+        return self._prose("claims", paper, name).partition("\n\n")[2].strip()
+
+    def _prose(self, stage: str, paper: str, name: str) -> str:
+        docstring = self.signature(stage, paper, name).docstring
+        return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", docstring)[0].strip()
+
+    # -- checks -------------------------------------------------------------------------------------
+
+    def _check_data(self, paper: str, name: str) -> None:
+        block, where = self.declared(paper, "data", name), self.where(paper, "data", name)
+        if "source" not in block:
+            raise ProjectError(f"{where}.source: missing; add it")
+        function = signature_of("data", paper, block["source"], f"{where}.source")
+        function.check(self._settings("data", block, function), where)
+
+    def _expand(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
+        """Check a run, every swept value once, and take up its members among the runs."""
+        where = self.where(paper, "runs", name)
+        count = 1
+        for key, values in (sweep or {}).items():
+            count *= len(values)
+            if key in NOT_SWEPT:
+                raise ProjectError(f"{where}.sweep.{key}: is no setting of a run, and cannot be varied")
+        if count > MOST_MEMBERS:
+            raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
+        members = sweep_members(name, sweep)
+        for member, differing in members:
+            if not MEMBER.fullmatch(member) or len(member) > LONGEST:
+                shown = member if len(member) <= LONGEST else f"{member[:LONGEST]}..."
+                raise ProjectError(
+                    f"{where}.sweep: `{shown}` cannot be a file's name; sweep numbers or plain words, "
+                    "or write a run for each value"
+                )
+            self.runs[paper].setdefault(member, (name, differing))
+            if BUNDLE.fullmatch(member):
+                raise ProjectError(f"{where}: a run cannot be called `{member}`, as bundles of sweeps are; rename it")
+        first = members[0][1]
+        self._check_run(paper, name, first)
+        for key, values in (sweep or {}).items():
+            for value in values[1:]:
+                self._check_run(paper, name, first | {key: value})
+
+    def _bundle(self, paper: str, name: str) -> None:
+        """Take up the bundles of a swept run whose members travel together."""
+        block, where = self.resolved(paper, "runs", name), self.where(paper, "runs", name, "bundle")
+        if "bundle" not in block:
+            return
+        sweep = block.get("sweep", {})
+        if not sweep or "kind" in sweep:
+            raise ProjectError(f"{where}: is for the members of a sweep, of one kind; remove it")
+        for table, members in self.tables(paper, name).items():
+            self.bundles[paper][table] = [member for member, _ in members]
+            if sum(map(len, self.bundles[paper][table])) > LONGEST_BUNDLE:
+                raise ProjectError(f"{where}: the names of {block['bundle']} members fit no command; take fewer")
+
+    def _check_run(self, paper: str, name: str, differing: Spec) -> None:
+        block, where = self._varied(paper, name, differing), self.where(paper, "runs", name)
+        if "kind" not in block:
+            raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/<topic>/runs.py")
+        function = signature_of("run", paper, block["kind"], f"{where}.kind")
+        self._check_settings(paper, name, function, self._settings("run", block, function), differing)
+        if ("data" in function.arguments) != ("data" in block):
+            mend = "add `data:`" if "data" in function.arguments else "remove `data:`"
+            raise ProjectError(f"{where}.data: kind `{block['kind']}` does not agree; {mend}")
+        if "data" in block:
+            self.declared(paper, "data", block["data"], f"{where}.data")
+        metrics = signature_of("metrics", paper, block["kind"], f"{where}.kind")
+        if "columns" not in metrics.decorators:
+            raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
+        if "data" in metrics.arguments and "data" not in block:
+            raise ProjectError(f"{where}.data: `{metrics.name}` of {metrics.where} takes a data set; add `data:`")
+        self._check_settings(paper, name, metrics, block.get("measure", {}), differing, "measure")
+
+    def _check_settings(
+        self,
+        paper: str,
+        name: str,
+        function: Signature,
+        settings: Mapping[str, Any],
+        swept: Mapping[str, Any],
+        part: str = "",
+    ) -> None:
+        """Check settings; an error names the run that has the faulty key, not one that inherits it."""
+        where = self.where(paper, "runs", name) + (f".{part}" if part else "")
+        try:
+            function.check(settings, where)
+        except ProjectError as error:
+            message = str(error)
+            if not message.startswith(where + "."):
+                raise
+            path = message[len(where) + 1 :].split(":")[0].split(".")
+            keys = {path[0], ".".join(path[:2])}
+            blocks = [(owner, block.get(part, {}) if part else block) for owner, block in self.ancestry(paper, name)]
+            setters = (owner for owner, block in blocks if keys & flat(block).keys())
+            owner = name if keys & swept.keys() else next(setters, name)
+            mended = self.where(paper, "runs", owner) + (f".{part}" if part else "")
+            raise ProjectError(mended + message[len(where) :]) from None
+
+    def _check_roles(self, stage: str, paper: str, name: str) -> tuple[Block, str, Signature]:
+        """Check what a figure or claim is given; return its block, where that stands, and its function."""
+        section = SECTIONS.get(stage, stage)
+        block, where = self.declared(paper, section, name), self.where(paper, section, name)
+        for key in ("kind", "runs"):
+            if key not in block:
+                raise ProjectError(f"{where}.{key}: missing; add it")
+        function = signature_of(stage, paper, block["kind"], f"{where}.kind")
+        for key, one in function.classes.items():
+            raise ProjectError(f"{function.where}: `{function.name}`: setting `{key}`: {one.name} is of runs and data")
+        function.check_roles(block["runs"], where)
+        for role, given in block["runs"].items():
+            for run in names({role: given}):
+                self.declared(paper, "runs", run, f"{where}.runs.{role}")
+        runs = [self.resolved(paper, "runs", run) for run in names(block["runs"])]
+        kinds = [kind for run in runs for kind in run.get("sweep", {}).get("kind", [run.get("kind", "")])]
+        quantities.refuse_undeclared(stage, paper, block["kind"], where, list(filter(None, kinds)))
+        return block, where, function
+
+    def _check_figure(self, paper: str, name: str) -> None:
+        block, where, function = self._check_roles("figure", paper, name)
+        function.check(self._settings("figure", block, function), where)
+        path = Path(function.where).with_name(f"{PARTS['motion']}.py")
+        if not path.is_file():
+            return
+        drawn = signatures(Path(function.where))
+        for moving in signatures(path):
+            if moving not in drawn:
+                raise ProjectError(f"{path}: `{moving}` moves no figure{near(moving, drawn)}")
+        if self._moves(paper, name):
+            moved = self.signature("motion", paper, name)
+            moved.check_roles(self.roles("motion", paper, name), where)
+            moved.check(self.settings("motion", paper, name), where)
+
+    def _check_interactive(self, paper: str, name: str) -> None:
+        block, where, function = self._check_roles("interactive", paper, name)
+        if "figure" not in block:
+            raise ProjectError(f"{where}.figure: missing; add it")
+        self.declared(paper, "figures", block["figure"], f"{where}.figure")
+        others = self.blocks(paper, "interactive").items()
+        first = next(one for one, other in others if other["figure"] == block["figure"])
+        if first != name:
+            raise ProjectError(f"{where}.figure: `{first}` stands below `{block['figure']}` already; name another")
+        function.check(self._settings("interactive", block, function), where)
+
+    def _check_claim(self, paper: str, name: str) -> None:
+        block, where, function = self._check_roles("claims", paper, name)
+        if "claim" not in function.decorators:
+            raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
+        if "figure" in block:
+            drawn = self.declared(paper, "figures", block["figure"], f"{where}.figure")
+            if block["runs"] and not set(names(block["runs"])) & set(names(drawn["runs"])):
+                raise ProjectError(
+                    f"{where}.figure: `{block['figure']}` shows none of the claim's runs; name one that does, or none"
+                )
+        settings = self._settings("claims", block, function)
+        function.check(settings, where)
+        variants = 1
+        for key, values in block.get("vary", {}).items():
+            if key not in settings:
+                raise ProjectError(f"{where}.vary.{key}: no setting of this claim{near(key, settings)}")
+            variants *= len(values) + 1
+            for value in values:
+                function.check(settings | {key: value}, f"{where}.vary")
+        if variants > MOST_VARIANTS:
+            raise ProjectError(f"{where}.vary: {variants} combinations; vary fewer values (at most {MOST_VARIANTS})")
+
+    def _check_sensitivity(self, paper: str) -> None:
+        """Check what sensitivity checks vary, and take up the runs that they need."""
+        claims = self.blocks(paper, "claims")
+        for name, check in self.checks(paper, "sensitivity").items():
+            where = self.where(paper, "sensitivity", name)
+            for key in ("run", "setting", "values", "claims"):
+                if key not in check:
+                    raise ProjectError(f"{where}.{key}: missing; add it")
+            self.declared(paper, "runs", check["run"], f"{where}.run")
+            self._expand(paper, check["run"], {check["setting"]: check["values"]})
+            block = self.resolved(paper, "runs", check["run"])
+            if "bundle" in block:
+                raise ProjectError(f"{where}.run: `{check['run']}` runs in bundles; remove its `bundle`")
+            own = (block if check["setting"] == "data" else every_setting(block)).get(check["setting"])
+            if own in check["values"]:
+                raise ProjectError(f"{where}.values: {own} is the run's own; give others")
+            for claim in check["claims"]:
+                check_known(claim, claims, "claim", f"{where}.claims")
+                if check["run"] not in names(claims[claim].get("runs", {})):
+                    raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
+
+    def _check_targets(self) -> None:
+        """Refuse names that two of Snakemake's rules would have: those of papers, of their metrics and their sweeps."""
+        taken = dict.fromkeys(RULES, "a rule of the Snakefile")
+        for paper in self.papers:
+            targets = [(paper, f"the paper {paper}", ""), (f"{paper}_metrics", f"the metrics of {paper}", "")]
+            targets += [(f"{paper}_{name}", f"the sweep {name} of {paper}", name) for name in self.sweeps(paper)]
+            for target, what, name in targets:
+                if target in taken:
+                    where = self.where(paper, "runs", name) if name else f"papers: {paper}"
+                    raise ProjectError(f"{where}: {what} has the same target as {taken[target]}: {target}; rename it")
+                taken[target] = what

@@ -1,0 +1,334 @@
+"""Checks and verdicts: the engine can return every verdict, and turns where it should."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learning_dynamics.evidence import Estimate, distinct, mean, median, optimum
+from learning_dynamics.judging import (
+    VERDICTS,
+    Finding,
+    Judgement,
+    Untested,
+    at_least,
+    at_most,
+    at_optimum,
+    claim,
+    equal,
+    equal_on_every_draw,
+    evaluate,
+    every_draw,
+    share_of_draws,
+)
+
+HOLDS = every_draw("error", 0.1, at_most=1.0)
+FAILS = every_draw("error", 2.0, at_most=1.0)
+OPEN = every_draw("error", np.nan, at_most=1.0)
+STATES = {"holds": HOLDS, "fails": FAILS, "undecided": OPEN}
+
+
+# -- every draw ------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.one_of(st.floats(-10, 10), st.just(np.nan), st.just(np.inf)), min_size=1), st.floats(-10, 10))
+def test_every_draw_is_counted_for_against_or_undecided(values, bound):
+    values = np.array(values)
+    for check, good in (
+        (every_draw("x", values, at_most=bound), values <= bound),
+        (every_draw("x", values, at_least=bound), values >= bound),
+    ):
+        finite = np.isfinite(values)
+        counts = (check.draws_for, check.draws_against, check.draws_undecided)
+        assert counts == ((good & finite).sum(), (~good & finite).sum(), (~finite).sum())
+        assert sum(counts) == check.draws == len(values)
+        expected = "fails" if counts[1] else "undecided" if counts[2] else "holds"
+        assert check.state == expected
+
+
+def test_the_worst_draw_is_shown_with_its_margin():
+    # nearest by factor, not by distance
+    check = every_draw("x", [1.0, 40.0, 2.0], at_most=[1.9, 60.0, 20.0])
+    assert (check.value, check.margin) == (40.0, 1.5)
+    # from a bound of zero there is no factor
+    assert every_draw("x", [-3.0, -1.0, -2.0], at_most=0.0).value == -1.0
+    check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
+    assert (check.value, check.margin) == (1.0, 2.0)
+
+
+def test_the_largest_is_told_where_it_is_of_another_draw():
+    assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval == (
+        "nearest its bound of 3 draws; the largest is 40"
+    )
+    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval == (
+        "nearest its bound of 2 draws; the least is 1"
+    )
+    assert every_draw("x", [1.0, 2.0], at_most=3.0).interval == "nearest its bound of 2 draws"
+
+
+ODD = np.array([1.234567, 1.3456789, np.pi])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "different"),
+    [
+        (ODD, 3),
+        (ODD[[0, 1, 0]] * (1 + 1e-11 * np.arange(3)), 2),
+        (ODD[[0, 0, 0]], 1),
+        ([2.0, 2.0, 2.0], 3),  # ranks
+        ([0.25, 0.25, np.nan], 3),
+        ([2.3e-16, 2.3e-16], 2),  # rounding
+        (1e-6 * ODD[[0, 1, 0]], 2),
+        (np.stack([ODD, ODD * (1 + 1e-10)]), 1),
+        (np.stack([ODD, ODD * np.array([1, 1, 1 + 1e-6])]), 2),
+        (np.stack([ODD, -ODD]), 2),
+    ],
+)
+def test_draws_that_agree_to_rounding_are_one(numbers, different):
+    assert distinct(numbers) == different
+
+
+def test_what_repeats_is_told():
+    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("; 2 of the numbers differ")
+    assert mean(ODD[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
+    # errors of what repeats differ by rounding; a constant that is predicted may repeat
+    repeated = ODD[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))
+    assert "1 of the numbers differ" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
+    assert "differ" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
+
+
+def test_draws_that_a_run_could_not_decide_are_undecided_whatever_their_value():
+    check = every_draw("x", [0.0, 0.0], at_most=1.0, undecided=[False, True])
+    assert (check.state, check.draws_undecided) == ("undecided", 1)
+
+
+def test_what_is_left_out_is_told():
+    check = every_draw("x", [0.0], at_most=1.0, left_out={"rank above 2": 3, "no such": 0})
+    assert check.left_out == "3 left out: rank above 2"
+
+
+@pytest.mark.parametrize("bounds", [{}, {"at_most": 1.0, "at_least": 0.0}])
+def test_there_is_exactly_one_bound(bounds):
+    with pytest.raises(ValueError, match=r"exactly one|one of"):
+        every_draw("x", [0.0], **bounds)
+    with pytest.raises(ValueError, match=r"exactly one|one of"):
+        share_of_draws("x", [True], **bounds)
+
+
+def test_no_draws_are_no_evidence():
+    with pytest.raises(ValueError, match="no draws"):
+        every_draw("x", [], at_most=1.0)
+    assert share_of_draws("x", [], at_least=0.5).state == "undecided"
+
+
+def test_equality_takes_the_largest_error_of_a_draw_in_its_own_unit():
+    measured = np.array([[1.0, 100.0], [2.0, 1.0]])
+    check = equal_on_every_draw("x", measured, measured + np.array([[0.0, 1.0], [0.1, 0.0]]), tolerance=0.02)
+    assert check.value == pytest.approx(0.05)  # 0.1 of 2, not 1 of 100
+    assert (check.draws_for, check.draws_against, check.predicted) == (1, 1, 0.0)
+
+
+@pytest.mark.parametrize("unit", [np.nan, np.inf])
+def test_an_error_in_units_of_nothing_finite_is_undecided(unit):
+    assert equal_on_every_draw("x", [1.0], [5.0], tolerance=0.1, relative_to=unit).state == "undecided"
+
+
+def test_a_nan_anywhere_in_a_draw_leaves_it_undecided():
+    check = equal_on_every_draw("x", [[1.0, np.nan], [1.0, 1.0]], 1.0, tolerance=0.1)
+    assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1)
+
+
+# -- draws together --------------------------------------------------------------------------------------------------
+
+
+@given(value=st.floats(-10, 10), bound=st.floats(-10, 10), half=st.floats(0, 1))
+def test_bounds_are_undecided_while_the_interval_covers_them(value, bound, half):
+    found = Estimate(value, value - half, value + half, 20, "mean (t)")
+    below, above = at_most("x", found, bound), at_least("x", found, bound)
+    if found.lower < bound < found.upper:
+        assert below.state == above.state == "undecided"
+    elif bound > found.upper:
+        assert (below.state, above.state) == ("holds", "fails")
+    assert below.draws == 20
+    assert below.draws_for + below.draws_against + below.draws_undecided == 20
+
+
+@given(value=st.floats(-10, 10), predicted=st.floats(-10, 10), tolerance=st.floats(1e-6, 1), half=st.floats(0, 1))
+def test_equal_holds_exactly_within_interval_and_tolerance(value, predicted, tolerance, half):
+    found = Estimate(value, value - half, value + half, 20, "mean (t)")
+    within = found.lower - tolerance <= predicted <= found.upper + tolerance
+    assert equal("x", found, predicted, tolerance=tolerance).state == ("holds" if within else "fails")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_decides_nothing(value):
+    assert equal("x", value, 1.0, tolerance=0.1).state == "undecided"
+    assert equal("x", 1.0, value, tolerance=0.1).state == "undecided"
+    assert at_most("x", np.nan, 1.0).state == at_least("x", np.nan, 1.0).state == "undecided"
+
+
+@pytest.mark.parametrize("of", [mean, median])
+@pytest.mark.parametrize("check", [at_most, at_least, lambda *given: equal(*given, tolerance=0.1, resolution=0.5)])
+def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of):
+    found = check("x", of([0.0, np.nan, 0.1, np.nan, 0.05]), 0.0)
+    assert (found.state, found.draws, found.draws_for, found.draws_undecided) == ("undecided", 5, 0, 5)
+    assert found.open_because == "2 of 5 draws gave no number"
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        (at_most("size", mean([1.0, np.nan]), 2.0), "size: 1 of 2 draws gave no number"),
+        (at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound"),
+        (
+            at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
+            "size: the interval covers the bound; about 36 draws would decide in the place of 9, if they were alike",
+        ),
+        (at_most("size", np.nan, 2.0), "size: it cannot be judged"),
+        (every_draw("size", [1.0, np.nan, 1.5], at_most=2.0), "size: 1 of 3 draws cannot be judged"),
+    ],
+)
+def test_an_undecided_claim_says_what_left_it_open(part, why):
+    @claim("Theorem 1", scope="here")
+    def made_up() -> Finding:
+        """It is so."""
+        return Finding(lambda state: [HOLDS, part if state == "printed" else FAILS], "printed", {"not": "so"})
+
+    assert evaluate(made_up, {}, {}).reason == why
+
+
+@pytest.mark.parametrize(
+    ("good", "of", "bound", "state"),
+    [(20, 20, 0.5, "holds"), (0, 20, 0.5, "fails"), (12, 20, 0.5, "undecided"), (2, 2, 0.9, "undecided")],
+)
+def test_a_share_needs_enough_draws(good, of, bound, state):
+    assert share_of_draws("x", np.arange(of) < good, at_least=bound).state == state
+
+
+def test_an_undecided_draw_counts_against_a_share_on_either_side():
+    draws, open_ = np.ones(40, bool), np.arange(40) < 30
+    assert share_of_draws("x", draws, at_least=0.5, undecided=open_).state == "fails"
+    assert share_of_draws("x", ~draws, at_most=0.5, undecided=open_).state == "fails"
+
+
+def test_the_best_of_a_grid_shows_the_grid():
+    inside = at_optimum(HOLDS, optimum([1, 2, 3], [3.0, 1.0, 2.0]))
+    assert inside.state == "holds"
+    assert "best of 3 values from 1 to 3 at 2" in inside.criterion
+
+
+# -- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def verdict_of(printed, corrected=None, rivals=("fails",), empirical=False):
+    """The verdict where the prediction, its correction and rivals would get these states."""
+
+    @claim("Theorem 1", scope="here", empirical=empirical)
+    def made_up() -> Finding:
+        """It is so."""
+        return Finding(
+            lambda state: [STATES[state]],
+            printed,
+            {f"rival {number}": state for number, state in enumerate(rivals)},
+            corrected,
+        )
+
+    return evaluate(made_up, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("printed", "corrected", "verdict"),
+    [
+        ("holds", None, "reproduced"),
+        ("holds", "holds", "reproduced"),
+        ("fails", "holds", "corrected"),
+        ("fails", "fails", "contradicted"),
+        ("fails", "undecided", "contradicted"),
+        ("fails", None, "contradicted"),
+        ("undecided", "holds", "undecided"),
+        ("undecided", None, "undecided"),
+    ],
+)
+def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
+    found = verdict_of(printed, corrected)
+    assert found.verdict == verdict
+    assert verdict in VERDICTS
+    assert (found.reason == "") == (verdict in ("reproduced", "corrected", "contradicted"))
+
+
+@pytest.mark.parametrize(
+    ("headline", "of"),
+    [
+        (every_draw("x", [0.1, 0.2], at_most=1.0), "all draws"),
+        (every_draw("x", 0.1, at_most=1.0), ""),
+        (share_of_draws("x", [True, False], at_least=0.1), "most draws"),
+        (at_most("x", mean([0.1, 0.2, 0.3]), 9.0), "an average"),
+        (at_most("x", median(np.linspace(0, 1, 40)), 9.0), "an average"),
+    ],
+)
+def test_a_claim_says_of_which_draws_it_speaks(headline, of):
+    def speaks(**said):
+        @claim("Theorem 1", scope="here", **said)
+        def made_up() -> Finding:
+            """It is so."""
+            return Finding(lambda state: [headline if state else FAILS], 1, {"not": 0})
+
+        return evaluate(made_up, {}, {}).speaks_of
+
+    assert speaks() == of
+    assert speaks(speaks_of="some setting") == "some setting"
+
+
+@given(st.lists(st.sampled_from(sorted(STATES)), min_size=1, max_size=4))
+def test_a_judgement_holds_if_all_its_parts_do(states):
+    expected = "fails" if "fails" in states else "undecided" if "undecided" in states else "holds"
+    assert Judgement(*(STATES[state] for state in states)).state == expected
+
+
+@claim("Theorem 1", scope="numbers", correction="it is twice that")
+def example(run, *, factor=1.0):
+    """It is one.
+
+    Because {value:.2g}.
+    """
+    if run is None:
+        raise Untested("needs a table")
+    return Finding(
+        lambda predicted: [equal("size", mean(factor * run), predicted, tolerance=0.01)],
+        1.0,
+        {"three": 3.0},
+        corrected=2.0,
+        reason="it drifts",
+        facts={"more": 5},
+    )
+
+
+RUN = 1 + 1e-3 * np.random.default_rng(3).standard_normal(20)
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict", "rivals"),
+    [(1.0, "reproduced", "contradicted"), (2.0, "corrected", "contradicted"), (3.0, "contradicted", "reproduced")],
+)
+def test_a_claim_is_judged_with_its_rivals_by_one_judge(factor, verdict, rivals):
+    found = evaluate(example, {"run": RUN}, {"factor": factor})
+    assert (found.verdict, found.rivals) == (verdict, {"three": rivals})
+    assert found.facts["more"] == 5
+    assert found.facts["value"] == pytest.approx(factor, rel=1e-2)
+    assert found.standing.headline.name == "size"
+
+
+def test_the_smallest_refused_error_is_that_of_the_tolerance():
+    found = evaluate(example, {"run": RUN}, {})
+    assert 0.01 < found.refuses < 0.02
+
+
+def test_other_verdicts_have_their_reason():
+    assert evaluate(example, {"run": RUN}, {"factor": 3.0}).reason == "it drifts"
+
+
+def test_what_is_missing_makes_a_claim_untested():
+    found = evaluate(example, {"run": None}, {})
+    assert (found.verdict, found.reason, found.standing) == ("untested", "needs a table", None)
