@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 LARGEST_COUNT = 10**10  # steps of the longest descent; nothing of this size is ever held in memory
 
@@ -31,4 +31,4 @@ Fraction = Annotated[float, Bounds("a number from 0 to 1", {"ge": 0, "le": 1})]
 # squared size of weights at the start: below its bound rounding of what is learnt shows in what is not yet
 Scale = Annotated[float, Bounds("a finite number, 1e-24 or more", {"ge": 1e-24})]
 
-__all__ = ["Count", "Fraction", "Literal", "Natural", "NonNegative", "Positive", "Real", "Scale", "Seed"]
+__all__ = ["Count", "Fraction", "Natural", "NonNegative", "Positive", "Real", "Scale", "Seed"]

@@ -56,7 +56,7 @@ def test_a_paper_and_its_second_topic_run_as_contributing_says(copy):
     begun = copy.stage("new", "waves")
     assert begun.returncode == 0, begun.stderr
     files = applied(copy.folder, "CONTRIBUTING.md")
-    assert "config.yaml" in files
+    assert "waves]" in copy.read("config.yaml")
     linted(copy.folder, files)
     copy.overlay = ("--config", "papers=[waves]")
     copy.snakemake("waves")

@@ -9,6 +9,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import new
+from learning_dynamics.pipeline.study.config import read_yaml
 from tests.pipeline.conftest import fresh
 from tests.support import ROOT
 
@@ -16,7 +17,8 @@ from tests.support import ROOT
 def test_a_new_paper_passes_its_own_test_and_the_linters(tmp_path):
     workspace = fresh(tmp_path / "project")
     shutil.copy(ROOT / "pyproject.toml", workspace.folder)
-    assert "add `begun` to `papers`" in workspace.stage("new", "begun").stdout
+    assert "next: snakemake --cores all begun" in workspace.stage("new", "begun").stdout
+    assert read_yaml(workspace.folder / "config.yaml")["papers"][-1] == "begun"
     workspace.variables["PYTHONPATH"] = f"{workspace.folder}/src:{workspace.folder}"
     tested = workspace.run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/papers/begun")
     assert tested.returncode == 0, tested.stdout

@@ -285,6 +285,24 @@ def test_a_setting_without_provenance_is_refused(configured, sources_of_toy, pat
 def test_what_a_paper_states_is_not_said_of_a_value_that_a_child_sets(configured):
     found = refused(configured, "runs.fast.provenance", {})
     assert "runs.fast.rate: where does it come from?" in found
+    assert "or for all of its kind" not in found  # which is said, and does not help
+
+
+@pytest.mark.parametrize(
+    ("own", "members"),
+    [
+        ({"steps": 7}, ["also--rate-0.1", "also--rate-0.2"]),
+        ({"rate": 0.3}, ["also"]),
+        ({"sweep": {"rate": [0.3]}}, ["also--rate-0.3"]),
+    ],
+)
+def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, members):
+    reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
+    scan = {"like": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
+    configured("runs.scan", scan)
+    found = configured("runs.also", {"like": "scan", "provenance": reasons} | own)
+    assert [member for member, _ in found.study.members("toy", "also")] == members
+    assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
 
 
 def test_what_is_stated_of_one_value_is_not_said_of_a_sweep(configured):

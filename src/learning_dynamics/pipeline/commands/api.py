@@ -126,7 +126,10 @@ def claims(paper: str | None = None) -> pd.DataFrame:
         if known is None:
             raise ProjectError(f"{_results()}: no claims, and nothing is published; run snakemake to make them")
         found = known[known["paper"].isin(wanted)].reset_index(drop=True)
-        found.attrs = {"of": str(published.FOLDER / published.CLAIMS), "outdated": published.unlike(project, wanted)}
+        lacking = [name for name in wanted if name not in set(known["paper"])]
+        unlike = published.unlike(project, wanted)
+        unlike += [f"{name}: was neither judged here nor published; run: snakemake {name}" for name in lacking]
+        found.attrs = {"of": str(published.FOLDER / published.CLAIMS), "outdated": unlike}
     for text in found.attrs["outdated"]:
         warnings.warn(text, stacklevel=2)
     return found

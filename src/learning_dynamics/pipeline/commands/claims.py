@@ -110,7 +110,8 @@ def judged(name: str, function: Any, tables: Mapping[str, Any], settings: Mappin
 def _variants(name: str, function: Any, tables: Any, block: Mapping[str, Any], ours: Evaluation) -> Any:
     if not block["vary"]:
         return
-    choices = {key: [block["settings"][key], *values] for key, values in block["vary"].items()}
+    own = block["settings"]
+    choices = {key: [own[key], *(one for one in given if one != own[key])] for key, given in block["vary"].items()}
     for values in itertools.product(*choices.values()):
         differing = dict(zip(choices, values, strict=True))
         is_ours = all(block["settings"][key] == value for key, value in differing.items())

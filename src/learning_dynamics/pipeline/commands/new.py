@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import replacing
 from learning_dynamics.pipeline.study.config import PAPERS, ROOT
 from learning_dynamics.pipeline.study.study import RULES
 
@@ -15,7 +16,7 @@ SKELETON = Path(__file__).with_name("skeleton")
 
 
 def execute(paper: str, root: Path = ROOT) -> None:
-    """Write the skeleton of a paper into the project's folders and say what to do next."""
+    """Write the skeleton of a paper into the project's folders, name it, and say what to do next."""
     word = keyword.iskeyword(paper) or paper in RULES or paper in NO_TEXT
     if not re.fullmatch("[a-z][a-z0-9_]*", paper) or word or len(paper) > 40:
         raise ProjectError(
@@ -37,7 +38,18 @@ def execute(paper: str, root: Path = ROOT) -> None:
         _write(folder / "__init__.py", "")
     _write(config, (SKELETON / "config.yaml.txt").read_text(encoding="utf-8").replace("NAME", paper))
     print(f"wrote src/learning_dynamics/papers/{paper}, {PAPERS}/{paper}.yaml and tests/papers/{paper}")
-    print(f"next: add `{paper}` to `papers` in config.yaml, then: snakemake --cores all {paper}")
+    named = _name(root / "config.yaml", paper)
+    print(f"next: {'' if named else f'add `{paper}` to `papers` in config.yaml, then: '}snakemake --cores all {paper}")
+
+
+def _name(config: Path, paper: str) -> bool:
+    """Add a paper to those that the configuration names; return whether its list was found."""
+    text = config.read_text(encoding="utf-8") if config.is_file() else ""
+    named, count = re.subn(r"^(papers: \[[^\]\n]+)\]", rf"\1, {paper}]", text, flags=re.MULTILINE)
+    if count:
+        with replacing(config) as partial:
+            partial.write_text(named, encoding="utf-8")
+    return bool(count)
 
 
 def _write(file: Path, text: str) -> None:

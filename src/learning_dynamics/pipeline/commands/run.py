@@ -97,4 +97,7 @@ def check_finite(name: str, trajectory: Trajectory, settings: Mapping[str, Any])
     for series, states in trajectory.series.items():
         if np.issubdtype(states.dtype, np.inexact) and not np.isfinite(states[decided]).all():
             when = trajectory.time[np.argwhere(~np.isfinite(states[decided]))[0][1]]
-            raise DivergenceError(f"{name}: {series} is not finite at time {when:g}; settings {dict(settings)}")
+            raise DivergenceError(
+                f"{name}: {series} is not finite at time {when:g}; shorten the step or the time, or say with "
+                f"`Trajectory(undecided=...)` which members do not arrive; settings {dict(settings)}"
+            )

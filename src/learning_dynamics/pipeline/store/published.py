@@ -204,7 +204,9 @@ def stale(project: Project, folder: Path = FOLDER) -> list[str]:
         return [f"{folder / CLAIMS}: is not there"]
     wrong = damaged(folder)
     verdicts = dict(zip(published["claim"], published["verdict"], strict=True))
-    configured = {f"{paper}.{name}": block for paper in project.study.papers for name, block in _claims(project, paper)}
+    # a paper that is begun here is published with the next publication
+    papers = [paper for paper in project.study.papers if paper in set(published["paper"])]
+    configured = {f"{paper}.{name}": block for paper in papers for name, block in _claims(project, paper)}
     wrong += [f"{claim}: is configured, not published" for claim in configured if claim not in verdicts]
     wrong += [f"{claim}: is published, not configured" for claim in verdicts if claim not in configured]
     for claim, block in configured.items():
@@ -212,8 +214,8 @@ def stale(project: Project, folder: Path = FOLDER) -> list[str]:
         if claim in verdicts and not as_expected(verdicts[claim], expected):
             wrong.append(f"{claim}: is published as {verdicts[claim]}, expected {expected}")
     drawn = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
-    figures = {f"{paper}/{name}.png" for paper in project.study.papers for name in project.study.figures(paper)}
-    figures |= {f"{paper}/{name}.webp" for paper in project.study.papers for name in project.study.motions(paper)}
+    figures = {f"{paper}/{name}.png" for paper in papers for name in project.study.figures(paper)}
+    figures |= {f"{paper}/{name}.webp" for paper in papers for name in project.study.motions(paper)}
     wrong += [f"{figure}: is configured, not published" for figure in sorted(figures - drawn)]
     wrong += [f"{figure}: is published, not configured" for figure in sorted(drawn - figures)]
     return wrong

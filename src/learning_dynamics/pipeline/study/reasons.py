@@ -96,10 +96,17 @@ def check_reasons(study: Study, paper: str) -> None:
         _check_names(f"{study.where(paper, 'runs', name)}.provenance", block.get("provenance", {}), functions)
     for section, name, key, _ in _settings(study, paper):
         if provenance(study, paper, section, name, key) is None:
+            # what is said of a kind does not hold of a value that a run sets over what it inherits, or sweeps
+            or_kind = "" if _said_of_kind(study, paper, section, name, key) else ", or for all of its kind"
             raise ProjectError(
                 f"{study.where(paper, section, name)}.{key}: where does it come from? say so beside it under "
-                "`provenance` (stated, code, inferred, or {chosen: why}), or for all of its kind"
+                f"`provenance` (stated, code, inferred, or {{chosen: why}}){or_kind}"
             )
+
+
+def _said_of_kind(study: Study, paper: str, section: str, name: str, key: str) -> bool:
+    kind = study.resolved(paper, section, name)["kind" if section == "runs" else "source"]
+    return key in study.blocks(paper, "provenance").get(kind, {})
 
 
 def _check_names(where: str, given: Mapping[str, Any], functions: Sequence[Signature]) -> None:

@@ -177,11 +177,11 @@ class Study:
             return dict(self.declared(paper, section, name))
         merged: Block = {}
         for depth, (_, block) in enumerate(self.ancestry(paper, name)):
-            own = {
-                key: value
-                for key, value in block.items()
-                if key != "like" and not (depth and key in ("sweep", "bundle"))
-            }
+            own = {key: value for key, value in block.items() if key != "like"}
+            if depth:  # an inherited sweep is less what the run sets itself
+                inherited, bundle = own.pop("sweep", {}), own.pop("bundle", 1)
+                swept = {key: values for key, values in inherited.items() if key not in every_setting(merged)}
+                own |= {"sweep": swept, "bundle": bundle} if swept else {}
             measure = overlaid(own.get("measure", {}), merged.get("measure", {}))
             settings = overlaid(own_settings("run", own), own_settings("run", merged))
             merged = {**own, **merged, **settings}
