@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.study import sources
+from learning_dynamics.pipeline.study import digests, sources
 from learning_dynamics.pipeline.study.config import load, merge, read_yaml
 from learning_dynamics.pipeline.study.project import Project
 from tests.pipeline.warm import warm_python
@@ -178,7 +178,7 @@ def sources_of_toy(tmp_path_factory) -> Path:
 def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
     """Return a function: the made-up paper's project with its configuration changed at one place."""
     monkeypatch.setattr(sources, "SOURCE_ROOT", sources_of_toy / "src")
-    sources.science.cache_clear()
+    digests.forget()
     shutil.copytree(sources_of_toy / "workflow/config", tmp_path / "workflow/config")
     (tmp_path / "config.yaml").write_text("seed: 2023\npapers: [toy]\nreplicated: [toy]\n")
     file = tmp_path / "workflow/config/toy.yaml"
@@ -199,4 +199,4 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
         return Project(load(files, given, root=tmp_path))
 
     yield change
-    sources.science.cache_clear()
+    digests.forget()

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import learning_dynamics.papers
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import cli, data, metrics, run
-from learning_dynamics.pipeline.study import sources
+from learning_dynamics.pipeline.study import digests, sources
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.plain_yaml import read_yaml
 from learning_dynamics.pipeline.study.project import Project
@@ -78,10 +78,10 @@ def world(sources_of_toy, tmp_path_factory):
         path = [*learning_dynamics.papers.__path__, str(sources_of_toy / "src/learning_dynamics/papers")]
         patch.setattr(learning_dynamics.papers, "__path__", path)
         patch.chdir(folder)
-        sources.science.cache_clear()
+        digests.forget()
         build(Project(load()))
         yield folder
-    sources.science.cache_clear()
+    digests.forget()
 
 
 def build(project: Project) -> None:

@@ -122,6 +122,19 @@ def test_a_touched_file_reruns_nothing(workspace):
     assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
 
 
+def test_a_function_beside_and_a_topic_in_other_files_rerun_nothing(workspace):
+    text = workspace.read(f"{PAPER}/growth/theory.py")
+    workspace.write(f"{PAPER}/growth/steps.py", text + "\n\ndef unrelated(x):\n    return np.sqrt(x)\n")
+    (workspace.folder / PAPER / "growth/theory.py").unlink()
+    path = "learning_dynamics.papers.toy.growth"
+    workspace.edit(f"{PAPER}/growth/metrics.py", f"from {path} import theory\n", f"from {path} import steps\n")
+    workspace.edit(f"{PAPER}/growth/metrics.py", "theory.state", "steps.state")
+    workspace.edit(f"{PAPER}/growth/claims.py", f"from {path} import theory\n", "")
+    moved = f"        from {path}.steps import state as states\n\n        return states("
+    workspace.edit(f"{PAPER}/growth/claims.py", "        return theory.state(", moved)
+    assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
+
+
 # -- edits that rerun what uses them -----------------------------------------------------------------------------------
 
 
@@ -138,7 +151,7 @@ def test_a_touched_file_reruns_nothing(workspace):
         (f"{PAPER}/starts.py", "rng.standard_normal()", "2 * rng.standard_normal()", DATA | GROWTH | CLAIMS),
         ("src/learning_dynamics/plotting/project.mplstyle", "font.size: 9", "font.size: 10",
          {"figures/toy/growth.pdf", "figures/toy/decay.pdf"} | PAGE),
-        ("src/learning_dynamics/claims.py", "np.logspace(-16, 0, 65)", "np.logspace(-16, 0, 33)", CLAIMS),
+        ("src/learning_dynamics/judging.py", "np.logspace(-16, 0, 65)", "np.logspace(-16, 0, 33)", CLAIMS),
         (f"{PAPER}/growth/figures.py", "Slow and fast growth.", "Growth, slow and fast.", {"figures/index.html"}),
     ],
     ids=["run", "metrics", "theory", "figure", "claim", "other topic", "data", "style", "engine", "caption"],
@@ -170,7 +183,7 @@ def test_an_edited_setting_reruns_its_chain_only(workspace, path, value, again):
 
 def test_what_moved_is_named_by_the_dry_run(workspace):
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
-    assert "papers.toy.growth.theory@" in workspace.snakemake("--dry-run").stdout
+    assert "papers.toy.growth.state@" in workspace.snakemake("--dry-run").stdout
 
 
 def test_one_figure_needs_only_its_own_runs(clean):

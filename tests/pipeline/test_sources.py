@@ -12,8 +12,6 @@ from learning_dynamics.pipeline.study.sources import (
     modules_behind,
     papers,
     part_module,
-    science,
-    syntax_digest,
     topics,
 )
 
@@ -45,59 +43,6 @@ def test_imports_are_followed_transitively_in_every_form(tmp_path):
     assert found == {PREFIX, "a", "b", "sub", "sub.c", "sub.d", "e"}
 
 
-BASE = '''"""Words."""
-import numpy as np
-
-
-def flow(x, *, rate: float = 1.0) -> float:
-    """Words."""
-    if rate < 0:
-        raise ValueError(f"rate is {rate}")
-    return x * np.exp(-rate)  # a remark
-'''
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("# a remark", "# another"),
-        ('"""Words."""\nimport', '"""Other words, longer."""\nimport'),
-        ('    """Words."""\n', ""),
-        ('f"rate is {rate}"', '"negative"'),
-        ("-> float", "-> int"),
-        ("rate: float", "rate: int"),
-        ("x * np.exp(-rate)", "(x\n            * np.exp( -rate ))"),
-        ("import numpy as np\n", "from __future__ import annotations\n\nimport numpy as np\n"),
-    ],
-)
-def test_words_and_formatting_do_not_change_a_digest(tmp_path, old, new):
-    (tmp_path / "a.py").write_text(BASE)
-    assert old in BASE
-    (tmp_path / "b.py").write_text(BASE.replace(old, new))
-    assert syntax_digest(tmp_path / "a.py") == syntax_digest(tmp_path / "b.py")
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("-rate)", "-rate / 2)"),
-        ("rate: float = 1.0", "rate: float = 2.0"),
-        ("rate < 0", "rate <= 0"),
-        ("ValueError", "KeyError"),
-    ],
-)
-def test_a_formula_changes_it(tmp_path, old, new):
-    (tmp_path / "a.py").write_text(BASE)
-    assert old in BASE
-    (tmp_path / "b.py").write_text(BASE.replace(old, new))
-    assert syntax_digest(tmp_path / "a.py") != syntax_digest(tmp_path / "b.py")
-
-
-def test_a_file_of_words_has_no_digest(tmp_path):
-    (tmp_path / "a.py").write_text('"""Words alone."""\n')
-    assert syntax_digest(tmp_path / "a.py") == ""
-
-
 @pytest.fixture
 def toy_sources(tmp_path, monkeypatch):
     package(
@@ -111,9 +56,6 @@ def toy_sources(tmp_path, monkeypatch):
         datasets__regression="def gaussian(): ...\n",
     )
     monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
-    science.cache_clear()
-    yield
-    science.cache_clear()
 
 
 def test_papers_and_topics_are_folders(toy_sources):
@@ -139,12 +81,6 @@ def test_data_come_from_the_paper_or_the_library(toy_sources):
     assert data_module("toy", "regression.gaussian") == f"{PREFIX}.datasets.regression"
     with pytest.raises(ProjectError, match="no module `regresion`"):
         data_module("toy", "regresion.gaussian")
-
-
-def test_a_job_depends_on_the_science_of_its_topic_alone(toy_sources):
-    assert set(science(part_module("toy", "runs", "flow.flow"))) == {"papers.toy.flow.runs", "dynamics.step"}
-    assert set(science(part_module("toy", "metrics", "flow.flow"))) == {"papers.toy.flow.metrics", "papers.toy.theory"}
-    assert set(science(part_module("toy", "runs", "noise.noise"))) == {"papers.toy.noise.runs"}
 
 
 @pytest.mark.parametrize("paper", papers())

@@ -36,11 +36,11 @@ def spec_of(stage):
 
 
 def science_of(stage):
-    """Return a parameter function: the modules that a job calls, each with the digest of what it computes."""
+    """Return a parameter function: the functions, classes and constants that a job reaches, each with its digest."""
 
     def science(wildcards):
         found = project.science(stage, wildcards.paper, wildcards.get("name", ""))
-        return [f"{module}@{digest}" for module, digest in found.items()]
+        return sorted(f"{name}@{digest}" for name, digest in found.items())
 
     return science
 

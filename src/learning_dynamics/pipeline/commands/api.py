@@ -33,7 +33,8 @@ from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.store.pictures import drawn_alike
-from learning_dynamics.pipeline.store.records import COLUMNS, plain_facts
+from learning_dynamics.pipeline.store.provenance import plain_facts
+from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table
 from learning_dynamics.pipeline.study.blocks import flat
 from learning_dynamics.pipeline.study.config import PAPERS, ROOT, load

@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import in_process
-from learning_dynamics.pipeline.commands.functions import agreed, check_by_hand, paper_function, science_of
+from learning_dynamics.pipeline.commands.functions import agreed, check_by_hand, paper_function
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint, provenance
 from learning_dynamics.pipeline.store.tables import as_declared, read_arrow, write_arrow
 from learning_dynamics.pipeline.study.blocks import flat, overlaid
+from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.sweeps import sweep_members
 from learning_dynamics.trajectories import Trajectory
 
@@ -94,7 +95,7 @@ def execute(
 def _members(paper: str, spec: Mapping[str, Any], made: Mapping[str, str]) -> Iterator[Member]:
     """Yield the members of a bundle, given the fingerprints of its data sets."""
     kind, measure = spec["kind"], spec["measure"]
-    science = {stage: science_of(stage, paper, kind) for stage in ("run", "metrics")}
+    simulating, measuring = science("run", paper, kind), science("metrics", paper, kind)
     for values in spec["members"]:
         differing = dict(zip(spec["axes"], values, strict=True))
         ((name, _),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
@@ -104,10 +105,8 @@ def _members(paper: str, spec: Mapping[str, Any], made: Mapping[str, str]) -> It
         measured = {key: differing.pop(key) for key in flat(measure) if key in differing}
         run = {"kind": kind, "settings": overlaid(spec["settings"], differing)}
         metrics = {"kind": kind, "settings": overlaid(measure, measured)}
-        simulated = fingerprint("run", run, science["run"], None if data is None else made[data])
-        yield Member(
-            name, data, run, metrics, simulated, fingerprint("metrics", metrics, science["metrics"], simulated)
-        )
+        simulated = fingerprint("run", run, simulating, None if data is None else made[data])
+        yield Member(name, data, run, metrics, simulated, fingerprint("metrics", metrics, measuring, simulated))
 
 
 def _read(kept: Mapping[str, Path]) -> dict[str, pa.Table]:

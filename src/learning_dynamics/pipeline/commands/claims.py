@@ -15,12 +15,13 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation, evaluate
-from learning_dynamics.pipeline.commands.functions import agreed, check_by_hand, paper_function, science_of, told
+from learning_dynamics.pipeline.commands.functions import agreed, check_by_hand, paper_function, told
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.provenance import fingerprint as fingerprint_of
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table
+from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.signatures import signatures
 from learning_dynamics.pipeline.study.sources import module_path, part_module
 
@@ -72,10 +73,8 @@ def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, finge
 def _fingerprint_here(paper: str, spec: Mapping[str, Any], expected: str | None) -> str:
     for name, block in spec["claims"].items() if expected is None else ():
         check_by_hand("claims", paper, block["kind"], block["settings"], f"--spec: claims.{name}")
-    found: dict[str, str] = {}
-    for kind in sorted({block["kind"] for block in spec["claims"].values()}):
-        found |= science_of("claims", paper, kind)
-    return agreed(fingerprint_of("claims", spec, found, None), expected, f"claims of {paper}")
+    reached = science("claims", paper, *sorted({block["kind"] for block in spec["claims"].values()}))
+    return agreed(fingerprint_of("claims", spec, reached, None), expected, f"claims of {paper}")
 
 
 def _statement(paper: str, kind: str) -> str:

@@ -19,8 +19,7 @@ from learning_dynamics.pipeline.commands.drawing import prepared
 from learning_dynamics.pipeline.commands.functions import told
 from learning_dynamics.pipeline.report.vectors import KEPT
 from learning_dynamics.pipeline.store.pictures import drawn_alike
-from learning_dynamics.pipeline.store.provenance import KEY
-from learning_dynamics.pipeline.store.records import plain_facts
+from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
 

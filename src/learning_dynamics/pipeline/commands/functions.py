@@ -16,6 +16,7 @@ from learning_dynamics.errors import ProjectError, near
 from learning_dynamics.pipeline.commands.guard import TRACEBACK
 from learning_dynamics.pipeline.store.provenance import fingerprint
 from learning_dynamics.pipeline.study.blocks import flat
+from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.sources import (
     SOURCE_ROOT,
     data_module,
@@ -23,7 +24,6 @@ from learning_dynamics.pipeline.study.sources import (
     module_path,
     parsed,
     part_module,
-    science,
 )
 
 
@@ -66,11 +66,6 @@ def _function(module: str, kind: str) -> Any:
     return known[name]
 
 
-def science_of(stage: str, paper: str, kind: str) -> Mapping[str, str]:
-    """Return the digests of the science that a job calls."""
-    return science(module_of(stage, paper, kind))
-
-
 def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: Any, expected: str | None) -> str:
     """Return the fingerprint of what a job makes, with the source as it stands now.
 
@@ -84,7 +79,7 @@ def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: An
     """
     if expected is None:
         check_by_hand(stage, paper, kind, spec["settings"])
-    return agreed(fingerprint(stage, spec, science_of(stage, paper, kind), made_from), expected, f"{paper} {kind}")
+    return agreed(fingerprint(stage, spec, science(stage, paper, kind), made_from), expected, f"{paper} {kind}")
 
 
 def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any], where: str = "--spec") -> None:

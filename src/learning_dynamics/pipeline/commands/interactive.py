@@ -12,7 +12,7 @@ from learning_dynamics.pipeline.commands.drawing import prepared
 from learning_dynamics.pipeline.commands.functions import told
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
-from learning_dynamics.pipeline.store.records import plain_facts
+from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting.interactive import Interactive, complete
 

@@ -20,8 +20,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.drawing import prepared
 from learning_dynamics.pipeline.commands.functions import told
 from learning_dynamics.pipeline.store.pictures import drawn_alike
-from learning_dynamics.pipeline.store.provenance import KEY
-from learning_dynamics.pipeline.store.records import plain_facts
+from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting import legible_ticks, style
 from learning_dynamics.plotting.motion import Motion

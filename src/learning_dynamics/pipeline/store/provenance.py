@@ -91,3 +91,15 @@ def _versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return versions
+
+
+def plain_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return facts as JSON can hold them."""
+    return {key: _plain(value) for key, value in facts.items()}
+
+
+def _plain(value: Any) -> Any:
+    import numpy as np
+
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, int | float | str | bool) or value is None else str(value)

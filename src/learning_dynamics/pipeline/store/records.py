@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from learning_dynamics.judging import VERDICTS, About, Check, Evaluation
+from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.tidy import Column
 
 PAPER = Column("paper", "str", "the paper's name in the configuration")
@@ -118,7 +118,7 @@ def claim_row(about: About, found: Evaluation) -> dict[str, Any]:
         "refuses": found.refuses,
         "verdict": found.verdict,
         "reason": found.reason,
-        "facts": json.dumps({key: _plain(value) for key, value in found.facts.items()}, ensure_ascii=False),
+        "facts": json.dumps(plain_facts(found.facts), ensure_ascii=False),
     }
 
 
@@ -144,17 +144,6 @@ def part_rows(found: Evaluation) -> list[dict[str, Any]]:
 def as_expected(verdict: str, expected: str) -> bool:
     """Return whether a verdict is one recorded in the configuration, ``a or b``; without one, every verdict is."""
     return not expected or verdict in expected.split(" or ")
-
-
-def plain_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return facts as JSON can hold them."""
-    return {key: _plain(value) for key, value in facts.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if isinstance(value, int | float | str | bool) or value is None else str(value)
 
 
 def _finite(value: float) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
 from learning_dynamics.pipeline.study.blocks import Roles, Spec, names, placed
 from learning_dynamics.pipeline.study.config import Configuration
-from learning_dynamics.pipeline.study.sources import module_of, science
+from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.study import Study
 from learning_dynamics.pipeline.study.sweeps import Members, sweep_members
 
@@ -198,17 +198,13 @@ class Project:
     # -- fingerprints -------------------------------------------------------------------------------
 
     def science(self, stage: str, paper: str, name: str) -> Mapping[str, str]:
-        """The digests of the science that a job calls, by module."""
+        """The digests of the science that a job reaches, by package and name."""
         if stage == "claims":
-            kinds = {block["kind"] for block in self.study.blocks(paper, "claims").values()}
-            found: dict[str, str] = {}
-            for kind in sorted(kinds):
-                found |= science(module_of(stage, paper, kind))
-            return found
+            return science(stage, paper, *sorted({block["kind"] for block in self.study.blocks(paper, stage).values()}))
         if stage == "bundle":
             member = self.study.bundles[paper][name][0]
             return {**self.science("run", paper, member), **self.science("metrics", paper, member)}
-        return science(module_of(stage, paper, self.study.kind(stage, paper, name)))
+        return science(stage, paper, self.study.kind(stage, paper, name))
 
     def made_from(self, stage: str, paper: str, name: str) -> str | None:
         """The fingerprint of a run's data set, or of the run that metrics measure."""

@@ -1,17 +1,9 @@
-"""The science that a job's result depends on: the modules it calls, each as a digest of what it computes.
-
-Modules are found by a static scan of imports. A module's digest is taken of its syntax tree without docstrings,
-comments, annotations and the texts of errors: formatting, words and times of files rerun nothing, a formula reruns
-what uses it.
-"""
+"""Where the science lies: papers, topics, the modules of their parts, and what a module imports, read from source."""
 
 from __future__ import annotations
 
 import ast
 import functools
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, near
@@ -28,8 +20,6 @@ PARTS = {
 }
 # what carries jobs out, and words: no result depends on them
 NOT_SCIENCE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
-# drawn with, but imported by nobody: they come with the package that they lie in
-COMPANIONS = ("*.mplstyle",)
 
 
 def papers() -> list[str]:
@@ -84,20 +74,6 @@ def module_of(stage: str, paper: str, kind: str) -> str:
     return data_module(paper, kind) if stage == "data" else part_module(paper, PARTS[stage], kind)
 
 
-@functools.cache
-def science(module: str) -> Mapping[str, str]:
-    """Return the digests of a module and of all science that importing it reads, by module; fixed once read."""
-    found = {}
-    for name, path in modules_behind(module).items():
-        digest = syntax_digest(path)
-        if digest:
-            found[name.removeprefix(f"{PACKAGE}.")] = digest
-        for companion in sorted(match for pattern in COMPANIONS for match in path.parent.glob(pattern)):
-            if path.name == "__init__.py":
-                found[companion.name] = hashlib.sha256(companion.read_bytes()).hexdigest()[:12]
-    return found
-
-
 def modules_behind(module: str, root: Path | None = None) -> dict[str, Path]:
     """Return the modules of science that importing `module` reads, transitively, with their files, sorted by name."""
     found: dict[str, Path] = {}
@@ -115,11 +91,6 @@ def modules_behind(module: str, root: Path | None = None) -> dict[str, Path]:
         if "." in name:
             waiting.append(name.rpartition(".")[0])
     return dict(sorted(found.items()))
-
-
-def syntax_digest(path: Path) -> str:
-    """Return a digest of what a source file computes; empty for a file that holds words alone."""
-    return _source(path).digest
 
 
 def module_path(module: str, root: Path | None = None) -> Path | None:
@@ -153,76 +124,25 @@ def parsed(path: Path) -> ast.Module:
         raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
 
 
-@dataclass(frozen=True)
-class _Source:
-    """What one reading of a file tells: what it imports, as (dots before the name, module, names), and its digest."""
-
-    imports: tuple[tuple[int, str, tuple[str, ...]], ...]
-    digest: str
-
-
-def _source(path: Path) -> _Source:
-    status = path.stat()
-    return _source_of(path, status.st_mtime_ns, status.st_size)
-
-
-@functools.lru_cache(maxsize=4096)
-def _source_of(path: Path, _modified: int, _size: int) -> _Source:
-    tree = parsed(path)
-    imports: list[tuple[int, str, tuple[str, ...]]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imports.extend((0, alias.name, ()) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            imports.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
-    tree = _WithoutWords().visit(tree)
-    digest = hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:12] if tree.body else ""
-    return _Source(tuple(imports), digest)
+def absolute(statement: ast.ImportFrom, package: str) -> str:
+    """Return the module that ``from ... import`` in a module of a package names."""
+    parts = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
+    return ".".join([*parts, *([statement.module] if statement.module else [])])
 
 
 def _imports(path: Path, module: str) -> tuple[str, ...]:
-    package = (module if path.name == "__init__.py" else module.rpartition(".")[0]).split(".")
+    status = path.stat()
+    return _imports_of(path, module, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _imports_of(path: Path, module: str, _modified: int, _size: int) -> tuple[str, ...]:
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names: set[str] = set()
-    for level, base, members in _source(path).imports:
-        if level:
-            base = ".".join([*package[: len(package) - level + 1], *([base] if base else [])])
-        names.add(base)
-        names.update(f"{base}.{member}" for member in members)
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(node, package)
+            names.update((base, *(f"{base}.{alias.name}" for alias in node.names)))
     return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
-
-
-class _WithoutWords(ast.NodeTransformer):
-    """Takes from a syntax tree what no result depends on: docstrings, annotations, the texts of errors."""
-
-    def _body(self, node: ast.AST) -> ast.AST:
-        self.generic_visit(node)
-        body = node.body  # type: ignore[attr-defined]
-        if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            del body[0]
-        return node
-
-    def visit_Module(self, node: ast.Module) -> ast.AST:
-        node.body = [child for child in node.body if not _is_future(child)]
-        return self._body(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._body(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        return self._body(node)
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.annotation = None
-        return node
-
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        # which error is raised, not its words
-        if isinstance(node.exc, ast.Call):
-            node.exc = node.exc.func
-        node.cause = None
-        return node
-
-
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"

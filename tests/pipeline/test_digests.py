@@ -1,0 +1,299 @@
+"""What digests of functions are taken of: a formula changes those of what reaches it; words and places change none."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.study import digests, sources
+from learning_dynamics.pipeline.study.digests import science
+from learning_dynamics.pipeline.study.sources import PACKAGE, SOURCE_ROOT
+
+JOB = "topic.flow"  # of a made-up paper: papers/toy/topic/runs.py
+
+
+@pytest.fixture
+def digest(tmp_path, monkeypatch):
+    """Return a function: what the job of a made-up paper depends on, given its modules, ``a__b`` in folder a."""
+    monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
+    count = iter(range(10**6))
+
+    def of(**modules):
+        monkeypatch.setattr(sources, "SOURCE_ROOT", root := tmp_path / str(next(count)))
+        for name, text in {"papers__toy__topic__runs": "", **modules}.items():
+            path = root / PACKAGE / f"{name if '/' in name else name.replace('__', '/')}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            for folder in path.relative_to(root).parents[:-1]:
+                (root / folder / "__init__.py").touch()
+            path.write_text(text, encoding="utf-8")
+        digests.forget()
+        return science("run", "toy", JOB)
+
+    yield of
+    digests.forget()
+
+
+BASE = '''"""Words."""
+import numpy as np
+
+
+def flow(x, *, rate: float = 1.0) -> float:
+    """Words."""
+    if rate < 0:
+        raise ValueError(f"rate is {rate}")
+    size: float = abs(x)
+    return size * np.exp(-rate)  # a remark
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# a remark", "# another"),
+        ('"""Words."""\nimport', '"""Other words, longer."""\nimport'),
+        ('    """Words."""\n', ""),
+        ('f"rate is {rate}"', '"negative"'),
+        ("-> float", "-> int"),
+        ("rate: float", "rate: int"),
+        ("size * np.exp(-rate)", "(size\n            * np.exp( -rate ))"),
+        ("import numpy as np\n", "from __future__ import annotations\n\nimport numpy as np\n"),
+        ("import numpy as np\n", "import numpy\n"),
+        ("import numpy as np\n", "import math\nimport numpy as np\n\nUNRELATED = math.pi\n"),
+        ("def flow", "def unrelated(x):\n    return np.log(x)\n\n\ndef flow"),
+        ("import numpy as np\n", ""),
+    ],
+    ids=["remark", "module", "docstring", "error", "returns", "annotation", "format", "future", "alias",
+         "another import", "another function", "an import moved into the function"],
+)  # fmt: skip
+def test_words_places_and_neighbours_change_nothing(digest, old, new):
+    assert old in BASE
+    other = BASE.replace(old, new)
+    if new == "import numpy\n":
+        other = other.replace("np.exp", "numpy.exp")
+    if not new and "import" in old:
+        other = other.replace("    return", "    import numpy as np\n\n    return")
+    assert digest(papers__toy__topic__runs=other) == digest(papers__toy__topic__runs=BASE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("-rate)", "-rate / 2)"),
+        ("rate: float = 1.0", "rate: float = 2.0"),
+        ("rate < 0", "rate <= 0"),
+        ("ValueError", "KeyError"),
+        ("import numpy as np", "import jax.numpy as np"),
+        ("np.exp", "np.expm1"),
+        ("(-rate)", "(*[-rate])"),
+        ("def flow", "@np.vectorize\ndef flow"),
+    ],
+)
+def test_a_formula_changes_it(digest, old, new):
+    assert old in BASE
+    assert digest(papers__toy__topic__runs=BASE.replace(old, new)) != digest(papers__toy__topic__runs=BASE)
+
+
+def test_what_an_answer_says_changes_it(digest):
+    """A claim that is untested says why, which is a result; an error's words are none."""
+    runs = "def flow(): raise Untested('{}')"
+    assert digest(papers__toy__topic__runs=runs.format("a")) != digest(papers__toy__topic__runs=runs.format("b"))
+
+
+THEORY = "def power(x):\n    return x ** 2\n\n\ndef root(x):\n    return x ** 0.5\n"
+
+
+def test_what_is_split_into_files_or_read_in_another_way_is_the_same(digest):
+    calls = "def flow(x):\n    return theory.power(x) + theory.root(x)\n"
+    as_module = "from learning_dynamics.papers.toy.topic import theory\n" + calls
+    names = "from learning_dynamics.papers.toy.topic.{} import power\nfrom .{} import root as r\n"
+    by_name = names + "def flow(x):\n    return power(x) + r(x)\n"
+    power, root = THEORY.split("\n\n\n")
+    one = digest(papers__toy__topic__runs=as_module, papers__toy__topic__theory=THEORY)
+    assert one == digest(papers__toy__topic__runs=by_name.format("theory", "theory"), papers__toy__topic__theory=THEORY)
+    assert one == digest(
+        papers__toy__topic__runs=by_name.format("powers", "roots"),
+        papers__toy__topic__powers=power,
+        papers__toy__topic__roots=root,
+    )
+    assert one == digest(papers__toy__topic__runs=f"{THEORY}\ndef flow(x):\n    return power(x) + root(x)\n")
+    # and which is which counts
+    swapped = as_module.replace("theory.power(x) + theory.root(x)", "theory.root(x) + theory.power(x)")
+    assert one != digest(papers__toy__topic__runs=swapped, papers__toy__topic__theory=THEORY)
+
+
+# each names K of a module `theory` in its own way; `{}` is where a job imports it from
+WAYS = {
+    "by name": "from {} import K\ndef flow(): return K",
+    "by another name": "from {} import K as other\ndef flow(): return other",
+    "of its module": "import {} as theory\ndef flow(): return theory.K",
+    "by its path": "import {}\ndef flow(): return {}.K",
+    "in the function": "def flow():\n    from {} import K\n    return K",
+    "module in the function": "def flow():\n    import {} as t\n    return t.K",
+    "transitively": "from {} import K\ndef inner(): return K\ndef flow(): return inner()",
+    "through a constant": "from {} import K\nTWICE = 2 * K\ndef flow(): return TWICE",
+    "through a pair": "from {} import K\nONE, TWO = 1, K\ndef flow(): return ONE",
+    "as a default": "from {} import K\ndef flow(x=K): return x",
+    "as a keyword's default": "from {} import K\ndef flow(*, x=K): return x",
+    "as a lambda's default": "from {} import K\ndef flow(): return (lambda x=K: x)()",
+    "as a decorator": "from {} import K\n@K\ndef flow(): return 1",
+    "in a decorator": "from {} import K\n@print(K)\ndef flow(): return 1",
+    "as a base": "from {} import K\nclass A(K): ...\ndef flow(): return A()",
+    "as a metaclass": "from {} import K\nclass A(metaclass=K): ...\ndef flow(): return A()",
+    "as a field's default": "from {} import K\nclass A:\n    x: int = K\ndef flow(): return A()",
+    "as a field's type": "from {} import K\nclass A:\n    x: K\ndef flow(): return A()",
+    "in a method": "from {} import K\nclass A:\n    K = 1\n    def f(self): return K\ndef flow(): return A().f()",
+    "in a comprehension": "from {} import K\ndef flow(): return [K for x in range(3)]",
+    "beside a comprehension's own": "from {} import K\ndef flow(): return [K for K in range(3)] + [K]",
+    "as what a comprehension goes through": "from {} import K\ndef flow(): return [K for K in K]",
+    "in a generator's condition": "from {} import K\ndef flow(): return all(x for x in range(3) if K)",
+    "in a nested function": "from {} import K\ndef flow():\n    def g(): return K\n    return g()",
+    "in a pattern": "from {} import K\ndef flow(x):\n    match x:\n        case K(): return 1",
+    "in a formatted string": "from {} import K\ndef flow(): return f'{{K:.3f}}'",
+    "in an augmented constant": "from {} import K\nX = 1\nX += K\ndef flow(): return X",
+    "written into a constant": "from {} import K\nX = [1]\nX[0] = K\ndef flow(): return X",
+    "set on a function": "from {} import K\ndef f(): ...\nf.k = K\ndef flow(): return f.k",
+    "given anew": "from {} import K\nX = 1\nX = K\ndef flow(): return X",
+    "under a condition": "from {} import K\nif len('a'):\n    X = K\nelse:\n    X = 1\ndef flow(): return X",
+    "where an import may fail": "try:\n    from {} import K\nexcept ImportError:\n    K = 1\ndef flow(): return K",
+    "as another definition's rival": "K = 1\nfrom {} import K\ndef flow(): return K",
+    "of a module handed on": "import {} as t\ndef flow(): return getattr(t, 'K')",
+    "of a module in a list": "import {} as t\nMODULES = [t]\ndef flow(): return MODULES[0].K",
+    "on import": "from {} import K\nprint(K)\ndef flow(): return 1",
+    "in a loop on import": "from {} import K\nfor x in range(K): ...\ndef flow(): return 1",
+    "set in another module": "from {} import K\nimport learning_dynamics.other as o\no.X = K\ndef flow(): return o.X",
+}  # fmt: skip
+
+# and here what it reads cannot be told
+REFUSED = {
+    "declared global": "from {} import K\ndef flow(K=1):\n    def g():\n        global K\n"
+    "        return K\n    return g()",
+    "with every name": "from {} import *\ndef flow(): return K",
+    "by reading all names": "from {} import K\ndef flow(): return globals()['K']",
+    "by evaluating text": "from {} import K\ndef flow(): return eval('K')",
+    "by importing it by name": "import importlib\ndef flow(): return importlib.import_module('{}').K",
+    "in a registry": "from {} import K\nR = {{}}\ndef add(x):\n    R[1] = x\nadd(K)\ndef flow(): return R[1]",
+    "registered by a decorator":
+        "import {}\nR = {{}}\ndef register(f):\n    R['f'] = f\n    return f\n"
+        "@register\ndef one(): return {}.K\ndef flow(): return R['f']()",
+    "registered by a method":
+        "import {}\nclass Known:\n    def __init__(self): self.all = []\n    def add(self, f):\n"
+        "        self.all.append(f)\n        return f\nR = Known()\n"
+        "@R.add\ndef one(): return {}.K\ndef flow(): return R.all[0]()",
+    "registered by a base": "from {} import K\nclass A:\n    all = []\n    def __init_subclass__(cls):\n"
+        "        A.all.append(cls)\nclass B(A):\n    k = K\ndef flow(): return A.all[0].k",
+    "as a subclass": "from {} import K\nclass A: ...\nclass B(A):\n    k = K\n"
+        "def flow(): return A.__subclasses__()[0].k",
+    "dispatched by type": "import functools\nimport {}\n@functools.singledispatch\ndef f(x): return 1\n"
+        "@f.register(int)\ndef g(x): return {}.K\ndef flow(): return f(2)",
+    "by a global statement": "from {} import K\nX = 1\ndef use():\n    global X\n    X = K\nuse()\n"
+        "def flow(): return X",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_changed_constant_is_seen_however_it_is_read(digest, way):
+    home = "learning_dynamics.papers.toy.theory"
+    runs = WAYS[way].replace("{{", "{").replace("}}", "}").replace("{}", home)
+    ast.parse(runs)
+    first, second = (
+        digest(papers__toy__topic__runs=runs, papers__toy__theory=f"K = {value}\n", other="X = 0\n") for value in (1, 2)
+    )
+    assert first != second
+    # and what is the same is the same once read again
+    assert first == digest(papers__toy__topic__runs=runs, papers__toy__theory="K = 1\n", other="X = 0\n")
+
+
+@pytest.mark.parametrize("way", REFUSED)
+def test_what_cannot_be_told_is_refused(digest, way):
+    runs = REFUSED[way].replace("{{", "{").replace("}}", "}").replace("{}", "learning_dynamics.papers.toy.theory")
+    with pytest.raises(ProjectError, match=r"runs\.py:\d+: .* what a job depends on cannot be told; "):
+        digest(papers__toy__topic__runs=runs, papers__toy__theory="K = 1\n")
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        "from {} import K\ndef flow(x: K) -> K: return x",
+        "from {} import K\ndef flow(x):\n    if x: raise ValueError(K)",
+        "from {} import K\ndef other(): return K\ndef flow(): return 1",
+        "from {} import other\ndef flow(): return other",
+        "import {} as theory\ndef flow(): return theory.other",
+        "import {}\ndef flow(): return {}.other",
+        "import {}\nclass Row:\n    k = 1\ndef mark(f):\n    f.row = Row()\n    return f\n"
+        "@mark\ndef one(): return {}.K\ndef flow(): return 1",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from {} import K\ndef flow(x: K): return x",
+        "from {} import K\ndef flow(): return 1\nif __name__ == '__main__':\n    print(K)",
+    ],
+)
+def test_what_is_not_read_changes_nothing(digest, runs):
+    home = "learning_dynamics.papers.toy.theory"
+    first, second = (
+        digest(papers__toy__topic__runs=runs.replace("{}", home), papers__toy__theory=f"K = {value}\nother = 0\n")
+        for value in (1, 2)
+    )
+    assert first == second
+
+
+def test_what_a_package_imports_for_others_is_followed_to_where_it_stands(digest):
+    modules = {
+        "papers__toy__topic__runs": "from learning_dynamics.measures import spectrum\ndef flow(): return spectrum(1)",
+        "measures/__init__": "from learning_dynamics.measures.spectrum import spectrum, other\n",
+        "measures__spectrum": "def spectrum(x): return x\ndef other(x): return x\n",
+    }
+    first = digest(**modules)
+    assert set(first) == {"papers.toy.topic.flow", "measures.spectrum"}
+    changed = modules | {"measures__spectrum": "def spectrum(x): return 2 * x\ndef other(x): return x\n"}
+    assert digest(**changed) != first
+    elsewhere = modules | {"measures__spectrum": "def spectrum(x): return x\ndef other(x): return 2 * x\n"}
+    assert digest(**elsewhere) == first
+
+
+def test_definitions_of_one_name_are_told_apart(digest):
+    runs = "from .a import f\nfrom .b import f as g\ndef flow(): return f() - g()"
+    one = digest(
+        papers__toy__topic__runs=runs,
+        papers__toy__topic__a="def f(): return 1",
+        papers__toy__topic__b="def f(): return 2",
+    )
+    other = digest(
+        papers__toy__topic__runs=runs,
+        papers__toy__topic__a="def f(): return 2",
+        papers__toy__topic__b="def f(): return 1",
+    )
+    assert len(one) == len(other) == 3
+    assert one != other
+
+
+# -- the science as it stands ------------------------------------------------------------------------------------------
+
+MODULES = sorted(
+    name
+    for path in (SOURCE_ROOT / PACKAGE).rglob("*.py")
+    if digests._is_science(
+        name := ".".join(path.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
+    )
+    and name != f"{PACKAGE}.__main__"
+)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_change_of_any_definition_is_seen(module, tmp_path, monkeypatch):
+    path = sources.module_path(module)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            statement.body.append(ast.Pass())
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            statement.value = ast.Tuple([statement.value])
+    before = digests._module(module).definitions
+    changed = tmp_path / path.relative_to(SOURCE_ROOT)
+    changed.parent.mkdir(parents=True)
+    changed.write_text(ast.unparse(tree), encoding="utf-8")
+    monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
+    digests.forget()
+    after = digests._module(module).definitions
+    digests.forget()
+    assert before.keys() == after.keys()
+    assert [name for name in before if before[name].syntax == after[name].syntax] == []
