@@ -36,13 +36,13 @@ def largest(table: Table, *quantities: Quantity, flow: str | None = None) -> np.
 def by_size(table: Table, quantity: Quantity, flow: str | None = None) -> tuple[tuple[int, int, int, np.ndarray], ...]:
     """Return classes, examples, features, and a quantity as an array, shape (draws, times, entries), for each size."""
     chosen = select(table, quantity, **({} if flow is None else {"flow": flow}))
-    found = []
+    arrays = []
     for (classes, examples, features), rows in chosen.groupby(SIZE):
         wide = rows.pivot(index=["seed", "time"], columns="index", values="value")
         values = wide.to_numpy().reshape(rows["seed"].nunique(), -1, wide.shape[1])
         values.flags.writeable = False
-        found.append((int(classes), int(examples), int(features), values))
-    return tuple(found)
+        arrays.append((int(classes), int(examples), int(features), values))
+    return tuple(arrays)
 
 
 def times_of(table: Table) -> np.ndarray:
@@ -72,4 +72,4 @@ def largest_relative_error(table: Table, quantity: Quantity, flow: str, predicte
 def decades_back(table: Table, count: int) -> list[int]:
     """Return the places of the last recorded time and of those nearest to whole decades before it, latest first."""
     times = times_of(table)
-    return [int(np.argmin(np.abs(times - times[-1] / 10.0**back))) for back in range(count)]
+    return [int(np.argmin(np.abs(times - times[-1] / 10.0**decade))) for decade in range(count)]

@@ -101,19 +101,19 @@ def table(project: Project, rate: float = RATE) -> str:
         # cross-entropy needs the same
         if project.run_data(PAPER, run) not in SHAPES or run in swept or spec["settings"]["loss"] != "mse":
             continue
-        one, asked = needs(project, run), project.resources("run", PAPER, run)
-        hours = [operations / (3600e12 * rate) for operations in (one.operations, one.measuring)]
+        need, resources = needs(project, run), project.resources("run", PAPER, run)
+        hours = [operations / (3600e12 * rate) for operations in (need.operations, need.measuring)]
         rows.append(
             {
                 "training": run.removesuffix("_mse"),
-                "parameters (M)": f"{one.parameters / 1e6:.1f}",
-                "operations (10¹⁵)": f"{one.operations / 1e15:.0f}",
+                "parameters (M)": f"{need.parameters / 1e6:.1f}",
+                "operations (10¹⁵)": f"{need.operations / 1e15:.0f}",
                 "hours": f"{hours[0]:.1f}",
                 "of measuring": f"{hours[1]:.2f}",
-                "disk (GB)": f"{one.disk / 1e9:.1f}",
-                "GPU memory (GB)": f"{one.memory / 1e9:.1f}",
-                "main memory (GB)": f"{asked.get('mem_mb', 0) / 1000:.0f}",
-                "time limit (h)": f"{asked.get('runtime', 0) / 60:.0f}",
+                "disk (GB)": f"{need.disk / 1e9:.1f}",
+                "GPU memory (GB)": f"{need.memory / 1e9:.1f}",
+                "main memory (GB)": f"{resources.get('mem_mb', 0) / 1000:.0f}",
+                "time limit (h)": f"{resources.get('runtime', 0) / 60:.0f}",
             }
         )
     return tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True)

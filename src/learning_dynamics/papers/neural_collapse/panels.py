@@ -52,24 +52,24 @@ def training_grid(trainings: Sequence[Table], *, height: float = 2.1, **sharing:
 
     Rows are networks and columns data sets; with a single data set its networks stand side by side.
     """
-    found = {place_of(table) for table in trainings}
+    cells = {place_of(table) for table in trainings}
     data_sets = list(dict.fromkeys(str(table["data"].iloc[0]) for table in trainings))
-    networks = [network for network in NETWORKS if any(place[1] == network for place in found)]
+    networks = [network for network in NETWORKS if any(cell[1] == network for cell in cells)]
     if len(data_sets) == 1:
-        shape, places = (1, len(networks)), [(data_sets[0], network) for network in networks]
+        shape, grid_cells = (1, len(networks)), [(data_sets[0], network) for network in networks]
     else:
         shape = (len(networks), len(data_sets))
-        places = [(data, network) for network in networks for data in data_sets]
+        grid_cells = [(data, network) for network in networks for data in data_sets]
     figure, axes = plt.subplots(*shape, figsize=(WIDTH, 0.5 + height * shape[0]), squeeze=False, **sharing)
-    panels = dict(zip(places, axes.ravel(), strict=True))
-    for place, axis in panels.items():
-        axis.set_title(title_of(place))
+    panels = dict(zip(grid_cells, axes.ravel(), strict=True))
+    for cell, axis in panels.items():
+        axis.set_title(title_of(cell))
     for axis in axes[-1]:
         axis.set_xlabel("epoch")
     return figure, panels
 
 
-def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **drawn: Any) -> None:
+def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any) -> None:
     """Draw the mean over seeds against epochs, the geometric mean on a logarithmic axis, and the range over seeds."""
     if axis.get_yscale() == "log":
         # zeros have no place on a logarithmic axis
@@ -77,7 +77,7 @@ def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **drawn: Any)
         middle = np.exp(np.log(values).mean(axis=1))
     else:
         middle = values.mean(axis=1)
-    (line,) = axis.plot(values.index, middle, **drawn)
+    (line,) = axis.plot(values.index, middle, **style)
     if ranged:
         low, high = values.min(axis=1), values.max(axis=1)
         axis.fill_between(values.index, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
@@ -118,27 +118,27 @@ def curves(
     that loss alone) and line properties. `scale` is log, linear or symlog.
     """
     figure, panels = training_grid(trainings, height=height, sharex=True, sharey=sharey)
-    for place, axis in panels.items():
+    for cell, axis in panels.items():
         axis.set_xscale("log")
         axis.set_yscale(scale, **({"linthresh": 1e-3} if scale == "symlog" else {}))
         drops = True
         for table in trainings:
-            if place_of(table) != place:
+            if place_of(table) != cell:
                 continue
             loss = settings_of(table)["loss"]
             for line in lines:
                 if line.get("loss", loss) != loss:
                     continue
-                drawn = {key: value for key, value in line.items() if key not in ("quantity", "split", "loss")}
-                band(axis, by_seed(table, line["quantity"], line.get("split", "train")), **drawn)
+                style = {key: value for key, value in line.items() if key not in ("quantity", "split", "loss")}
+                band(axis, by_seed(table, line["quantity"], line.get("split", "train")), **style)
             mark_epochs(axis, table, drops=drops)
             drops = False
         axis.xaxis.set_major_formatter(PLAIN)
         if scale == "log":
-            _readable(axis)
+            _label_minor_ticks(axis)
     for axis in figure.axes:
-        place_in_grid = axis.get_subplotspec()
-        if place_in_grid is not None and place_in_grid.is_first_col():
+        subplot = axis.get_subplotspec()
+        if subplot is not None and subplot.is_first_col():
             axis.set_ylabel(ylabel)
     shared_legend(figure)
     return figure, panels
@@ -146,11 +146,11 @@ def curves(
 
 def mse_first(lines: Iterable[Line]) -> list[Line]:
     """Return lines with those of cross-entropy thin and without a range, where the paper shows MSE alone."""
-    beside = {"lw": 0.8, "zorder": 1.8, "ranged": False}
-    return [line if line["loss"] == "mse" else line | beside for line in lines]
+    thin = {"lw": 0.8, "zorder": 1.8, "ranged": False}
+    return [line if line["loss"] == "mse" else line | thin for line in lines]
 
 
-def under_both_losses(quantity: Quantity, split: str = "train", **drawn: Any) -> list[Line]:
+def under_both_losses(quantity: Quantity, split: str = "train", **style: Any) -> list[Line]:
     """Return lines of one quantity under MSE and under cross-entropy."""
     return [
         {
@@ -159,24 +159,24 @@ def under_both_losses(quantity: Quantity, split: str = "train", **drawn: Any) ->
             "loss": loss,
             "label": LOSSES[loss],
             "color": LOSS_COLOURS[loss],
-            **drawn,
+            **style,
         }
         for loss in LOSSES
     ]
 
 
-def shared_legend(figure: Figure, columns: int = 4, **drawn: Any) -> None:
+def shared_legend(figure: Figure, columns: int = 4, **options: Any) -> None:
     """Put one legend below all panels, each label once."""
     entries: dict[str, Artist] = {}
     for axis in figure.axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     figure.legend(
-        list(entries.values()), list(entries), loc="outside lower center", ncols=min(columns, len(entries)), **drawn
+        list(entries.values()), list(entries), loc="outside lower center", ncols=min(columns, len(entries)), **options
     )
 
 
-def _readable(axis: Axes) -> None:
+def _label_minor_ticks(axis: Axes) -> None:
     """Label a logarithmic axis at 2 and 5 too where it covers less than two decades."""
     low, high = axis.get_ylim()
     axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))

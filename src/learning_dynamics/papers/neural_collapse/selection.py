@@ -28,12 +28,14 @@ def best_rate(tables: Sequence[Table]) -> Optimum:
     means = {rate: float(values.mean()) for rate, values in errors.items()}
     best = optimum(list(means), list(means.values()))
     seeds = errors[best.at]
-    within = best.value + (float(seeds.std(ddof=1)) / len(seeds) ** 0.5 if len(seeds) > 1 else 0.0)
+    threshold = best.value + (float(seeds.std(ddof=1)) / len(seeds) ** 0.5 if len(seeds) > 1 else 0.0)
     # a mean of equal numbers may round
-    good = [rate for rate in best.grid if means[rate] <= within * (1 + 1e-12)]
-    middle = 0.5 * (np.log(good[0]) + np.log(good[-1]))
-    at = min(good, key=lambda rate: (round(abs(float(np.log(rate)) - middle), 9), rate))
-    return Optimum(best.grid, at, means[at], bool({good[0], good[-1]} & {best.grid[0], best.grid[-1]}))
+    as_good = [rate for rate in best.grid if means[rate] <= threshold * (1 + 1e-12)]
+    middle = 0.5 * (np.log(as_good[0]) + np.log(as_good[-1]))
+    middle_rate = min(as_good, key=lambda rate: (round(abs(float(np.log(rate)) - middle), 9), rate))
+    return Optimum(
+        best.grid, middle_rate, means[middle_rate], bool({as_good[0], as_good[-1]} & {best.grid[0], best.grid[-1]})
+    )
 
 
 def overlay(rates: Mapping[str, float]) -> dict:
@@ -58,12 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         run: best_rate([read_table(options.metrics / f"{member}.parquet") for member in members])
         for run, members in options.sweeps.items()
     }
-    notes = "".join(f"# {run}: {found}\n" for run, found in best.items())
+    notes = "".join(f"# {run}: {choice}\n" for run, choice in best.items())
     with sealing(options.out) as partial:
         partial.write_text(
             "# learning rates chosen by test error; lay over the configuration that has the sweep\n"
             + notes
-            + yaml.safe_dump(overlay({run: found.at for run, found in best.items()}))
+            + yaml.safe_dump(overlay({run: choice.at for run, choice in best.items()}))
         )
 
 

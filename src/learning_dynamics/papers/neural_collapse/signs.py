@@ -16,10 +16,10 @@ def above_zero(
     name: str, values: np.ndarray, average: Average = "mean", left_out: dict[str, int] | None = None
 ) -> Check:
     """Check that the mean or the median over trainings lies above zero, with its 95 % interval."""
-    found = evidence.mean(values) if average == "mean" else evidence.median(values)
+    estimate = evidence.mean(values) if average == "mean" else evidence.median(values)
     return at_least(
         name,
-        found,
+        estimate,
         0.0,
         because="95 % interval over trainings",
         draws_for=int((values > 0).sum()),

@@ -38,8 +38,8 @@ def _by_seed(table: Table, quantity: Quantity, split: str) -> pd.DataFrame:
 
 def zero_error_epochs(table: Table) -> pd.Series:
     """Return for each seed the first measured epoch without an error on the train images; nan if there is none."""
-    none = by_seed(table, "error") == 0
-    return none.idxmax().where(none.any()).astype(float)
+    error_free = by_seed(table, "error") == 0
+    return error_free.idxmax().where(error_free.any()).astype(float)
 
 
 def first_drop(table: Table) -> int:
@@ -50,12 +50,12 @@ def first_drop(table: Table) -> int:
 
 def at_zero_error(values: pd.DataFrame, table: Table) -> pd.Series:
     """Return a quantity, by seed, at the first epoch at which it was measured and no train error is left; else nan."""
-    found = pd.Series(np.nan, index=values.columns)
+    first_values = pd.Series(np.nan, index=values.columns)
     for seed, epoch in zero_error_epochs(table).items():
         later = values.index[values.index >= epoch]
         if len(later):
-            found[seed] = values.loc[later[0], seed]
-    return found
+            first_values[seed] = values.loc[later[0], seed]
+    return first_values
 
 
 def without_error(values: pd.DataFrame, table: Table, until: float = np.inf) -> pd.DataFrame:
@@ -121,16 +121,16 @@ def names(trainings: Sequence[Table]) -> list[str]:
 
 def not_without_error(trainings: Sequence[Table]) -> str:
     """Say how many trainings keep train errors to the end; empty if none does."""
-    missing = int(np.isnan(over_trainings(trainings, zero_error_epochs)).sum())
-    return f"{missing} trainings never classify every train image correctly" if missing else ""
+    count = int(np.isnan(over_trainings(trainings, zero_error_epochs)).sum())
+    return f"{count} trainings never classify every train image correctly" if count else ""
 
 
 def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
     """Return the trainings but those that the paper names as exceptions, and how many draws these are, with why."""
-    named = [table for table in trainings if _network(table) in EXCEPTIONS]
-    left_out = sum(table["seed"].nunique() for table in named)
-    kept = [table for table in trainings if _network(table) not in EXCEPTIONS]
-    return kept, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": left_out}
+    exceptions = [table for table in trainings if _network(table) in EXCEPTIONS]
+    left_out = sum(table["seed"].nunique() for table in exceptions)
+    included = [table for table in trainings if _network(table) not in EXCEPTIONS]
+    return included, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": left_out}
 
 
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> Draws:

@@ -59,7 +59,7 @@ def _slowed(dynamics: Dynamics, factor: float) -> Dynamics:
     )
 
 
-def _along(flows: Table, flow: str, dynamics: Dynamics) -> Check:
+def _check_course(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     return equal_on_every_draw(
         f"$\\omega_j(t)$ along the flow, {flow} map, relative error",
         largest_relative_error(flows, "omega", flow, dynamics.course),
@@ -71,7 +71,7 @@ def _along(flows: Table, flow: str, dynamics: Dynamics) -> Check:
     )
 
 
-def _speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
+def _check_speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
     errors = []
     for (C, N, _, speed), (*_, omega) in zip(by_size(features, "speed", flow), by_size(features, "omega"), strict=True):
         errors.append(np.abs(speed / dynamics.speed(omega, C, N) - 1).max(axis=(1, 2)))
@@ -106,32 +106,32 @@ def lemma_1(features: Table, flows: Table) -> Finding:
     def judge(formula: Callable[[str, np.ndarray, int], np.ndarray]) -> Checks:
         checks = []
         for quantity in parts:
-            at_draws, along = [], []
+            draw_errors, flow_errors = [], []
             for (C, _, _, loss), (*_, omega) in zip(
                 by_size(features, quantity), by_size(features, "omega"), strict=True
             ):
-                at_draws.append(np.abs(loss[..., 0] / formula(quantity, omega, C) - 1).max(axis=1))
+                draw_errors.append(np.abs(loss[..., 0] / formula(quantity, omega, C) - 1).max(axis=1))
             for flow in BOTH:
                 for (C, _, _, loss), (*_, omega) in zip(
                     by_size(flows, quantity, flow), by_size(flows, "omega", flow), strict=True
                 ):
                     amplified = 1 + omega[..., 0] ** 2 / C
-                    along.append((np.abs(loss[..., 0] / formula(quantity, omega, C) - 1) / amplified).max(axis=1))
-            given: dict[str, Any] = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
+                    flow_errors.append((np.abs(loss[..., 0] / formula(quantity, omega, C) - 1) / amplified).max(axis=1))
+            options: dict[str, Any] = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
             checks += [
                 equal_on_every_draw(
                     f"{quantity} of raw features, relative error",
-                    np.concatenate(at_draws),
+                    np.concatenate(draw_errors),
                     0.0,
                     because="rounding",
-                    **given,
+                    **options,
                 ),
                 equal_on_every_draw(
                     f"{quantity} along both flows, relative error",
-                    np.concatenate(along),
+                    np.concatenate(flow_errors),
                     0.0,
                     because="rounding, in units of $1+\\omega^2/C$",
-                    **given,
+                    **options,
                 ),
             ]
         yield from checks
@@ -177,12 +177,12 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     """
 
     def judge(pairs: Sequence[tuple[str, Dynamics]]) -> Checks:
-        found = [
+        checks = [
             check(table, flow, dynamics)
             for flow, dynamics in pairs
-            for check, table in ((_along, flows), (_speed, features))
+            for check, table in ((_check_course, flows), (_check_speed, features))
         ]
-        yield from found
+        yield from checks
 
     corrected = [("orthogonal", PAPER), ("printed", ALGORITHM)]
     ratios = [
@@ -216,20 +216,20 @@ def _asymptote_checks(
     """
     times = times_of(flows)
     last, before = decades_back(flows, 2)
-    ratios, exponents, allowed, allowed_before = [], [], [], []
+    ratios, exponents, ratio_tolerances, exponent_tolerances = [], [], [], []
     for C, N, _, omega in by_size(flows, "omega", flow):
         ratios.append(np.abs(omega[:, last] / dynamics.asymptote(times[last], C, N) - 1).max(axis=1))
         slope = np.log(omega[:, last] / omega[:, before]) / np.log(times[last] / times[before])
         exponents.append(np.abs(slope - dynamics.exponent).max(axis=1))
-        allowed.append(next_order(omega[:, last], C).max(axis=1))
-        allowed_before.append(next_order(omega[:, before], C).max(axis=1))
+        ratio_tolerances.append(next_order(omega[:, last], C).max(axis=1))
+        exponent_tolerances.append(next_order(omega[:, before], C).max(axis=1))
     because = "at least twice the next order of the expansion"
     return [
         equal_on_every_draw(
             "$\\omega_j$ over its asymptote at the last time, less one",
             np.concatenate(ratios),
             0.0,
-            tolerance=np.concatenate(allowed),
+            tolerance=np.concatenate(ratio_tolerances),
             relative_to=1.0,
             because=because,
             resolution=0.05,
@@ -238,7 +238,7 @@ def _asymptote_checks(
             f"exponent over the last decade, less {dynamics.exponent:g}",
             np.concatenate(exponents),
             0.0,
-            tolerance=np.concatenate(allowed_before),
+            tolerance=np.concatenate(exponent_tolerances),
             relative_to=1.0,
             because=because,
         ),
@@ -281,9 +281,9 @@ def corollary_1_equality(flows: Table) -> Finding:
     integrator's error, and by what the last time leaves of the excess there: no more than law and error together.
     """
 
-    def judge(said: float) -> Checks:
+    def judge(power: float) -> Checks:
         for flow in BOTH:
-            yield from (_law(flows, "excess", flow, said), _left(flows, "excess", flow))
+            yield from (_check_exponent(flows, "excess", flow, power), _check_remainder(flows, "excess", flow))
 
     return Finding(judge, printed=-1.0, rivals={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0})
 
@@ -301,13 +301,13 @@ def corollary_2(flows: Table) -> Finding:
     squared distance is $CP/\omega_{\max}^2$ and that of equation 10.
     """
 
-    def judge(told: tuple[float, str]) -> Checks:
-        speed, eleven = told
+    def judge(statement: tuple[float, str]) -> Checks:
+        rate, feature_limit = statement
 
         def vanishes(distance: Quantity, flow: str, order: int) -> list[Check]:
             return [
-                _law(flows, distance, flow, speed * -order, order=order),
-                _left(flows, distance, flow, order=order),
+                _check_exponent(flows, distance, flow, rate * -order, order=order),
+                _check_remainder(flows, distance, flow, order=order),
             ]
 
         checks = []
@@ -321,11 +321,13 @@ def corollary_2(flows: Table) -> Finding:
                 by_size(flows, "snr_limit", flow),
                 strict=True,
             ):
-                still = omega[:, :1, 0] if eleven == "start" else omega[..., 0]
-                expected = np.hypot(np.sqrt((1 if eleven == "one class" else C) * P) / still, gap[..., 0])
-                errors.append(np.abs(distance[..., 0] / expected - 1).max(axis=1))
-            when = 0 if eleven == "start" else -1
-            differing = over_sizes(flows, "nc4", flow, lambda v, C, N, P, when=when: C * N * v[:, when, 0])
+                omega_max = omega[:, :1, 0] if feature_limit == "start" else omega[..., 0]
+                predicted = np.hypot(np.sqrt((1 if feature_limit == "one class" else C) * P) / omega_max, gap[..., 0])
+                errors.append(np.abs(distance[..., 0] / predicted - 1).max(axis=1))
+            time_index = 0 if feature_limit == "start" else -1
+            differing = over_sizes(
+                flows, "nc4", flow, lambda v, C, N, P, time_index=time_index: C * N * v[:, time_index, 0]
+            )
             checks += [
                 equal_on_every_draw(
                     f"distance of eq. 11 at all times, relative error, {flow} map",
@@ -359,12 +361,12 @@ def _visible_decades(flows: Table, flow: str) -> list[list[tuple[int, int] | Non
     times, error = times_of(flows), integration_error(flows)
     decades = list(itertools.pairwise(decades_back(flows, int(np.log10(times[-1] / times[1])))))
     return [
-        [next((decade for decade in decades if over[decade[0]] > 100 * error), None) for over in excess[..., 0]]
+        [next((decade for decade in decades if spread[decade[0]] > 100 * error), None) for spread in excess[..., 0]]
         for *_, excess in by_size(flows, "excess", flow)
     ]
 
 
-def _every_draw(
+def _iterate_draws(
     flows: Table, quantity: Quantity, flow: str
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, tuple[int, int] | None]]:
     """Yield of each draw its classes, a distance, the spectrum and its spread over time, and its visible decade."""
@@ -375,46 +377,46 @@ def _every_draw(
         _visible_decades(flows, flow),
         strict=True,
     ):
-        for distance, spectra, over, decade in zip(values[..., 0], omega, excess[..., 0], decades, strict=True):
-            yield classes, distance, spectra, over, decade
+        for distance, spectra, spread, decade in zip(values[..., 0], omega, excess[..., 0], decades, strict=True):
+            yield classes, distance, spectra, spread, decade
 
 
-def _law(flows: Table, quantity: Quantity, flow: str, power: float, order: int = 1) -> Check:
+def _check_exponent(flows: Table, quantity: Quantity, flow: str, power: float, order: int = 1) -> Check:
     """Hold the exponent in t with which a distance falls that is the spread of singular values to some order."""
     times, error = times_of(flows), integration_error(flows)
-    found, allowed = [], []
-    for classes, distance, spectra, over, decade in _every_draw(flows, quantity, flow):
+    exponents, tolerances = [], []
+    for classes, distance, spectra, spread, decade in _iterate_draws(flows, quantity, flow):
         if decade is None:
-            found.append(np.nan)
-            allowed.append(0.0)
+            exponents.append(np.nan)
+            tolerances.append(0.0)
             continue
         last, before = decade
-        found.append(np.log(distance[last] / distance[before]) / np.log(times[last] / times[before]))
-        allowed.append(order * (NEXT_ORDER[flow](spectra[before], classes).max() + error / over[last]))
+        exponents.append(np.log(distance[last] / distance[before]) / np.log(times[last] / times[before]))
+        tolerances.append(order * (NEXT_ORDER[flow](spectra[before], classes).max() + error / spread[last]))
     return equal_on_every_draw(
         f"exponent in t of {quantity}, {flow} map",
-        found,
+        exponents,
         power,
-        tolerance=allowed,
+        tolerance=tolerances,
         relative_to=1.0,
         resolution=0.25 * order,
         because="next order of the expansion, and the integrator's error in the spread",
     )
 
 
-def _left(flows: Table, quantity: Quantity, flow: str, order: int = 1) -> Check:
+def _check_remainder(flows: Table, quantity: Quantity, flow: str, order: int = 1) -> Check:
     """Hold the share that the last time leaves of a distance at the end of the last decade in which its law is seen."""
     times, error = times_of(flows), integration_error(flows)
-    found, allowed = [], []
-    for classes, distance, spectra, over, decade in _every_draw(flows, quantity, flow):
+    shares, bounds = [], []
+    for classes, distance, spectra, spread, decade in _iterate_draws(flows, quantity, flow):
         last = decade[0] if decade else -1
-        found.append(distance[-1] / distance[last] if decade else np.nan)
+        shares.append(distance[-1] / distance[last] if decade else np.nan)
         exponent = 1 - NEXT_ORDER[flow](spectra[last], classes).max()
-        allowed.append(((times[last] / times[-1]) ** exponent + 2 * error / over[last]) ** order)
+        bounds.append(((times[last] / times[-1]) ** exponent + 2 * error / spread[last]) ** order)
     return every_draw(
         f"share of {quantity} after that decade that the last time leaves, {flow} map",
-        found,
-        at_most=allowed,
+        shares,
+        at_most=bounds,
         because="what its law leaves to the next order, and twice the integrator's error",
     )
 
@@ -427,7 +429,7 @@ def lemma_6(flows: Table, descent: Table) -> Finding:
     gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
     flow without projection, lacks a factor $1/N$ in its last line, without consequence.
     """
-    count = settings_of(descent)["horizon"] / min(settings_of(descent)["steps"])
+    n_steps = settings_of(descent)["horizon"] / min(settings_of(descent)["steps"])
 
     def judge(quantity: Quantity) -> Checks:
         yield equal_on_every_draw(
@@ -445,7 +447,7 @@ def lemma_6(flows: Table, descent: Table) -> Finding:
             0.0,
             relative_to=1.0,
             resolution=1e-3,
-            tolerance=float(np.finfo(float).eps) * count,
+            tolerance=float(np.finfo(float).eps) * n_steps,
             because="rounding: one unit for each step",
         )
 
@@ -470,41 +472,41 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
     feature space; its iterates agree to rounding with the exact map of one step. Collapse holds, and sooner.
     """
     steps = sorted(settings_of(descent)["steps"])[:3]
-    count = settings_of(descent)["horizon"] / steps[0]
+    n_steps = settings_of(descent)["horizon"] / steps[0]
     time = times_of(descent)[-1]
 
     def judge(dynamics: Dynamics) -> Checks:
-        errors, left = [], []
+        errors, extrapolation_errors = [], []
         finest = [descent[descent["step"] == step] for step in steps]
         for (C, N, _, fine), (*_, middle), (*_, coarse) in zip(
             *(by_size(table, "omega") for table in finest), strict=True
         ):
-            ends = [values[:, -1] for values in (fine, middle, coarse)]
-            limit = ends[0] + (ends[0] - ends[1]) * steps[0] / (steps[1] - steps[0])
-            cruder = ends[1] + (ends[1] - ends[2]) * steps[1] / (steps[2] - steps[1])
-            left.append(np.abs(cruder / limit - 1).max(axis=1))
+            final = [values[:, -1] for values in (fine, middle, coarse)]
+            limit = final[0] + (final[0] - final[1]) * steps[0] / (steps[1] - steps[0])
+            coarse_limit = final[1] + (final[1] - final[2]) * steps[1] / (steps[2] - steps[1])
+            extrapolation_errors.append(np.abs(coarse_limit / limit - 1).max(axis=1))
             errors.append(np.abs(limit / dynamics.course(fine[:, 0], time, C, N) - 1).max(axis=1))
-        exact = []
-        for (*_, omega), (*_, said) in zip(
+        one_step_errors = []
+        for (*_, omega), (*_, predicted) in zip(
             by_size(finest[0], "omega"), by_size(finest[0], "omega--one_step"), strict=True
         ):
-            exact.append(np.abs(omega / said - 1).max(axis=(1, 2)))
+            one_step_errors.append(np.abs(omega / predicted - 1).max(axis=(1, 2)))
         yield equal_on_every_draw(
             "$\\omega_j$ at the last time, steps extrapolated to zero, relative error",
             np.concatenate(errors),
             0.0,
-            tolerance=np.concatenate(left),
+            tolerance=np.concatenate(extrapolation_errors),
             relative_to=1.0,
             resolution=1e-3,
             because="difference of two extrapolations",
         )
-        yield _speed(features, "descent", dynamics)
+        yield _check_speed(features, "descent", dynamics)
         yield equal_on_every_draw(
             "iterates less the exact map of one step, relative",
-            np.concatenate(exact),
+            np.concatenate(one_step_errors),
             0.0,
             relative_to=1.0,
-            tolerance=float(np.finfo(float).eps) * count,
+            tolerance=float(np.finfo(float).eps) * n_steps,
             because="rounding: one unit for each step",
         )
         yield from _asymptote_checks(flows, "printed", dynamics, _algorithm_next_order)
@@ -538,58 +540,58 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     proved; on others it asks that $\Sigma_W$ be well conditioned too.
     """
 
-    def ratios(quantity: Quantity, table: Table, flow: str | None, factor: bool) -> np.ndarray:
-        found = []
+    def relative_errors(quantity: Quantity, table: Table, flow: str | None, factor: bool) -> np.ndarray:
+        errors = []
         for (C, _, _, trace), (*_, omega) in zip(
             by_size(table, quantity, flow), by_size(table, "omega", flow), strict=True
         ):
-            said = theory.trace_bound(omega, C) / (1 if factor else C)
-            found.append(np.abs(trace[..., 0] / said - 1).max(axis=1))
-        return np.concatenate(found)
+            predicted = theory.trace_bound(omega, C) / (1 if factor else C)
+            errors.append(np.abs(trace[..., 0] / predicted - 1).max(axis=1))
+        return np.concatenate(errors)
 
-    def signed(table: Table) -> np.ndarray:
+    def bound_ratios(table: Table) -> np.ndarray:
         trace = np.concatenate([values[:, 0, 0] for *_, values in by_size(table, "trace")])
-        said = np.concatenate([theory.trace_bound(values[:, 0], C) for C, _, _, values in by_size(table, "omega")])
-        return trace / said
+        bound = np.concatenate([theory.trace_bound(values[:, 0], C) for C, _, _, values in by_size(table, "omega")])
+        return trace / bound
 
-    def on_network(table: Table) -> np.ndarray:
+    def network_ratios(table: Table) -> np.ndarray:
         """Return the trace over the sum at the last epoch; nan where the covariance lacks rank."""
         last = table["epoch"].max()
-        counts, nc1 = by_seed(table, "classes").loc[last], by_seed(table, "nc1").loc[last]
-        full = by_seed(table, "rank").loc[last] == by_seed(table, "features").loc[last]
-        found = []
+        n_classes, nc1 = by_seed(table, "classes").loc[last], by_seed(table, "nc1").loc[last]
+        has_full_rank = by_seed(table, "rank").loc[last] == by_seed(table, "features").loc[last]
+        values = []
         for seed in nc1.index:
             omega = select(table, "snr", epoch=last, seed=seed)["value"].to_numpy()
-            trace = counts[seed] * nc1[seed]
-            found.append(trace / theory.trace_bound(omega, counts[seed]) if full[seed] else np.nan)
-        return np.array(found)
+            trace = n_classes[seed] * nc1[seed]
+            values.append(trace / theory.trace_bound(omega, n_classes[seed]) if has_full_rank[seed] else np.nan)
+        return np.array(values)
 
-    raw, networks = signed(features), over_trainings(trainings, on_network)
-    lacking = np.isnan(networks)
+    raw, networks = bound_ratios(features), over_trainings(trainings, network_ratios)
+    rank_deficient = np.isnan(networks)
     # the statement speaks of covariances of full rank; where no network has one, there is nothing to judge
-    if not lacking.all():
-        networks = networks[~lacking]
+    if not rank_deficient.all():
+        networks = networks[~rank_deficient]
 
-    def judge(said: tuple[bool, bool]) -> Checks:
-        factor, bound = said
-        given: dict[str, Any] = {"relative_to": 1.0, "resolution": 1e-3}
+    def judge(statement: tuple[bool, bool]) -> Checks:
+        factor, bound = statement
+        options: dict[str, Any] = {"relative_to": 1.0, "resolution": 1e-3}
         checks = [
             equal_on_every_draw(
                 "renormalised features: trace over the sum, less one",
-                ratios("trace_renormalised", features, None, factor),
+                relative_errors("trace_renormalised", features, None, factor),
                 0.0,
                 tolerance=ROUNDING,
                 because="rounding",
-                **given,
+                **options,
             ),
             *(
                 equal_on_every_draw(
                     f"along the flow, {flow} map: trace over the sum, less one",
-                    ratios("trace", flows, flow, factor),
+                    relative_errors("trace", flows, flow, factor),
                     0.0,
                     tolerance=integration_error(flows),
                     because="error of the integrator",
-                    **given,
+                    **options,
                 )
                 for flow in BOTH
             ),
@@ -605,7 +607,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
                     networks,
                     at_least=1 - 1e-6,
                     because=because + " of float32 features",
-                    left_out={"their covariance lacks rank": int(lacking.sum())},
+                    left_out={"their covariance lacks rank": int(rank_deficient.sum())},
                 ),
                 every_draw(
                     "raw features: largest trace over the sum",
@@ -622,7 +624,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
                     0.0,
                     tolerance=ROUNDING,
                     because="rounding",
-                    **given,
+                    **options,
                 )
             )
         yield from checks
@@ -655,16 +657,18 @@ def trace_and_product(features: Table) -> Finding:
     at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in
     which class means do not differ.
     """
-    roomy = features[features["features"] >= features["classes"]]
-    if not len(roomy):
+    with_free_directions = features[features["features"] >= features["classes"]]
+    if not len(with_free_directions):
         raise Untested("class means span all directions in every size: noise has none of its own; give more features")
     draw = draw_columns(features)
-    without = features.groupby(draw).ngroups - roomy.groupby(draw).ngroups
-    left_out = {"their class means span all directions, and noise has none of its own": without} if without else {}
+    n_left_out = features.groupby(draw).ngroups - with_free_directions.groupby(draw).ngroups
+    left_out = (
+        {"their class means span all directions, and noise has none of its own": n_left_out} if n_left_out else {}
+    )
     trace, norm, condition = (
-        by_draw(roomy, "product_trace"),
-        by_draw(roomy, "product_norm"),
-        by_draw(roomy, "condition"),
+        by_draw(with_free_directions, "product_trace"),
+        by_draw(with_free_directions, "product_norm"),
+        by_draw(with_free_directions, "condition"),
     )
 
     def judge(power: float) -> Checks:
@@ -711,15 +715,17 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
     Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
     What lacks are dead units, in the median training {dead:.2g} of all at the epoch that has most.
     """
-    count = at_the_end(trainings, "features")
+    n_features = at_the_end(trainings, "features")
     lowest = over_trainings(trainings, lambda table: by_seed(table, "rank").min(skipna=False))
 
-    def judge(said: str) -> Checks:
-        expected = {"full": count, "one fewer": count - 1, "collapsed": at_the_end(trainings, "classes") - 1}[said]
+    def judge(claimed: str) -> Checks:
+        ranks = {"full": n_features, "one fewer": n_features - 1, "collapsed": at_the_end(trainings, "classes") - 1}[
+            claimed
+        ]
         yield equal_on_every_draw(
             "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",
-            lowest / count,
-            expected / count,
+            lowest / n_features,
+            ranks / n_features,
             tolerance=0.0,
             relative_to=1.0,
             because="a rank is a whole number",

@@ -24,8 +24,8 @@ LEANS = (1e-2, 1e-3, 1e-4)
 
 def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
     """Return features with the class means of X and its deviations from them mapped by `change`, the shape of X."""
-    apart = central_path.deviations(X, classes)
-    return X - apart + change @ apart
+    deviations = central_path.deviations(X, classes)
+    return X - deviations + change @ deviations
 
 
 def small_terms(X: np.ndarray, classes: int) -> Numbers:
@@ -49,19 +49,19 @@ def small_terms(X: np.ndarray, classes: int) -> Numbers:
     frame_inverse, duality_inverse
         ``frame_means`` and ``duality`` of the class means' pseudo-inverse in the place of means, and of classifiers.
     """
-    size = len(X)
+    n_features = len(X)
     terms = []
     for scatter in SCATTERS:
-        H = rescattered(X, scatter * np.eye(size), classes)
-        terms.append(collapse.decomposition(*_at_optimum(H, classes), 0.0))
+        H = rescattered(X, scatter * np.eye(n_features), classes)
+        terms.append(collapse.decomposition(*_moments_and_optimum(H, classes), 0.0))
     omega = np.linalg.svd(central_path.signal_to_noise(X, classes), compute_uv=False)[classes - 2]
-    least = rescattered(X, SCATTERS[0] * min(1.0, omega) * np.eye(size), classes)
-    W, M = central_path.classifier(least, classes), central_path.class_means(least, classes)
-    left = collapse.decomposition(*_at_optimum(least, classes), 0.0)["loss_nc23"]
+    concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * np.eye(n_features), classes)
+    W, M = central_path.classifier(concentrated, classes), central_path.class_means(concentrated, classes)
+    nc23_loss = collapse.decomposition(*_moments_and_optimum(concentrated, classes), 0.0)["loss_nc23"]
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
-        "scattered_nc1": np.array([each["loss_nc1"] for each in terms]),
-        "scattered_nc23": np.sqrt(2 * classes * left / (classes - 1)),
+        "scattered_nc1": np.array([parts["loss_nc1"] for parts in terms]),
+        "scattered_nc23": np.sqrt(2 * classes * nc23_loss / (classes - 1)),
         "frame_means": theory.simplex_gram(M),
         "frame_classifiers": theory.simplex_gram(W.T),
         "frame_inverse": theory.simplex_gram(inverse.T),
@@ -70,7 +70,7 @@ def small_terms(X: np.ndarray, classes: int) -> Numbers:
     }
 
 
-def _at_optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moments_and_optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     within, means = identities.moments(H, classes)
     return within, means, collapse.least_squares_classifier(within, means, 0.0)
 
@@ -93,15 +93,15 @@ def leaning_noise(X: np.ndarray, classes: int) -> Numbers:
     if len(X) < classes:
         empty = np.full(len(LEANS), np.nan)
         return {"product_trace": empty, "product_norm": empty, "condition": empty}
-    found: dict[str, list[float]] = {"product_trace": [], "product_norm": [], "condition": []}
+    measured: dict[str, list[float]] = {"product_trace": [], "product_norm": [], "condition": []}
     for lean in LEANS:
         direction = lean * U[:, classes - 2] + np.sqrt(1 - lean**2) * U[:, classes - 1]
-        along = np.outer(direction, direction)
-        change = np.sqrt(lean) * (np.eye(len(X)) - along) + along / np.sqrt(lean)
+        projector = np.outer(direction, direction)
+        change = np.sqrt(lean) * (np.eye(len(X)) - projector) + projector / np.sqrt(lean)
         within, means = identities.moments(rescattered(X, change, classes), classes)
         centred = collapse.centred_means(means)
         product = np.linalg.pinv(centred.T @ centred / classes, rcond=1e-9, hermitian=True) @ within
-        found["product_trace"].append(float(np.trace(product)))
-        found["product_norm"].append(float(np.linalg.norm(product)))
-        found["condition"].append(float(np.linalg.cond(within)))
-    return {name: np.array(values) for name, values in found.items()}
+        measured["product_trace"].append(float(np.trace(product)))
+        measured["product_norm"].append(float(np.linalg.norm(product)))
+        measured["condition"].append(float(np.linalg.cond(within)))
+    return {name: np.array(values) for name, values in measured.items()}

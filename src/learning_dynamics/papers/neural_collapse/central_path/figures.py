@@ -46,16 +46,16 @@ def central_path(
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)
     axes = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(3)]
-    drawn, stepped = (drawn_member(table, size, member) for table in (flows, descent))
+    flow_rows, descent_rows = (drawn_member(table, size, member) for table in (flows, descent))
     for axis, flow in zip(axes[:2], ("orthogonal", "printed"), strict=True):
-        _omega_panel(axis, drawn[drawn["flow"] == flow], stepped if flow == "printed" else None)
+        _omega_panel(axis, flow_rows[flow_rows["flow"] == flow], descent_rows if flow == "printed" else None)
     top = max(axis.get_ylim()[1] for axis in axes[:2])
     for axis in axes[:2]:
-        axis.set_ylim(0.5 * select(drawn, "omega")["value"].min(), top)
+        axis.set_ylim(0.5 * select(flow_rows, "omega")["value"].min(), top)
     _speed_panel(axes[2], features)
-    _excess_panel(axes[3], drawn)
-    _spectral_loss_panel(axes[4], drawn[drawn["flow"] == "orthogonal"])
-    _limit_panel(axes[5], drawn)
+    _excess_panel(axes[3], flow_rows)
+    _spectral_loss_panel(axes[4], flow_rows[flow_rows["flow"] == "orthogonal"])
+    _limit_panel(axes[5], flow_rows)
     _training_spectrum_panel(figure.add_subplot(grid[2, :]), training)
     alt = "Singular values grow along two flows, each on its own closed form, and become equal."
     return Drawn(figure, alt=alt)
@@ -74,9 +74,9 @@ def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:
     return [rows[rows["index"] == index] for index in sorted(rows["index"].unique())]
 
 
-def _dots(axis: Axes, time: np.ndarray, values: np.ndarray, **drawn: Any) -> None:
+def _dots(axis: Axes, time: np.ndarray, values: np.ndarray, **style: Any) -> None:
     """Draw a prediction as black dots, some along a line, so that the measured line stays visible below."""
-    axis.plot(time[::6], values[::6], ".", color=COLOURS["black"], ms=3.2, zorder=4, **drawn)
+    axis.plot(time[::6], values[::6], ".", color=COLOURS["black"], ms=3.2, zorder=4, **style)
 
 
 def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
@@ -125,32 +125,32 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
     marks = {"orthogonal": ("o", "blue", 3.0), "printed": ("s", "vermilion", 3.4), "descent": ("x", "black", 2.6)}
     for flow, (mark, colour, width) in marks.items():
         rows = select(features, "speed", flow=flow).set_index(keys)
-        here = omega.loc[rows.index]
+        values = omega.loc[rows.index]
         classes, examples = (rows.index.get_level_values(key).to_numpy() for key in ("classes", "examples"))
-        ratio = rows["value"] / theory.snr_velocity(here.to_numpy(), classes, examples)
-        at = 1 + here**2 / classes
+        ratio = rows["value"] / theory.snr_velocity(values.to_numpy(), classes, examples)
+        factor = 1 + values**2 / classes
         label = FLOWS[flow][1] if flow in FLOWS else "algorithm, one step"
-        axis.plot(at, ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label)
-    ends = np.array([1.0, at.max()])
+        axis.plot(factor, ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label)
+    ends = np.array([1.0, factor.max()])
     axis.plot(ends, ends, **DASHED)
     axis.plot(ends, np.ones(2), **DASHED)
-    axis.set(xlabel=r"$1 + \omega^2/C$", ylabel=r"measured $\dot\omega$ / Lemma 5", ylim=(0, 1.7 * at.max()))
+    axis.set(xlabel=r"$1 + \omega^2/C$", ylabel=r"measured $\dot\omega$ / Lemma 5", ylim=(0, 1.7 * factor.max()))
     axis.set_title("speeds on fresh draws")
     axis.legend(loc="upper left", handletextpad=0.1, borderaxespad=0.1, labelspacing=0.25)
 
 
-def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
+def _excess_panel(axis: Axes, flows: pd.DataFrame) -> None:
     for width, (flow, (colour, label)) in zip((3.4, 1.2), FLOWS.items(), strict=True):
-        rows = select(drawn, "excess", flow=flow)
+        rows = select(flows, "excess", flow=flow)
         rows = rows[rows["time"] > 0]
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
     time, value = rows["time"].to_numpy(), rows["value"].to_numpy()
-    late = time > 1e-5 * time[-1]
-    guide = 5 * value[-1] * time[-1] / time[late]
-    axis.plot(time[late], guide, color=COLOURS["grey"], lw=0.9)
+    tail = time > 1e-5 * time[-1]
+    guide = 5 * value[-1] * time[-1] / time[tail]
+    axis.plot(time[tail], guide, color=COLOURS["grey"], lw=0.9)
     axis.annotate(
         "$1/t$",
-        (time[late][len(guide) // 2], guide[len(guide) // 2]),
+        (time[tail][len(guide) // 2], guide[len(guide) // 2]),
         xytext=(3, 1),
         textcoords="offset points",
         ha="left",
@@ -158,7 +158,7 @@ def _excess_panel(axis: Axes, drawn: pd.DataFrame) -> None:
         color=COLOURS["grey"],
     )
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"$\omega_{\max}/\omega_{\min} - 1$")
-    axis.set_ylim(top=2e3 * select(drawn, "excess")["value"].max())
+    axis.set_ylim(top=2e3 * select(flows, "excess")["value"].max())
     axis.set_title("approach to equality")
     axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25, handlelength=1.2)
 
@@ -181,15 +181,15 @@ def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
     axis.legend(loc="lower left", borderaxespad=0.1)
 
 
-def _limit_panel(axis: Axes, drawn: pd.DataFrame) -> None:
-    kinds = {"snr_limit": ("-", "eq. 10"), "features_limit": ((0, (1, 1)), "eq. 11")}
+def _limit_panel(axis: Axes, flows: pd.DataFrame) -> None:
+    distances = {"snr_limit": ("-", "eq. 10"), "features_limit": ((0, (1, 1)), "eq. 11")}
     for width, (flow, (colour, _)) in zip((3.0, 1.2), FLOWS.items(), strict=True):
-        for quantity, (dashes, _) in kinds.items():
-            rows = drawn[(drawn["quantity"] == quantity) & (drawn["flow"] == flow) & (drawn["time"] > 0)]
+        for quantity, (dashes, _) in distances.items():
+            rows = flows[(flows["quantity"] == quantity) & (flows["flow"] == flow) & (flows["time"] > 0)]
             axis.plot(rows["time"], rows["value"], color=COLOURS[colour], ls=dashes, lw=width if dashes == "-" else 1.6)
     axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel="distance from the limit")
     axis.set_title("limit of the features")
-    handles = [Line2D([], [], color=COLOURS["black"], ls=dashes, label=label) for dashes, label in kinds.values()]
+    handles = [Line2D([], [], color=COLOURS["black"], ls=dashes, label=label) for dashes, label in distances.values()]
     axis.legend(handles=handles, loc="lower left", borderaxespad=0.1)
 
 

@@ -99,10 +99,10 @@ def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorde
     ndarray, shape (..., times, features, samples)
     """
     states = np.empty((*initial.shape[:-2], len(recorded), *initial.shape[-2:]))
-    X, taken = initial, 0
+    X, n_steps = initial, 0
     for index, count in enumerate(recorded):
-        while taken < count:
+        while n_steps < count:
             X = central_path.renormalised(X - step * central_path.gradient(X, classes), classes)
-            taken += 1
+            n_steps += 1
         states[..., index, :, :] = X
     return states

@@ -48,25 +48,28 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers
     """
     classes = len(W)
     within, means = moments(H, classes)
-    solved = least_squares(H, classes, decay)
-    halved = collapse.least_squares_classifier(within, means, decay / 2)
+    solution = least_squares(H, classes, decay)
+    half_decay = collapse.least_squares_classifier(within, means, decay / 2)
     mean = np.append(means.mean(axis=0), 1.0)
-    moment = central_path.extended(H) @ central_path.extended(H).T / H.shape[1] + decay * np.eye(len(H) + 1)
-    flat = np.linalg.pinv(moment - np.outer(mean, mean)) @ np.column_stack([means, np.ones(classes)]).T / classes
+    second_moment = central_path.extended(H) @ central_path.extended(H).T / H.shape[1] + decay * np.eye(len(H) + 1)
+    without_mean = (
+        np.linalg.pinv(second_moment - np.outer(mean, mean)) @ np.column_stack([means, np.ones(classes)]).T / classes
+    )
     parts = collapse.decomposition(within, means, W, decay)
-    total, least = (central_path.extended_loss(each, H, decay) for each in (W, solved))
-    excess = W - solved
-    short = parts["loss_ls_perp"] - 0.5 * np.sum((excess @ mean) ** 2)
+    total, optimal_loss = (central_path.extended_loss(weights, H, decay) for weights in (W, solution))
+    excess = W - solution
+    deviation_without_mean = parts["loss_ls_perp"] - 0.5 * np.sum((excess @ mean) ** 2)
     gaps = {
-        "classifier": _relative(collapse.least_squares_classifier(within, means, decay), solved),
-        "classifier--half_decay": _relative(halved, solved),
-        "classifier--without_mean": _relative(flat.T, solved),
-        "theorem_1": abs(total - least - parts["loss_ls_perp"]) / total,
-        "theorem_1--without_mean": abs(total - least - short) / total,
-        "theorem_2": abs(least - parts["loss_nc1"] - parts["loss_nc23"]) / least,
-        "theorem_2--without_decay": abs(least - parts["loss_nc1"] + parts["loss_nc1_decay"] - parts["loss_nc23"])
-        / least,
-        "theorem_2--without_classes": abs(least - parts["loss_nc1"] - classes * parts["loss_nc23"]) / least,
+        "classifier": _relative(collapse.least_squares_classifier(within, means, decay), solution),
+        "classifier--half_decay": _relative(half_decay, solution),
+        "classifier--without_mean": _relative(without_mean.T, solution),
+        "theorem_1": abs(total - optimal_loss - parts["loss_ls_perp"]) / total,
+        "theorem_1--without_mean": abs(total - optimal_loss - deviation_without_mean) / total,
+        "theorem_2": abs(optimal_loss - parts["loss_nc1"] - parts["loss_nc23"]) / optimal_loss,
+        "theorem_2--without_decay": abs(optimal_loss - parts["loss_nc1"] + parts["loss_nc1_decay"] - parts["loss_nc23"])
+        / optimal_loss,
+        "theorem_2--without_classes": abs(optimal_loss - parts["loss_nc1"] - classes * parts["loss_nc23"])
+        / optimal_loss,
     }
     return {name: float(gap) for name, gap in gaps.items()}
 
@@ -81,7 +84,7 @@ def equation_6(H: np.ndarray, classes: int) -> Numbers:
     equation_6--within, equation_6--bias
         ``equation_6`` altered: Sigma_W in the place of Sigma_T, and a bias of 1/C alone.
     """
-    solved = least_squares(H, classes, 0.0)
+    solution = least_squares(H, classes, 0.0)
     within, means = moments(H, classes)
     centre = means.mean(axis=0)
     centred = collapse.centred_means(means)
@@ -90,9 +93,9 @@ def equation_6(H: np.ndarray, classes: int) -> Numbers:
     discriminant = np.linalg.solve(within, centred.T).T / classes
     biases = np.full(classes, 1 / classes)
     return {
-        "equation_6": _relative(np.column_stack([weights, biases - weights @ centre]), solved),
-        "equation_6--within": _relative(np.column_stack([discriminant, biases - discriminant @ centre]), solved),
-        "equation_6--bias": _relative(np.column_stack([weights, biases]), solved),
+        "equation_6": _relative(np.column_stack([weights, biases - weights @ centre]), solution),
+        "equation_6--within": _relative(np.column_stack([discriminant, biases - discriminant @ centre]), solution),
+        "equation_6--bias": _relative(np.column_stack([weights, biases]), solution),
     }
 
 
@@ -107,14 +110,16 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
     predictions--classifier_kept, losses--classifier_kept
         ``predictions`` and ``losses`` where the classifier of H is kept for A H.
     """
-    first, second = (collapse.least_squares_classifier(*moments(each, classes), decay=0.0) for each in (H, A @ H))
-    scores, moved = first @ central_path.extended(H), second @ central_path.extended(A @ H)
-    before = central_path.extended_loss(first, H, 0.0)
+    classifier, mapped_classifier = (
+        collapse.least_squares_classifier(*moments(features, classes), decay=0.0) for features in (H, A @ H)
+    )
+    scores, mapped_scores = classifier @ central_path.extended(H), mapped_classifier @ central_path.extended(A @ H)
+    loss = central_path.extended_loss(classifier, H, 0.0)
     return {
-        "predictions": _relative(moved, scores),
-        "predictions--classifier_kept": _relative(first @ central_path.extended(A @ H), scores),
-        "losses": abs(central_path.extended_loss(second, A @ H, 0.0) - before) / before,
-        "losses--classifier_kept": abs(central_path.extended_loss(first, A @ H, 0.0) - before) / before,
+        "predictions": _relative(mapped_scores, scores),
+        "predictions--classifier_kept": _relative(classifier @ central_path.extended(A @ H), scores),
+        "losses": abs(central_path.extended_loss(mapped_classifier, A @ H, 0.0) - loss) / loss,
+        "losses--classifier_kept": abs(central_path.extended_loss(classifier, A @ H, 0.0) - loss) / loss,
     }
 
 
@@ -136,13 +141,15 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
     # C - 1 features are enough for a frame of C classes
     centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
     frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred
-    found = np.linalg.svd(np.vstack([frame, np.zeros(classes)]), compute_uv=False)
-    forth = theory.simplex_gram(3.0 * U @ Vt)
-    back = max(np.ptp(found[: classes - 1]), found[-1], np.abs(frame.sum(axis=1)).max()) / found[0]
-    line = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
+    frame_values = np.linalg.svd(np.vstack([frame, np.zeros(classes)]), compute_uv=False)
+    gram_gap = theory.simplex_gram(3.0 * U @ Vt)
+    frame_gap = (
+        max(np.ptp(frame_values[: classes - 1]), frame_values[-1], np.abs(frame.sum(axis=1)).max()) / frame_values[0]
+    )
+    orthogonal = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
     return {
-        "lemma_7": float(max(forth, back)),
-        "lemma_7--other_null_space": float(theory.simplex_gram(3.0 * U @ line[: classes - 1])),
+        "lemma_7": float(max(gram_gap, frame_gap)),
+        "lemma_7--other_null_space": float(theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1])),
         "lemma_7--unequal_values": float(theory.simplex_gram((U * omega[: classes - 1]) @ Vt)),
     }
 

@@ -32,7 +32,7 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     for training in trainings:
         courses[NETWORKS[place_of(training)[1]]] = select(training, "snr").rename(columns={"epoch": "moment"})
     count = min(int(rows["moment"].nunique()) for rows in courses.values())
-    moments = {name: _kept(rows, count) for name, rows in courses.items()}
+    moments = {name: _spaced_moments(rows, count) for name, rows in courses.items()}
     table = _spectra(courses, moments)
     keys = ["course", "place", "index"]
     middle = table.assign(value=np.log(table["value"])).groupby(keys)["value"].mean().reset_index()
@@ -53,25 +53,25 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     )
     moment = slider("moment", "moment", range(1, count + 1), 1 + count // 2)
     course = choice("course", "course", list(courses), list(courses), PATH)
-    said = {
-        name: [_time(moment) if name == PATH else f"epoch {moment:.0f}" for moment in kept]
-        for name, kept in moments.items()
+    titles = {
+        name: [_time(moment) if name == PATH else f"epoch {moment:.0f}" for moment in course_moments]
+        for name, course_moments in moments.items()
     }
-    title = alt.Title(text=alt.ExprRef(f"{json.dumps(said, ensure_ascii=False)}[course][moment - 1]"))
-    here = "datum.course == course"
-    now = f"{here} && datum.place == moment"
+    title = alt.Title(text=alt.ExprRef(f"{json.dumps(titles, ensure_ascii=False)}[course][moment - 1]"))
+    on_course = "datum.course == course"
+    at_moment = f"{on_course} && datum.place == moment"
     mean = alt.Chart(middle).encode(x, y)
     line = mean.mark_line(color=COLOURS["blue"], strokeWidth=2.4, point={"color": COLOURS["blue"], "size": 60})
     chart = alt.layer(
         alt.Chart(pd.DataFrame({"value": [float(np.sqrt(classes))]}))
         .mark_rule(color=INK, strokeDash=DASHES, strokeWidth=1)
         .encode(y),
-        mean.transform_filter(f"{here} && datum.place == 1").mark_line(color=COLOURS["grey"], strokeWidth=1.4),
+        mean.transform_filter(f"{on_course} && datum.place == 1").mark_line(color=COLOURS["grey"], strokeWidth=1.4),
         alt.Chart(table)
-        .transform_filter(now)
+        .transform_filter(at_moment)
         .mark_point(color=COLOURS["blue"], filled=True, size=14, opacity=0.55)
         .encode(x, y),
-        line.transform_filter(now),
+        line.transform_filter(at_moment),
     )
     return Interactive(
         chart.add_params(moment, course).properties(title=title),
@@ -81,7 +81,7 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     )
 
 
-def _kept(rows: pd.DataFrame, count: int) -> np.ndarray:
+def _spaced_moments(rows: pd.DataFrame, count: int) -> np.ndarray:
     """Return so many of the recorded moments, the first and the last among them."""
     moments = np.sort(rows["moment"].unique())
     return moments[np.round(np.linspace(0, len(moments) - 1, count)).astype(int)]
@@ -91,10 +91,10 @@ def _spectra(courses: Mapping[str, pd.DataFrame], moments: Mapping[str, np.ndarr
     """Return the positive singular values of every draw at every moment, which are numbered from 1."""
     tables = []
     for name, rows in courses.items():
-        places = {moment: place for place, moment in enumerate(moments[name], start=1)}
-        shown = rows[rows["moment"].isin(places) & (rows["value"] > 0)]
-        place = shown["moment"].map(places).astype(int)
-        tables.append(shown[["seed", "index"]].assign(course=name, place=place, value=shown["value"].round(4)))
+        numbers = {moment: number for number, moment in enumerate(moments[name], start=1)}
+        chosen = rows[rows["moment"].isin(numbers) & (rows["value"] > 0)]
+        number = chosen["moment"].map(numbers).astype(int)
+        tables.append(chosen[["seed", "index"]].assign(course=name, place=number, value=chosen["value"].round(4)))
     return pd.concat(tables)
 
 

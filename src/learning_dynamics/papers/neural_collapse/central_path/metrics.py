@@ -87,7 +87,7 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.Da
     for size in trajectory.settings["sizes"]:
         label = central_path.size_label(*size)
         members = [
-            _free({name: trajectory.series[f"{name}_{label}"][member, 0] for name in "HWZA"}, size[0], decays)
+            _measure_draw({name: trajectory.series[f"{name}_{label}"][member, 0] for name in "HWZA"}, size[0], decays)
             for member in range(trajectory.members)
         ]
         for flow in members[0]:
@@ -119,7 +119,7 @@ def renormalised_flows(trajectory: Trajectory) -> pd.DataFrame:
     for size in trajectory.settings["sizes"]:
         for flow in renormalised.TANGENT_MAPS:
             states = trajectory.series[f"{flow}_{central_path.size_label(*size)}"]
-            members = [_along_flow(X, size) for X in states]
+            members = [_measure_flow(X, size) for X in states]
             tables.append(_table(size, members, time=trajectory.time, flow=flow))
     return joined(CENTRAL_PATH, *tables)
 
@@ -145,7 +145,7 @@ def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
             members = []
             for X in trajectory.series[f"descent{number}_{central_path.size_label(*size)}"]:
                 omega = central_path.snr_singular_values(X, classes)
-                iterated = _iterated(omega[0], step, counts, classes, examples)
+                iterated = _iterate_one_step(omega[0], step, counts, classes, examples)
                 vectors = limits.limit_gaps(X, X[0], classes)["vectors"]
                 members.append({"omega": omega, "omega--one_step": iterated, "vectors": vectors})
             tables.append(_table(size, members, time=trajectory.time, flow="descent", step=float(step)))
@@ -166,9 +166,9 @@ def _table(
     return rows({name: np.stack([member[name] for member in members]) for name in members[0]}, axes, **labels)
 
 
-def _free(drawn: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -> dict[str, Numbers]:
+def _measure_draw(arrays: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -> dict[str, Numbers]:
     """Return the quantities of one draw by flow, those that belong to none under an empty name."""
-    H, W, Z = drawn["H"], drawn["W"], drawn["Z"]
+    H, W, Z = arrays["H"], arrays["W"], arrays["Z"]
     X = central_path.renormalised(H, classes)
     omega = central_path.snr_singular_values(X, classes)
     within, means = identities.moments(H, classes)
@@ -178,7 +178,7 @@ def _free(drawn: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -
     slopes = tangents.singular_value_slopes(X, Z, classes)
     general: Numbers = {
         **_by_variant(identities.classifier_identities(H, W, decay) for decay in decays),
-        **_by_variant(identities.invariance(H, change, classes) for change in drawn["A"]),
+        **_by_variant(identities.invariance(H, change, classes) for change in arrays["A"]),
         **identities.equation_6(H, classes),
         **identities.simplex_frames(H, Z, classes),
         "loss": central_path.extended_loss(optimum, H, 0.0),
@@ -195,38 +195,38 @@ def _free(drawn: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -
         "slope--lemma_3": slopes["lemma_3"],
         "slope--without_shrinking": slopes["without_shrinking"],
     }
-    found: dict[str, Numbers] = {"": general}
+    by_flow: dict[str, Numbers] = {"": general}
     for flow, tangent_map in {**renormalised.TANGENT_MAPS, **tangents.ALTERED_MAPS}.items():
-        found[flow] = dict(tangents.map_gaps(X, Z, classes, tangent_map))
-    for flow, left in tangents.step_remainders(X, Z, classes).items():
-        found.setdefault(flow, {})["remainder"] = left
+        by_flow[flow] = dict(tangents.map_gaps(X, Z, classes, tangent_map))
+    for flow, remainder in tangents.step_remainders(X, Z, classes).items():
+        by_flow.setdefault(flow, {})["remainder"] = remainder
     for flow, speed in tangents.speeds(X, classes).items():
-        found.setdefault(flow, {})["speed"] = speed
-    return found
+        by_flow.setdefault(flow, {})["speed"] = speed
+    return by_flow
 
 
-def _by_variant(found: Iterator[Numbers]) -> Numbers:
+def _by_variant(measurements: Iterator[Numbers]) -> Numbers:
     """Return quantities of several variants as one, with an axis of variants."""
-    variants = list(found)
+    variants = list(measurements)
     return {name: np.array([variant[name] for variant in variants]) for name in variants[0]}
 
 
-def _along_flow(X: np.ndarray, size: Sequence[int]) -> Numbers:
+def _measure_flow(X: np.ndarray, size: Sequence[int]) -> Numbers:
     """Measure one member's flow, X of shape (times, features, samples); nan where it was not carried on."""
     classes, examples, features = size
     if not np.isfinite(X).all():
         # the same quantities of other features, emptied
         stand_in = np.random.default_rng(0).standard_normal(X.shape)
-        return {name: np.full(np.shape(value), np.nan) for name, value in _along_flow(stand_in, size).items()}
+        return {name: np.full(np.shape(value), np.nan) for name, value in _measure_flow(stand_in, size).items()}
     omega = central_path.snr_singular_values(X, classes)
-    W, errors = central_path.classifier(X, classes), central_path.deviations(X, classes)
-    lacking = W @ central_path.class_means(X, classes) - (np.eye(classes) - 1 / classes)
+    W, deviations = central_path.classifier(X, classes), central_path.deviations(X, classes)
+    score_errors = W @ central_path.class_means(X, classes) - (np.eye(classes) - 1 / classes)
     covariance = central_path.within_covariance(X, classes)
     return {
         "omega": omega,
         "loss": central_path.loss(X, classes),
-        "loss_nc1": 0.5 * np.sum((W @ errors) ** 2, axis=(-2, -1)) / (classes * examples),
-        "loss_nc23": 0.5 * np.sum(lacking**2, axis=(-2, -1)) / classes,
+        "loss_nc1": 0.5 * np.sum((W @ deviations) ** 2, axis=(-2, -1)) / (classes * examples),
+        "loss_nc23": 0.5 * np.sum(score_errors**2, axis=(-2, -1)) / classes,
         "excess": omega[:, 0] / omega[:, -1] - 1,
         "drift": np.abs(covariance - np.eye(features)).max(axis=(-2, -1)),
         **limits.limit_gaps(X, X[0], classes),
@@ -234,12 +234,12 @@ def _along_flow(X: np.ndarray, size: Sequence[int]) -> Numbers:
     }
 
 
-def _iterated(start: np.ndarray, step: float, counts: np.ndarray, classes: int, examples: int) -> np.ndarray:
+def _iterate_one_step(start: np.ndarray, step: float, counts: np.ndarray, classes: int, examples: int) -> np.ndarray:
     """Return the exact one-step map iterated, shape (times, classes - 1)."""
-    omega, taken, found = start, 0, []
+    omega, n_steps, spectra = start, 0, []
     for count in counts:
-        while taken < count:
+        while n_steps < count:
             omega = theory.algorithm_step(omega, step, classes, examples)
-            taken += 1
-        found.append(omega)
-    return np.stack(found)
+            n_steps += 1
+        spectra.append(omega)
+    return np.stack(spectra)

@@ -30,8 +30,8 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
     classes = int(rows["classes"].iloc[0])
     path = _course(select(rows, "omega", flow="orthogonal"), "time")
     seed = int(training["seed"].min())
-    measured = select(training, "snr", seed=seed)
-    network = _course(measured, "epoch")
+    snr = select(training, "snr", seed=seed)
+    network = _course(snr, "epoch")
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.4), sharey=True, width_ratios=[1, 2])
     movers = [
         _panel(left, path, classes, lambda time: f"$t = {_power(time)}$"),
@@ -65,19 +65,21 @@ def _panel(axis: Axes, course: pd.DataFrame, classes: int, clock: Callable[[floa
     values = course.to_numpy()
     largest = values.max(axis=1)
     moments = np.round(np.linspace(0, len(values) - 1, FRAMES)).astype(int)
-    places = np.arange(1, values.shape[1] + 1)
-    bars = axis.bar(places, np.zeros(len(places)), color=sequence(len(places)), width=0.75)
-    (noise,) = axis.bar([(1 + len(places)) / 2], [0], width=len(places), color=COLOURS["grey"], alpha=0.65, linewidth=0)
+    positions = np.arange(1, values.shape[1] + 1)
+    bars = axis.bar(positions, np.zeros(len(positions)), color=sequence(len(positions)), width=0.75)
+    (noise,) = axis.bar(
+        [(1 + len(positions)) / 2], [0], width=len(positions), color=COLOURS["grey"], alpha=0.65, linewidth=0
+    )
     axis.axhline(1, color=COLOURS["black"], ls=(0, (4, 2)), lw=0.9)
-    axis.set(xticks=places, xlim=(0.4, len(places) + 0.6))
+    axis.set(xticks=positions, xlim=(0.4, len(positions) + 0.6))
     title = axis.set_title(clock(float(course.index[0])))
 
     def move(number: int) -> None:
-        now = moments[number]
-        for bar, value in zip(bars, values[now], strict=True):
-            bar.set_height(value / largest[now])
-        noise.set_height(np.sqrt(classes) / largest[now])
-        title.set_text(clock(float(course.index[now])))
+        index = moments[number]
+        for bar, value in zip(bars, values[index], strict=True):
+            bar.set_height(value / largest[index])
+        noise.set_height(np.sqrt(classes) / largest[index])
+        title.set_text(clock(float(course.index[index])))
 
     return move
 

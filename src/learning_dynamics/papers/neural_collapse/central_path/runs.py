@@ -35,14 +35,14 @@ def free_features(
         label = central_path.size_label(*size)
         for rng in generators(seed, f"central_path.features.{label}", seeds):
             H = central_path.gaussian_features(rng, classes, examples, features, signal)
-            drawn = {
+            draw = {
                 # the features' offset: nothing here may depend on a zero global mean
                 "H": H + rng.standard_normal((features, 1)),
                 "W": rng.standard_normal((classes, features + 1)),
                 "Z": rng.standard_normal(H.shape),
                 "A": _changes_of_basis(rng, features, condition),
             }
-            for name, array in drawn.items():
+            for name, array in draw.items():
                 series.setdefault(f"{name}_{label}", []).append(array[None])
     return Trajectory(np.zeros(1), {name: np.stack(arrays) for name, arrays in series.items()})
 
@@ -69,11 +69,11 @@ def renormalised_flows(
             states = np.full((seeds, len(integration.times), *starts[label].shape[1:]), np.nan)
             for member, X in enumerate(starts[label]):
                 try:
-                    found = renormalised.renormalised_flow(X, size[0], tangent_map, integration.times, integration)
+                    flow = renormalised.renormalised_flow(X, size[0], tangent_map, integration.times, integration)
                 except DivergenceError:
                     undecided[member] = True
                     continue
-                states[member] = found.states.reshape(states.shape[1:])
+                states[member] = flow.states.reshape(states.shape[1:])
             series[f"{name}_{label}"] = states
     return Trajectory(integration.times, series, undecided=undecided)
 
@@ -116,11 +116,11 @@ def _starts(sizes: list[list[int]], signal: float, seeds: int, seed: int) -> dic
     for size in sizes:
         classes, examples, features = size
         label = central_path.size_label(*size)
-        drawn = [
+        draws = [
             central_path.gaussian_features(rng, classes, examples, features, signal)
             for rng in generators(seed, f"central_path.starts.{label}", seeds)
         ]
-        starts[label] = central_path.renormalised(np.stack(drawn), classes)
+        starts[label] = central_path.renormalised(np.stack(draws), classes)
     return starts
 
 

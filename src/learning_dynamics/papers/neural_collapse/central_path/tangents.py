@@ -59,16 +59,14 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
 
     solution = renormalised.orthogonal_projection(X, Z, classes)
     velocity = slope(central_path.centred(Z))
-    found: Numbers = {
-        "curve_velocity": _relative(slope(central_path.centred(solution)), central_path.centred(solution))
-    }
+    gaps: Numbers = {"curve_velocity": _relative(slope(central_path.centred(solution)), central_path.centred(solution))}
     for name, equation in {"": renormalised.constraint, **ALTERED_EQUATIONS}.items():
         suffix = f"--{name}" if name else ""
-        left = np.linalg.norm(equation(X, velocity, classes)) / np.linalg.norm(equation(X, Z, classes))
-        found[f"curve_equation{suffix}"] = left
+        residual = np.linalg.norm(equation(X, velocity, classes)) / np.linalg.norm(equation(X, Z, classes))
+        gaps[f"curve_equation{suffix}"] = residual
         rank = np.linalg.matrix_rank(equation(X, _basis(X), classes).reshape(X.size, -1))
-        found[f"codimension{suffix}"] = float(rank)
-    return found
+        gaps[f"codimension{suffix}"] = float(rank)
+    return gaps
 
 
 def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalised.TangentMap) -> Numbers:
@@ -89,9 +87,9 @@ def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalis
     image = tangent_map(X, Z, classes)
     tangent = renormalised.orthogonal_projection(X, Z[::-1], classes)
     matrix = tangent_map(X, _basis(X), classes).reshape(X.size, X.size)
-    left = np.linalg.norm(renormalised.constraint(X, image, classes))
+    residual = np.linalg.norm(renormalised.constraint(X, image, classes))
     return {
-        "image": left / np.linalg.norm(renormalised.constraint(X, Z, classes)),
+        "image": residual / np.linalg.norm(renormalised.constraint(X, Z, classes)),
         "idempotence": _relative(tangent_map(X, image, classes), image),
         "tangent_moved": _relative(tangent_map(X, tangent, classes), tangent),
         "asymmetry": np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix),
@@ -125,17 +123,19 @@ def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     and backwards and renormalises.
     """
     gradient = central_path.gradient(X, classes)
-    moves = {name: renormalised.velocity(X, classes, each) for name, each in renormalised.TANGENT_MAPS.items()}
+    moves = {
+        name: renormalised.velocity(X, classes, tangent_map) for name, tangent_map in renormalised.TANGENT_MAPS.items()
+    }
     moves["descent"] = -gradient
-    measured = {}
+    derivatives = {}
     for name, move in moves.items():
         h = DIFFERENCE / np.max(np.linalg.norm(move, axis=0) / np.linalg.norm(X, axis=0))
         slopes = []
         for step in (h, 2 * h):
             ahead, behind = (central_path.snr_singular_values(X + sign * step * move, classes) for sign in (1, -1))
             slopes.append((ahead - behind) / (2 * step))
-        measured[name] = (4 * slopes[0] - slopes[1]) / 3
-    return measured
+        derivatives[name] = (4 * slopes[0] - slopes[1]) / 3
+    return derivatives
 
 
 def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:
@@ -150,13 +150,15 @@ def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.
         "orthogonal": renormalised.orthogonal_projection(X, Z, classes),
         "minus_sign": ALTERED_MAPS["minus_sign"](X, Z, classes),
     }
-    found = {}
+    remainders = {}
     for name, image in maps.items():
         steps = [size * np.linalg.norm(X) / np.linalg.norm(Z) for size in STEPS]
-        moved = [central_path.renormalised(X + h * Z, classes) - X for h in steps]
-        left = [np.linalg.norm(new - h * image) / np.linalg.norm(h * Z) for new, h in zip(moved, steps, strict=True)]
-        found[name] = np.array(left)
-    return found
+        changes = [central_path.renormalised(X + h * Z, classes) - X for h in steps]
+        ratios = [
+            np.linalg.norm(change - h * image) / np.linalg.norm(h * Z) for change, h in zip(changes, steps, strict=True)
+        ]
+        remainders[name] = np.array(ratios)
+    return remainders
 
 
 def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:

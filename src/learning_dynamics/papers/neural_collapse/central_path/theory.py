@@ -63,9 +63,9 @@ def snr_closed_form(start: np.ndarray, time: np.ndarray, classes: int, examples:
     start, time = np.broadcast_arrays(np.log(start), time)
     target = clock(start) + time
     # omega only grows, and below the asymptote that starts from the same place
-    above = 0.25 * np.log(np.exp(4 * start) + time / c3) + 1e-12
-    found = find_root(lambda log_omega, target: clock(log_omega) - target, (start - 1e-12, above), args=(target,))
-    return np.exp(found.x)
+    upper = 0.25 * np.log(np.exp(4 * start) + time / c3) + 1e-12
+    root = find_root(lambda log_omega, target: clock(log_omega) - target, (start - 1e-12, upper), args=(target,))
+    return np.exp(root.x)
 
 
 def snr_asymptote(time: np.ndarray, examples: int) -> np.ndarray:

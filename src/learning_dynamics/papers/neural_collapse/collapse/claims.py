@@ -46,16 +46,16 @@ def _limit(trainings: Sequence[Table], quantities: Sequence[Quantity], level: fl
     The level is `level` times what unrelated random vectors have; of NC1, a ratio of noise to signal that has a
     meaning of its own, `level` itself.
     """
-    usual, left_out = ordinary(trainings)
+    included, left_out = ordinary(trainings)
 
     def judge(state: str) -> Checks:
         checks: list[Check] = []
         for quantity in quantities:
-            start, end = when_errors_end(usual, quantity), at_the_end(usual, quantity)
-            chance = chance_level(usual, quantity)
+            start, end = when_errors_end(included, quantity), at_the_end(included, quantity)
+            chance = chance_level(included, quantity)
             bound = np.full(end.shape, level) if quantity == "nc1" else level * chance
             if state == "errors end":
-                start, end = at_first_epoch(usual, quantity), start
+                start, end = at_first_epoch(included, quantity), start
             elif state == "chance":
                 end = chance
             fall = np.log10(start / end)
@@ -65,19 +65,21 @@ def _limit(trainings: Sequence[Table], quantities: Sequence[Quantity], level: fl
                     half_exchanged(fall) if state == "exchanged" else fall,
                     left_out=left_out,
                 ),
-                _below(quantity, end, bound, level, left_out),
+                _check_bound(quantity, end, bound, level, left_out),
             ]
         yield from checks
 
-    first, last = at_first_epoch(usual, quantities[0]), at_the_end(usual, quantities[0])
-    facts = {"over_all": float(10 ** np.mean(np.log10(first / last))), "end": float(np.median(last))}
-    return Finding(judge, printed="end", rivals=RIVALS, reason=not_without_error(usual), facts=facts)
+    initial, final = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
+    facts = {"over_all": float(10 ** np.mean(np.log10(initial / final))), "end": float(np.median(final))}
+    return Finding(judge, printed="end", rivals=RIVALS, reason=not_without_error(included), facts=facts)
 
 
-def _below(quantity: Quantity, end: np.ndarray, bound: np.ndarray, level: float, left_out: dict[str, int]) -> Check:
+def _check_bound(
+    quantity: Quantity, end: np.ndarray, bound: np.ndarray, level: float, left_out: dict[str, int]
+) -> Check:
     noise = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
-    why = noise if quantity == "nc1" else f"a share {level:g} of what unrelated random vectors have"
-    return every_draw(f"{quantity} at the last epoch", end, at_most=bound, because=why, left_out=left_out)
+    because = noise if quantity == "nc1" else f"a share {level:g} of what unrelated random vectors have"
+    return every_draw(f"{quantity} at the last epoch", end, at_most=bound, because=because, left_out=left_out)
 
 
 @claim("Section 1.1 (NC1), Figure 7", scope=SMALL, empirical=True)
@@ -137,10 +139,10 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Finding:
     The share of images on which they differ is often zero already when train errors end, so it is held against a bound
     at the last epoch rather than against its own past. On test images it is {test:.2g} there, in the worst training.
     """
-    usual, left_out = ordinary(trainings)
+    included, left_out = ordinary(trainings)
 
-    def judge(where: str) -> Checks:
-        values = at_first_epoch(usual, "nc4") if where == "first" else at_the_end(usual, "nc4", where)
+    def judge(state: str) -> Checks:
+        values = at_first_epoch(included, "nc4") if state == "first" else at_the_end(included, "nc4", state)
         yield every_draw(
             "share of images on which network and nearest mean differ",
             values,
@@ -149,7 +151,7 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Finding:
             left_out=left_out,
         )
 
-    facts = {"test": float(at_the_end(usual, "nc4", "test").max())}
+    facts = {"test": float(at_the_end(included, "nc4", "test").max())}
     rivals = {"decisions at the first epoch": "first", "decisions on test images": "test"}
     return Finding(judge, printed="train", rivals=rivals, facts=facts)
 
@@ -165,24 +167,24 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
     classes, where the paper's loss sums, so that one number is not the same under both losses. The comparison is not
     repeated here with other decays; `workflow/config/digits_decay.yaml` has the authors' under both.
     """
-    first, second = paired(mse, ce)
+    mse_runs, ce_runs = paired(mse, ce)
 
     def lead(read: Callable[..., np.ndarray]) -> np.ndarray:
-        return np.log10(read(second, "nc1") / read(first, "nc1"))
+        return np.log10(read(ce_runs, "nc1") / read(mse_runs, "nc1"))
 
-    before, after = lead(at_first_epoch), lead(at_the_end if until == "end" else at_the_drop)
-    when = "last epoch" if until == "end" else "before the learning rate drops"
-    ends = {"end": after, "reversed": -after, "exchanged": half_exchanged(after), "first": before}
-    starts = {"end": before, "reversed": -before, "exchanged": half_exchanged(before), "first": before}
+    first_lead, last_lead = lead(at_first_epoch), lead(at_the_end if until == "end" else at_the_drop)
+    epoch = "last epoch" if until == "end" else "before the learning rate drops"
+    final = {"end": last_lead, "reversed": -last_lead, "exchanged": half_exchanged(last_lead), "first": first_lead}
+    initial = {"end": first_lead, "reversed": -first_lead, "exchanged": half_exchanged(first_lead), "first": first_lead}
 
-    def judge(told: str) -> Checks:
-        yield above_zero(rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {when}", ends[told])
-        yield above_zero("growth of the same since the first recorded epoch", ends[told] - starts[told])
+    def judge(case: str) -> Checks:
+        yield above_zero(rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {epoch}", final[case])
+        yield above_zero("growth of the same since the first recorded epoch", final[case] - initial[case])
 
-    decays = {loss: settings_of(tables[0])["weight_decay"] for loss, tables in (("mse", first), ("ce", second))}
-    theirs = {"mse": AUTHORS_DECAY * at_the_end(first, "classes")[0] / 2, "ce": AUTHORS_DECAY}
+    decays = {loss: settings_of(tables[0])["weight_decay"] for loss, tables in (("mse", mse_runs), ("ce", ce_runs))}
+    authors_decays = {"mse": AUTHORS_DECAY * at_the_end(mse_runs, "classes")[0] / 2, "ce": AUTHORS_DECAY}
     facts = {f"{loss}_decay": decay for loss, decay in decays.items()}
-    facts |= {f"{loss}_times": decay / theirs[loss] for loss, decay in decays.items()}
+    facts |= {f"{loss}_times": decay / authors_decays[loss] for loss, decay in decays.items()}
     rivals = {
         "cross-entropy faster": "reversed",
         "losses exchanged in every second pair": "exchanged",
@@ -200,27 +202,27 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Finding:
     later of both. When between two recorded epochs something arrived is not known: not more slowly is that NC1 and NC3
     are there, in the mean of logarithms over trainings, after the last recorded epoch at which NC2 is not.
     """
-    usual, left_out = ordinary(trainings)
+    included, left_out = ordinary(trainings)
 
     def arrival(table: Table, *quantities: Quantity) -> np.ndarray:
         """Return the last recorded epoch before arrival and the epoch of arrival, shape (2, seeds)."""
-        found = []
+        arrivals = []
         for quantity in quantities:
             values = np.log(by_seed(table, quantity))
-            way = (values.iloc[0] - values) / (values.iloc[0] - values.iloc[-1])
-            there = (way >= arrived).to_numpy()
-            place = np.maximum(there.argmax(axis=0), 1)
+            progress = (values.iloc[0] - values) / (values.iloc[0] - values.iloc[-1])
+            has_arrived = (progress >= arrived).to_numpy()
+            index = np.maximum(has_arrived.argmax(axis=0), 1)
             epochs = values.index.to_numpy(dtype=float)
-            found.append(np.where(there.any(axis=0), [epochs[place - 1], epochs[place]], np.nan))
-        return np.max(found, axis=0)
+            arrivals.append(np.where(has_arrived.any(axis=0), [epochs[index - 1], epochs[index]], np.nan))
+        return np.max(arrivals, axis=0)
 
-    angles = [arrival(table, "equinorm_means", "equiangular_means", "maximal_angle_means") for table in usual]
-    before, there = np.concatenate(angles, axis=1)
-    others = np.concatenate([arrival(table, "nc1", "self_duality") for table in usual], axis=1)[1]
+    nc2_epochs = [arrival(table, "equinorm_means", "equiangular_means", "maximal_angle_means") for table in included]
+    nc2_before, nc2_arrival = np.concatenate(nc2_epochs, axis=1)
+    nc1_nc3_arrival = np.concatenate([arrival(table, "nc1", "self_duality") for table in included], axis=1)[1]
 
-    def judge(late: float) -> Checks:
-        # late: NC2 is taken to arrive so many times later than NC1 and NC3; as it does where that is 0
-        lead = np.log10(others / before) if late == 0 else np.log10(there / before / late)
+    def judge(delay: float) -> Checks:
+        # delay: NC2 is taken to arrive so many times later than NC1 and NC3; as it does where that is 0
+        lead = np.log10(nc1_nc3_arrival / nc2_before) if delay == 0 else np.log10(nc2_arrival / nc2_before / delay)
         yield above_zero(
             r"$\log_{10}$ of the arrival of NC1 and NC3 over the last epoch before that of NC2", lead, left_out=left_out
         )
@@ -236,27 +238,27 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
     Appendix A.7 names ResNet and DenseNet on STL10 as exceptions: they are left out. The runs belong to the full-scale
     configuration, which downloads the data sets and needs a GPU.
     """
-    known = [table for table in trainings if table["data"].iloc[0] in FIVE]
-    if len({table["data"].iloc[0] for table in known}) < len(FIVE):
+    tables = [table for table in trainings if table["data"].iloc[0] in FIVE]
+    if len({table["data"].iloc[0] for table in tables}) < len(FIVE):
         raise Untested(NEEDS_FIVE)
-    usual, left_out = ordinary(known)
+    included, left_out = ordinary(tables)
 
     def falling(state: str, *quantities: Quantity) -> list[Check]:
         checks = []
         for quantity in quantities:
-            start, end = when_errors_end(usual, quantity), at_the_end(usual, quantity)
+            start, end = when_errors_end(included, quantity), at_the_end(included, quantity)
             if state == "errors end":
-                start, end = at_first_epoch(usual, quantity), start
+                start, end = at_first_epoch(included, quantity), start
             elif state == "chance":
-                end = chance_level(usual, quantity)
+                end = chance_level(included, quantity)
             fall = np.log10(start / end)
-            good = (half_exchanged(fall) if state == "exchanged" else fall) > 0
+            holds = (half_exchanged(fall) if state == "exchanged" else fall) > 0
             if quantity == "nc1":
-                good &= end <= level
+                holds &= end <= level
             checks.append(
                 share_of_draws(
                     f"networks in which {quantity} falls",
-                    good,
+                    holds,
                     undecided=np.isnan(fall),
                     at_least=networks,
                     because="the figures show it in all but the exceptions",
@@ -267,7 +269,7 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
 
     def judge(state: str) -> Checks:
         yield from falling(state, "nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality")
-        differ = at_first_epoch(usual, "nc4") if state == "errors end" else at_the_end(usual, "nc4")
-        yield share_of_draws("networks with NC4", differ <= share, at_least=networks, left_out=left_out)
+        disagreement = at_first_epoch(included, "nc4") if state == "errors end" else at_the_end(included, "nc4")
+        yield share_of_draws("networks with NC4", disagreement <= share, at_least=networks, left_out=left_out)
 
     return Finding(judge, printed="end", rivals=RIVALS)

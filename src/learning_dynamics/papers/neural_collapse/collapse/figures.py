@@ -56,7 +56,7 @@ def fig6(trainings: Sequence[Table]) -> Drawn:
     under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
     figure, _ = curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance")
-    return _drawn(figure, trainings, "self_duality", "The squared distance of classifiers from class means")
+    return _annotate(figure, trainings, "self_duality", "The squared distance of classifiers from class means")
 
 
 def fig7(trainings: Sequence[Table]) -> Drawn:
@@ -66,7 +66,7 @@ def fig7(trainings: Sequence[Table]) -> Drawn:
     vertical, red: zero train error, median over seeds; dotted: the learning rate drops tenfold. {recipe}
     """
     figure, _ = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)
-    return _drawn(figure, trainings, "nc1", "The within-class variability")
+    return _annotate(figure, trainings, "nc1", "The within-class variability")
 
 
 def fig8(trainings: Sequence[Table]) -> Drawn:
@@ -85,7 +85,7 @@ def fig8(trainings: Sequence[Table]) -> Drawn:
     for axis in panels.values():
         axis.set_ylim(bottom=-2e-4)
         axis.set_yticks([0, 1e-3, 1e-2, 1e-1], ["0", "0.001", "0.01", "0.1"])
-    return _drawn(figure, trainings, "nc4", "The share of images decided otherwise than by the nearest class mean")
+    return _annotate(figure, trainings, "nc4", "The share of images decided otherwise than by the nearest class mean")
 
 
 def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
@@ -97,7 +97,7 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     """
     trainings = [*mse, *ce]
     figure, _ = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)
-    return _drawn(figure, trainings, "nc1", "The within-class variability under both losses")
+    return _annotate(figure, trainings, "nc1", "The within-class variability under both losses")
 
 
 def recipe(trainings: Sequence[Table]) -> str:
@@ -112,10 +112,10 @@ def recipe(trainings: Sequence[Table]) -> str:
     )
 
 
-def _drawn(figure: object, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Drawn:
+def _annotate(figure: object, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Drawn:
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
-    ends = at_the_end(mse or trainings, quantity)
-    facts = {"recipe": recipe(trainings), "least": float(ends.min()), "most": float(ends.max())}
+    final = at_the_end(mse or trainings, quantity)
+    facts = {"recipe": recipe(trainings), "least": float(final.min()), "most": float(final.max())}
     alt = subject + " against epochs, a panel for each network; under MSE it ends at {least:.2g} to {most:.2g}."
     return Drawn(figure, facts, alt)  # type: ignore[arg-type]
 
@@ -125,12 +125,12 @@ def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifi
         {
             "quantity": quantity,
             "loss": loss,
-            "label": f"{said}, {LOSSES[loss]}",
+            "label": f"{vectors}, {LOSSES[loss]}",
             "color": LOSS_COLOURS[loss],
             "ls": dashes,
         }
         for loss in LOSSES
-        for quantity, said, dashes in ((means, "class means", "-"), (classifiers, "classifiers", DASHED))
+        for quantity, vectors, dashes in ((means, "class means", "-"), (classifiers, "classifiers", DASHED))
     ]
     figure, _ = curves(trainings, mse_first(lines), ylabel=ylabel)
-    return _drawn(figure, trainings, means, ylabel + " of class means and classifiers")
+    return _annotate(figure, trainings, means, ylabel + " of class means and classifiers")

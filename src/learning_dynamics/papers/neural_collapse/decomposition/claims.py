@@ -39,7 +39,7 @@ SMALL = "networks of three families; at the default scale small ones, on 8 x 8 d
 NETWORK_ROUNDING = 1e-10
 
 
-def _gap(features: Table, name: str, quantity: Quantity, alterations: Mapping[str, str]) -> Finding:
+def _gap_finding(features: Table, name: str, quantity: Quantity, alterations: Mapping[str, str]) -> Finding:
     """Hold a relative gap against rounding; rivals are the gaps that altered equations leave on the same draws."""
 
     def judge(gap: str) -> Checks:
@@ -53,7 +53,7 @@ def _gap(features: Table, name: str, quantity: Quantity, alterations: Mapping[st
             because="rounding: 1000 units, for condition numbers below 100",
         )
 
-    rivals = {said: f"{quantity}--{altered}" for altered, said in alterations.items()}
+    rivals = {description: f"{quantity}--{altered}" for altered, description in alterations.items()}
     return Finding(judge, printed=quantity, rivals=rivals)
 
 
@@ -67,7 +67,7 @@ def proposition_1(features: Table) -> Finding:
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
     alterations = {"half_decay": "half the weight decay", "without_mean": "the covariance alone"}
-    return _gap(features, "classifier less least-squares solution, relative", "classifier", alterations)
+    return _gap_finding(features, "classifier less least-squares solution, relative", "classifier", alterations)
 
 
 @claim("Theorem 1", scope=ANY_FEATURES)
@@ -78,7 +78,7 @@ def theorem_1(features: Table) -> Finding:
     quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
     alterations = {"without_mean": "a metric without the global mean's square"}
-    return _gap(features, "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", "theorem_1", alterations)
+    return _gap_finding(features, "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", "theorem_1", alterations)
 
 
 @claim("Theorem 2", scope=ANY_FEATURES)
@@ -89,7 +89,7 @@ def theorem_2(features: Table) -> Finding:
     joins the first part. Class means count equally, which asks for balanced classes.
     """
     alterations = {"without_decay": "no weight decay in the first part", "without_classes": "no factor $1/C$"}
-    return _gap(features, "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$", "theorem_2", alterations)
+    return _gap_finding(features, "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$", "theorem_2", alterations)
 
 
 @claim("Equation 6", scope=ANY_FEATURES + "; no weight decay")
@@ -98,7 +98,9 @@ def equation_6(features: Table) -> Finding:
     $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
     alterations = {"within": "$\\Sigma_W$ in the place of $\\Sigma_T$", "bias": "a bias of $1/C$ alone"}
-    return _gap(features, "classifier and bias less least-squares solution, relative", "equation_6", alterations)
+    return _gap_finding(
+        features, "classifier and bias less least-squares solution, relative", "equation_6", alterations
+    )
 
 
 @claim(
@@ -120,15 +122,15 @@ def nc1_term_and_variability(features: Table) -> Finding:
     """
 
     def judge(law: Callable[[np.ndarray, int], np.ndarray]) -> Checks:
-        against = []
+        mismatches = []
         for (C, *_, values), (*_, omega) in zip(
             by_size(features, "scattered_nc1"), by_size(features, "omega"), strict=True
         ):
-            said = law(omega / np.array(SCATTERS)[:, None], C)
-            against.append((np.sign(np.diff(values[:, 0])) != np.sign(np.diff(said))).sum(axis=1))
+            predicted = law(omega / np.array(SCATTERS)[:, None], C)
+            mismatches.append((np.sign(np.diff(values[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1))
         yield equal_on_every_draw(
             "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
-            np.concatenate(against),
+            np.concatenate(mismatches),
             0.0,
             tolerance=0.0,
             relative_to=1.0,
@@ -173,25 +175,25 @@ def nc23_term_and_simplex(features: Table) -> Finding:
     def gap(quantity: Quantity) -> np.ndarray:
         return by_draw(features, quantity)[:, 0]
 
-    left, means, classifiers = gap("scattered_nc23"), gap("frame_means"), gap("frame_classifiers")
-    measured = (means, classifiers, gap("duality"))
+    score_error, means, classifiers = gap("scattered_nc23"), gap("frame_means"), gap("frame_classifiers")
+    distances = (means, classifiers, gap("duality"))
     inverse, inverse_duality = gap("frame_inverse"), gap("duality_inverse")
 
-    def judge(said: tuple[np.ndarray | float, ...]) -> Checks:
-        kinds = ("class means from a simplex frame", "classifiers from a simplex frame", "classifiers from class means")
+    def judge(predictions: tuple[np.ndarray | float, ...]) -> Checks:
+        names = ("class means from a simplex frame", "classifiers from a simplex frame", "classifiers from class means")
         # a distance that is of a lower power than the square root of another would hardly be called its measure
-        for kind, distance, value in zip(kinds, measured, said, strict=True):
+        for kind, distance, value in zip(names, distances, predictions, strict=True):
             yield equal_on_every_draw(
                 f"distance of {kind}",
                 distance,
                 value,
-                tolerance=np.sqrt(left),
+                tolerance=np.sqrt(score_error),
                 relative_to=1.0,
                 resolution=0.1,
                 because="the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
             )
 
-    facts = {"term": left.max(), "means": np.median(means), "classifiers": np.median(classifiers)}
+    facts = {"term": score_error.max(), "means": np.median(means), "classifiers": np.median(classifiers)}
     return Finding(
         judge,
         printed=(0.0, 0.0, 0.0),
@@ -258,55 +260,55 @@ def least_squares_deviation_negligible(
     optimum of the loss that was trained: a variant has it.
     """
     suffix = SUFFIXES[decay]
-    usual, left_out = ordinary(trainings)
+    included, left_out = ordinary(trainings)
 
-    def since_then(table: Table, values: pd.DataFrame) -> np.ndarray:
+    def largest_since(table: Table, values: pd.DataFrame) -> np.ndarray:
         """Return the largest of values from the chosen epoch on, for each seed; nan where errors never end."""
-        ends = zero_error_epochs(table)
-        begin = {"drop": first_drop(table) + 1, "end": values.index[-1]}
-        after = {seed: begin.get(since, epoch) for seed, epoch in ends.items()}
-        return np.array([values.loc[values.index >= epoch, seed].max(skipna=False) for seed, epoch in after.items()])
+        zero_epochs = zero_error_epochs(table)
+        fixed_starts = {"drop": first_drop(table) + 1, "end": values.index[-1]}
+        starts = {seed: fixed_starts.get(since, epoch) for seed, epoch in zero_epochs.items()}
+        return np.array([values.loc[values.index >= epoch, seed].max(skipna=False) for seed, epoch in starts.items()])
 
-    def at_end(of_data: bool) -> np.ndarray:
-        return over_trainings(usual, lambda table: _deviation(table, of_data, suffix).iloc[-1].to_numpy())
+    def final_shares(without_decay: bool) -> np.ndarray:
+        return over_trainings(included, lambda table: _deviation(table, without_decay, suffix).iloc[-1].to_numpy())
 
-    def noisy(table: Table) -> pd.Series:
+    def largest_before_drop(table: Table) -> pd.Series:
         return without_error(_deviation(table, False, suffix), table, until=first_drop(table)).max()
 
-    def judge(told: str) -> Checks:
+    def judge(case: str) -> Checks:
         def values(table: Table) -> np.ndarray:
             deviation = _deviation(table, reference == "data", suffix)
-            if told == "first":
+            if case == "first":
                 return deviation.iloc[0].to_numpy()
-            if told == "variability":
+            if case == "variability":
                 variability = by_seed(table, f"loss_nc1{suffix}")
-                return since_then(table, variability / (variability + by_seed(table, f"loss_nc23{suffix}")))
-            return since_then(table, deviation)
+                return largest_since(table, variability / (variability + by_seed(table, f"loss_nc23{suffix}")))
+            return largest_since(table, deviation)
 
-        when = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
-        name = f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {when[since]}" + (
+        periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
+        name = f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}" + (
             ", without decay" if reference == "data" else ""
         )
         yield every_draw(
             name,
-            over_trainings(usual, values),
+            over_trainings(included, values),
             at_most=share,
             because="a tenth: what a figure shows as negligible",
             left_out=left_out,
         )
 
-    least = sum(at_the_end(usual, f"{term}{suffix}") for term in ("loss_nc1", "loss_nc23"))
-    decayed = at_the_end(usual, f"loss_nc1_decay{suffix}") / least
-    of_data = at_end(True)
+    least_squares_loss = sum(at_the_end(included, f"{term}{suffix}") for term in ("loss_nc1", "loss_nc23"))
+    decay_shares = at_the_end(included, f"loss_nc1_decay{suffix}") / least_squares_loss
+    data_shares = final_shares(True)
     facts = {
-        "decay_share": float(np.median(decayed)),
-        "data_share": float(np.median(of_data)),
-        "data_worst": float(np.max(of_data)),
-        "last": float(np.max(at_end(False))),
-        "noisy": float(np.nanmax(over_trainings(usual, noisy))),
+        "decay_share": float(np.median(decay_shares)),
+        "data_share": float(np.median(data_shares)),
+        "data_worst": float(np.max(data_shares)),
+        "last": float(np.max(final_shares(False))),
+        "noisy": float(np.nanmax(over_trainings(included, largest_before_drop))),
     }
     rivals = {"the first epoch's deviation": "first", "$L_{NC1}$ in the place of the deviation": "variability"}
-    return Finding(judge, printed="deviation", rivals=rivals, facts=facts, reason=not_without_error(usual))
+    return Finding(judge, printed="deviation", rivals=rivals, facts=facts, reason=not_without_error(included))
 
 
 @claim("Figure 2", scope=SMALL, empirical=True)
@@ -342,35 +344,35 @@ def nc23_vanishes_first(
     trainings).
     """
 
-    def advantage(table: Table, parts: str, until: str, first: Quantity, decay: Decay = decay) -> np.ndarray:
+    def advantage(table: Table, parts: str, until: str, fastest: Quantity, decay: Decay = decay) -> np.ndarray:
         terms = ["loss_nc23", "loss_nc1", "loss_ls_perp"]
-        last = settings_of(table)["epochs"] if until == "end" else first_drop(table)
-        values = {}
+        last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
+        falls = {}
         for term in terms:
-            found = by_seed(table, f"{term}{SUFFIXES[decay]}")
+            term_values = by_seed(table, f"{term}{SUFFIXES[decay]}")
             if parts == "data" and term != "loss_nc23":
-                found = found - by_seed(table, f"{term}_decay{SUFFIXES[decay]}")
-            start = found.iloc[0] if since == "start" else at_zero_error(found, table)
-            values[term] = np.log10(start / found[found.index <= last].iloc[-1])
-        others = [values[term] for term in terms if term != first]
-        return (values[first] - np.maximum(*others)).to_numpy()
+                term_values = term_values - by_seed(table, f"{term}_decay{SUFFIXES[decay]}")
+            start = term_values.iloc[0] if since == "start" else at_zero_error(term_values, table)
+            falls[term] = np.log10(start / term_values[term_values.index <= last_epoch].iloc[-1])
+        other_falls = [falls[term] for term in terms if term != fastest]
+        return (falls[fastest] - np.maximum(*other_falls)).to_numpy()
 
-    def judge(first: Quantity) -> Checks:
-        found = over_trainings(trainings, lambda table: advantage(table, parts, until, first))
+    def judge(fastest: Quantity) -> Checks:
+        advantages = over_trainings(trainings, lambda table: advantage(table, parts, until, fastest))
         name = "$\\log_{10}$ of the fall of the named term over the largest fall of another"
         yield at_least(
             name,
-            evidence.mean(found),
+            evidence.mean(advantages),
             float(np.log10(factor)),
             because="95 % interval over all trainings",
-            draws_for=int((found > np.log10(factor)).sum()),
-            draws_against=int((found <= np.log10(factor)).sum()),
-            draws_undecided=int(np.isnan(found).sum()),
+            draws_for=int((advantages > np.log10(factor)).sum()),
+            draws_against=int((advantages <= np.log10(factor)).sum()),
+            draws_undecided=int(np.isnan(advantages).sum()),
         )
 
     def mean_factor(parts: str, decay: Decay) -> float:
-        found = over_trainings(trainings, lambda table: advantage(table, parts, until, "loss_nc23", decay))
-        return float(10 ** np.mean(found))
+        advantages = over_trainings(trainings, lambda table: advantage(table, parts, until, "loss_nc23", decay))
+        return float(10 ** np.mean(advantages))
 
     def largest_share(decay: Decay) -> float:
         shares = over_trainings(
@@ -414,23 +416,23 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     deviation where whole batches are trained on is measured by `workflow/config/digits_split.yaml`, and bears on
     assumption (A1), that the classifier is the least-squares one of the features: docs/full_scale.md.
     """
-    usual, left_out = ordinary(trainings)
+    included, left_out = ordinary(trainings)
 
     def before_the_drop(quantity: Quantity) -> np.ndarray:
-        return at_the_drop(usual, quantity)
+        return at_the_drop(included, quantity)
 
     sampling, batches = before_the_drop("split_sampling"), before_the_drop("split_batches")
     replaced, law = before_the_drop("split_replaced"), before_the_drop("split_law")
     network = before_the_drop("loss_ls_perp")
-    least = before_the_drop("loss_nc1") + before_the_drop("loss_nc23")
-    momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in usual])
+    least_squares_loss = before_the_drop("loss_nc1") + before_the_drop("loss_nc23")
+    momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in included])
 
-    def judge(told: str) -> Checks:
+    def judge(case: str) -> Checks:
         statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
-        said = law * (1 - momentum) if told == "momentum" else 2 * law if told == "twice" else law
-        if told == "statistics":
+        prediction = law * (1 - momentum) if case == "momentum" else 2 * law if case == "twice" else law
+        if case == "statistics":
             statistics = half_exchanged(statistics)
-        elif told == "motion":
+        elif case == "motion":
             motion = half_exchanged(motion)
         yield above_zero(
             "$\\log_{10}$ of the last layer's deviation with the statistics of batches over that without",
@@ -442,7 +444,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
         )
         yield equal(
             "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
-            evidence.mean(np.log10(replaced / said)),
+            evidence.mean(np.log10(replaced / prediction)),
             0.0,
             tolerance=tolerance,
             resolution=0.3,
@@ -450,10 +452,10 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
         )
 
     facts = {
-        name: float(np.median(values / least))
+        name: float(np.median(values / least_squares_loss))
         for name, values in (("sampling", sampling), ("batches", batches), ("network", network))
     }
-    shares = [without_error(_deviation(table, False, ""), table, until=first_drop(table)) for table in usual]
+    shares = [without_error(_deviation(table, False, ""), table, until=first_drop(table)) for table in included]
     facts |= {
         "least": float(np.nanmin([share.min().min() for share in shares])),
         "most": float(np.nanmax([share.max().max() for share in shares])),
@@ -467,10 +469,10 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     return Finding(judge, printed="", rivals=rivals, facts=facts)
 
 
-def _deviation(table: Table, of_data: bool, suffix: str) -> Any:
+def _deviation(table: Table, without_decay: bool, suffix: str) -> Any:
     """Return the deviation over the least-squares loss, epochs by seeds; without what weight decay adds to both."""
     deviation, nc1, nc23 = (by_seed(table, f"loss_{term}{suffix}") for term in ("ls_perp", "nc1", "nc23"))
-    if of_data:
+    if without_decay:
         deviation = deviation - by_seed(table, f"loss_ls_perp_decay{suffix}")
         nc1 = nc1 - by_seed(table, f"loss_nc1_decay{suffix}")
     return deviation / (nc1 + nc23)

@@ -53,29 +53,35 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
     errors end by then. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
-    labels, place = [], 0
+    labels, offset = [], 0
     for table in trainings:
-        least = at_the_drop([table], "loss_nc1") + at_the_drop([table], "loss_nc23")
-        below = np.zeros(len(least))
-        places = place + np.arange(len(least))
+        least_squares_loss = at_the_drop([table], "loss_nc1") + at_the_drop([table], "loss_nc23")
+        bottom = np.zeros(len(least_squares_loss))
+        positions = offset + np.arange(len(least_squares_loss))
         for quantity, (label, colour) in PARTS.items():
-            upto = at_the_drop([table], quantity) / least
-            axis.bar(places, upto - below, bottom=below, width=0.8, color=COLOURS[colour], label=label)
-            below = upto
+            top = at_the_drop([table], quantity) / least_squares_loss
+            axis.bar(positions, top - bottom, bottom=bottom, width=0.8, color=COLOURS[colour], label=label)
+            bottom = top
         share = by_seed(table, "loss_ls_perp") / (by_seed(table, "loss_nc1") + by_seed(table, "loss_nc23"))
-        passed = without_error(share, table, until=first_drop(table))
-        ended = passed.notna().any().to_numpy()
-        axis.vlines(places[ended], passed.min()[ended], passed.max()[ended], color=COLOURS["black"], lw=1.0)
-        labels.append((float(places.mean()), title_of(place_of(table))))
-        place = int(places[-1]) + 2
-    axis.set_xticks([where for where, _ in labels], [name for _, name in labels])
+        shares_before_drop = without_error(share, table, until=first_drop(table))
+        error_free = shares_before_drop.notna().any().to_numpy()
+        axis.vlines(
+            positions[error_free],
+            shares_before_drop.min()[error_free],
+            shares_before_drop.max()[error_free],
+            color=COLOURS["black"],
+            lw=1.0,
+        )
+        labels.append((float(positions.mean()), title_of(place_of(table))))
+        offset = int(positions[-1]) + 2
+    axis.set_xticks([position for position, _ in labels], [name for _, name in labels])
     axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axis.margins(x=0.02)
     shared_legend(figure)
-    whole = at_the_drop(trainings, "loss_ls_perp")
+    network_deviation = at_the_drop(trainings, "loss_ls_perp")
     shares = {
-        "sampling": float(np.median(at_the_drop(trainings, "split_sampling") / whole)),
-        "batches": float(np.median(at_the_drop(trainings, "split_batches") / whole)),
+        "sampling": float(np.median(at_the_drop(trainings, "split_sampling") / network_deviation)),
+        "batches": float(np.median(at_the_drop(trainings, "split_batches") / network_deviation)),
     }
     alt = (
         "Stacked bars: sampling, as the last layer sees it, makes {sampling:.1g} of the deviation, with the statistics "
@@ -105,28 +111,28 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     geometric mean over {seeds} seeds, dots: seeds. Over rates batches have {batch} images; over batches the rate is
     {rate:g}. Weight decay {decay:g}, momentum {momentum:g}.
     """
-    swept = {"learning_rate": r"learning rate $\eta$", "batch": "images in a batch $B$"}
+    axis_labels = {"learning_rate": r"learning rate $\eta$", "batch": "images in a batch $B$"}
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
-    whole = {}
+    means = {}
     for row, title, over_rates, over_batches in (
         (axes[0], "with batch norm", rates, batches),
         (axes[1], "without batch norm", plain, plain_batches),
     ):
         members = _members(over_rates, "learning_rate")
         shared = {settings_of(over_rates)["batch"]: members[settings_of(over_batches)["learning_rate"]]}
-        for axis, setting, drawn in (
+        for axis, setting, tables in (
             (row[0], "learning_rate", members),
             (row[1], "batch", _members(over_batches, "batch") | shared),
         ):
-            values = sorted(drawn)
+            values = sorted(tables)
             axis.set(xscale="log", yscale="log", title=title)
             for quantity, (label, colour) in (CONTINUED | FROZEN).items():
-                share = np.array([_share(drawn[value], quantity) for value in values])
+                share = np.array([_share(tables[value], quantity) for value in values])
                 middle = np.exp(np.log(share).mean(axis=1))
                 axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
                 axis.plot(values, middle, color=COLOURS[colour], label=label)
-                whole[title, setting, quantity] = middle
-            law = np.array([_share(drawn[value], "split_law") for value in values])
+                means[title, setting, quantity] = middle
+            law = np.array([_share(tables[value], "split_law") for value in values])
             axis.plot(
                 values,
                 np.exp(np.log(law).mean(axis=1)),
@@ -138,7 +144,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
             axis.set_xticks(values, [f"{value:g}" for value in values])
             axis.set_xticks([], minor=True)
         row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
-    for axis, name in zip(axes[1], swept.values(), strict=True):
+    for axis, name in zip(axes[1], axis_labels.values(), strict=True):
         axis.set_xlabel(name)
     shared_legend(figure, columns=2)
     settings = settings_of(rates)
@@ -146,15 +152,15 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     facts = {"epoch": int(epochs[epochs <= first_drop(rates)].max()), "rate": settings_of(batches)["learning_rate"]}
     facts |= {"steps": settings["continued_steps"], "decay": settings["weight_decay"]}
     facts |= {name: settings[name] for name in ("seeds", "batch", "momentum")}
-    left = {
-        mode: float(np.median(whole[title, "batch", "continued_whole"] / whole[title, "batch", "continued_batches"]))
+    remaining = {
+        mode: float(np.median(means[title, "batch", "continued_whole"] / means[title, "batch", "continued_batches"]))
         for mode, title in (("normalised", "with batch norm"), ("plain", "without batch norm"))
     }
     alt = (
         "Four panels: whole batches leave {normalised:.1g} of the deviation of a network with batch norm, {plain:.1g} "
         "of one without (medians over batches)."
     )
-    return Drawn(figure, facts | left, alt)
+    return Drawn(figure, facts | remaining, alt)
 
 
 def _members(table: Table, setting: str) -> dict[float, Table]:

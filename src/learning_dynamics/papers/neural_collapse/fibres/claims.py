@@ -26,9 +26,9 @@ def invariance(features: Table) -> Finding:
     tolerance = 10 * np.finfo(float).eps * settings_of(features)["condition"] ** 2
 
     def judge(changes: tuple[Quantity, Quantity]) -> Checks:
-        for what, change in zip(("predictions", "losses"), changes, strict=True):
+        for quantity, change in zip(("predictions", "losses"), changes, strict=True):
             yield equal_on_every_draw(
-                f"relative change of {what}",
+                f"relative change of {quantity}",
                 largest(features, change),
                 0.0,
                 tolerance=tolerance,
@@ -46,10 +46,10 @@ def invariance(features: Table) -> Finding:
     )
 
 
-def _vanishes(features: Table, said: str, gap: Quantity, flow: str) -> Check:
+def _check_zero(features: Table, name: str, gap: Quantity, flow: str) -> Check:
     """Hold a gap of a tangent map, relative, against rounding."""
     return equal_on_every_draw(
-        said, largest(features, gap, flow=flow), 0.0, tolerance=ROUNDING, relative_to=1.0, because="rounding"
+        name, largest(features, gap, flow=flow), 0.0, tolerance=ROUNDING, relative_to=1.0, because="rounding"
     )
 
 
@@ -65,14 +65,14 @@ def tangent_space(features: Table) -> Finding:
     Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it.
     """
 
-    def judge(told: tuple[str, str]) -> Checks:
-        flow, equation = told
-        yield _vanishes(features, "image off the space", "image", flow)
-        yield _vanishes(features, "second application", "idempotence", flow)
-        yield _vanishes(features, "tangents moved", "tangent_moved", flow)
+    def judge(statement: tuple[str, str]) -> Checks:
+        flow, equation = statement
+        yield _check_zero(features, "image off the space", "image", flow)
+        yield _check_zero(features, "second application", "idempotence", flow)
+        yield _check_zero(features, "tangents moved", "tangent_moved", flow)
         curves = largest(features, f"curve_equation{equation}", "curve_velocity")
-        missed = select(features, f"codimension{equation}").sort_values(draw_columns(features))
-        rank = missed["features"] * (missed["features"] + 1) / 2
+        codimensions = select(features, f"codimension{equation}").sort_values(draw_columns(features))
+        rank = codimensions["features"] * (codimensions["features"] + 1) / 2
         yield every_draw(
             "velocities of curves off the equation",
             curves,
@@ -80,7 +80,7 @@ def tangent_space(features: Table) -> Finding:
             because="error of central differences",
         )
         yield equal_on_every_draw(
-            "rank of the equation", missed["value"], rank, tolerance=0.0, because="a rank is a whole number"
+            "rank of the equation", codimensions["value"], rank, tolerance=0.0, because="a rank is a whole number"
         )
 
     rivals = {
@@ -117,9 +117,9 @@ def projection_self_adjoint(features: Table) -> Finding:
     """
 
     def judge(flow: str) -> Checks:
-        yield _vanishes(features, "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$", "asymmetry", flow)
-        yield _vanishes(features, "image off the tangent space", "image", flow)
-        yield _vanishes(features, "tangents moved", "tangent_moved", flow)
+        yield _check_zero(features, "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$", "asymmetry", flow)
+        yield _check_zero(features, "image off the tangent space", "image", flow)
+        yield _check_zero(features, "tangents moved", "tangent_moved", flow)
 
     facts = {
         "printed": float(largest(features, "asymmetry", flow="printed").max()),
@@ -145,8 +145,8 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
     """
 
     def order(flow: str) -> np.ndarray:
-        left = by_draw(features, "remainder", flow=flow)
-        return np.log2(left[:, -2] / left[:, -1])
+        remainders = by_draw(features, "remainder", flow=flow)
+        return np.log2(remainders[:, -2] / remainders[:, -1])
 
     def judge(flow: str) -> Checks:
         yield equal_on_every_draw(
@@ -176,8 +176,8 @@ def lemma_3(features: Table) -> Finding:
 
     def judge(formula: Quantity) -> Checks:
         errors = [
-            np.abs(measured - said).max(axis=1) / np.abs(measured).max(axis=1)
-            for measured, said in zip(slopes, by_draws(features, formula), strict=True)
+            np.abs(measured - predicted).max(axis=1) / np.abs(measured).max(axis=1)
+            for measured, predicted in zip(slopes, by_draws(features, formula), strict=True)
         ]
         yield equal_on_every_draw(
             "slopes of $\\omega_j$ less the formula, relative",

@@ -37,10 +37,10 @@ def _slower_on_test(
 
     Of NC1 that they fall on test images too; with the others NC4, of which the ends alone are compared.
     """
-    usual, left_out = ordinary(trainings)
+    included, left_out = ordinary(trainings)
 
-    def judge(told: tuple[str, str, bool]) -> Checks:
-        train, test, exchanged = told
+    def judge(hypothesis: tuple[str, str, bool]) -> Checks:
+        train, test, exchanged = hypothesis
 
         def positive(name: str, values: np.ndarray) -> Check:
             return above_zero(name, half_exchanged(values) if exchanged else values, average, left_out)
@@ -48,27 +48,27 @@ def _slower_on_test(
         checks = []
         for quantity in quantities:
             starts, ends = (
-                {split: np.log10(read(usual, quantity, split)) for split in ("train", "test")}
+                {split: np.log10(read(included, quantity, split)) for split in ("train", "test")}
                 for read in (when_errors_end, at_the_end)
             )
             fall = {split: starts[split] - ends[split] for split in ("train", "test")}
-            named = f"$\\log_{{10}}$ of {quantity}"
+            label = f"$\\log_{{10}}$ of {quantity}"
             checks += [
-                positive(f"{named}: fall on train less fall on test images", fall[train] - fall[test]),
-                positive(f"{named}: test less train images, last epoch", ends[test] - ends[train]),
+                positive(f"{label}: fall on train less fall on test images", fall[train] - fall[test]),
+                positive(f"{label}: test less train images, last epoch", ends[test] - ends[train]),
             ]
             if nc1:
-                checks.append(positive(f"{named}: fall on test images", fall[test]))
+                checks.append(positive(f"{label}: fall on test images", fall[test]))
         if not nc1:
-            differ = {split: at_the_end(usual, "nc4", split) for split in ("train", "test")}
-            checks.append(positive("nc4: test less train images, last epoch", differ[test] - differ[train]))
+            disagreement = {split: at_the_end(included, "nc4", split) for split in ("train", "test")}
+            checks.append(positive("nc4: test less train images, last epoch", disagreement[test] - disagreement[train]))
         yield from checks
 
     rivals = {
         "test and train images exchanged": ("test", "train", False),
         "test and train images exchanged in every second training": ("train", "test", True),
     }
-    return Finding(judge, printed=("train", "test", False), rivals=rivals, reason=not_without_error(usual))
+    return Finding(judge, printed=("train", "test", False), rivals=rivals, reason=not_without_error(included))
 
 
 @claim("Figure 12", scope=SMALL + ", both losses", empirical=True)
@@ -96,36 +96,41 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     what an order of the data sets drawn at random leaves, the same for all networks, and one in twenty of the 120
     orders may do as well as the one that is judged.
     """
-    usual, left_out = ordinary([table for table in trainings if table["data"].iloc[0] in FIVE])
-    ends: dict[tuple[str, str], dict[str, float]] = {}
-    for table in usual:
+    included, left_out = ordinary([table for table in trainings if table["data"].iloc[0] in FIVE])
+    final_nc1: dict[tuple[str, str], dict[str, float]] = {}
+    for table in included:
         settings = settings_of(table)
-        of_network = ends.setdefault((settings["network"], settings["loss"]), {})
-        of_network[table["data"].iloc[0]] = float(at_the_end([table], "nc1", "test").mean())
-    if {name for found in ends.values() for name in found} != set(FIVE):
+        nc1_by_data = final_nc1.setdefault((settings["network"], settings["loss"]), {})
+        nc1_by_data[table["data"].iloc[0]] = float(at_the_end([table], "nc1", "test").mean())
+    if {name for by_data in final_nc1.values() for name in by_data} != set(FIVE):
         raise Untested(NEEDS_FIVE)
 
-    ranks = {network: scipy.stats.rankdata(list(of_network.values())) for network, of_network in ends.items()}
+    ranks = {network: scipy.stats.rankdata(list(nc1_by_data.values())) for network, nc1_by_data in final_nc1.items()}
 
     def correlation_with(difficulty: Mapping[str, float]) -> float:
         """Return the mean over networks; rounded, so that orders that do equally well are equal."""
-        found = [
-            np.corrcoef(ranks[network], scipy.stats.rankdata([difficulty[name] for name in of_network]))[0, 1]
-            for network, of_network in ends.items()
+        correlations = [
+            np.corrcoef(ranks[network], scipy.stats.rankdata([difficulty[name] for name in nc1_by_data]))[0, 1]
+            for network, nc1_by_data in final_nc1.items()
         ]
-        return round(float(np.mean(found)), 9)
+        return round(float(np.mean(correlations)), 9)
 
     published = {
         name: float(np.mean([-end for (data, _), (_, end) in PAPER_TABLE_1.items() if data == name])) for name in FIVE
     }
-    orders = [correlation_with(dict(zip(FIVE, order, strict=True))) for order in permutations(range(len(FIVE)))]
-    chance = min((value for value in orders if np.mean(np.array(orders) >= value) <= CHANCE), default=np.inf)
+    chance_correlations = [
+        correlation_with(dict(zip(FIVE, order, strict=True))) for order in permutations(range(len(FIVE)))
+    ]
+    chance = min(
+        (value for value in chance_correlations if np.mean(np.array(chance_correlations) >= value) <= CHANCE),
+        default=np.inf,
+    )
 
     def judge(order: str) -> Checks:
         difficulty = {
             "published": published,
             "reversed": {name: -value for name, value in published.items()},
-            "alphabet": {name: float(place) for place, name in enumerate(sorted(FIVE))},
+            "alphabet": {name: float(rank) for rank, name in enumerate(sorted(FIVE))},
         }[order]
         value = correlation_with(difficulty)
         yield at_least(
@@ -197,20 +202,20 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, marg
     on after train errors end. It must tell apart networks that misclassify twice as many images as those under
     cross-entropy: here these misclassify {ce_error:.2g} percent.
     """
-    first, second = paired(mse, ce)
+    mse_runs, ce_runs = paired(mse, ce)
     errors = {
-        "end": at_the_end(first, "error", "test"),
-        "twice": 2 * at_the_end(second, "error", "test"),
-        "first": at_first_epoch(first, "error", "test"),
+        "end": at_the_end(mse_runs, "error", "test"),
+        "twice": 2 * at_the_end(ce_runs, "error", "test"),
+        "first": at_first_epoch(mse_runs, "error", "test"),
     }
 
     def judge(order: str) -> Checks:
-        difference = evidence.difference(-100 * errors[order], -100 * at_the_end(second, "error", "test"))
-        named = "test accuracy under MSE less that under CE, percentage points"
+        difference = evidence.difference(-100 * errors[order], -100 * at_the_end(ce_runs, "error", "test"))
+        label = "test accuracy under MSE less that under CE, percentage points"
         because = "the paper's median gain after train errors end (Table 1); 95 % interval over pairs of trainings"
-        yield at_least(named, difference, -margin, because=because)
-        yield at_most(named, difference, margin, because=because)
+        yield at_least(label, difference, -margin, because=because)
+        yield at_most(label, difference, margin, because=because)
 
     rivals = {"twice the errors of cross-entropy": "twice", "MSE at its first recorded epoch": "first"}
-    facts = {"ce_error": float(100 * at_the_end(second, "error", "test").mean())}
+    facts = {"ce_error": float(100 * at_the_end(ce_runs, "error", "test").mean())}
     return Finding(judge, printed="end", rivals=rivals, facts=facts)

@@ -51,7 +51,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     Rows of the paper's data sets carry the paper's numbers, which are of MSE, beside ours. {recipe}
     """
     table = accuracies([*mse, *ce])
-    head = ["data, network", "loss", "at zero error", "at the end", "change"]
+    header = ["data, network", "loss", "at zero error", "at the end", "change"]
     rows = [
         [
             title_of((row.data, row.network)),
@@ -63,19 +63,19 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
         for row in table.itertuples()
     ]
     if table["paper_end"].notna().any():
-        head += ["paper: zero error", "paper: end"]
+        header += ["paper: zero error", "paper: end"]
         for cells, published in zip(rows, table[["paper_zero_error", "paper_end"]].to_numpy(), strict=True):
             cells += ["" if np.isnan(value) else f"{value:.2f}" for value in published]
     figure, axis = plt.subplots(figsize=(WIDTH, 0.5 + 0.26 * len(rows)))
     axis.axis("off")
-    drawn = axis.table(rows, colLabels=head, loc="center", cellLoc="center", edges="open")
+    grid = axis.table(rows, colLabels=header, loc="center", cellLoc="center", edges="open")
     # rules above and below the head and at the end, as tables in print have them
-    for (row, _), cell in drawn.get_celld().items():
+    for (row, _), cell in grid.get_celld().items():
         cell.visible_edges = "BT" if row == 0 else "B" if row == len(rows) else "open"
-    drawn.auto_set_font_size(False)
-    drawn.set_fontsize(8)
-    drawn.auto_set_column_width(list(range(len(head))))
-    drawn.scale(1, 1.4)
+    grid.auto_set_font_size(False)
+    grid.set_fontsize(8)
+    grid.auto_set_column_width(list(range(len(header))))
+    grid.scale(1, 1.4)
     gain = 100 * (when_errors_end(mse, "error", "test") - at_the_end(mse, "error", "test"))
     digits = any(str(name).startswith("digits") for name in table["data"])
     facts = {

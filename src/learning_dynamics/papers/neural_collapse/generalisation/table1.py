@@ -54,9 +54,9 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
         start, end = (100 * (1 - read([table], "error", "test")) for read in (when_errors_end, at_the_end))
         row = {"data": data, "network": network, "loss": loss, "seeds": int(np.isfinite(start).sum())}
         for name, values in (("zero_error", start), ("end", end), ("change", end - start)):
-            known = values[np.isfinite(values)]
-            row[name] = known.mean() if len(known) else np.nan
-            row[f"{name}_se"] = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
+            finite = values[np.isfinite(values)]
+            row[name] = finite.mean() if len(finite) else np.nan
+            row[f"{name}_se"] = finite.std(ddof=1) / np.sqrt(len(finite)) if len(finite) > 1 else np.nan
         row["change_median"] = float(np.median(end - start))
         published = PAPER_TABLE_1.get((data, network), (np.nan, np.nan)) if loss == "mse" else (np.nan, np.nan)
         row["paper_zero_error"], row["paper_end"] = published

@@ -36,15 +36,15 @@ def fig1(training: Table) -> Drawn:
     epochs = sorted(rows["epoch"].unique())
     figure, axes = plt.subplots(2, len(epochs), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
     for column, epoch in enumerate(epochs):
-        means, classifiers, features = _portrait(rows[rows["epoch"] == epoch])
+        means, classifiers, features = _read_portrait(rows[rows["epoch"] == epoch])
         _portrait_panel(axes[0, column], means, classifiers, features)
-        _deviations(axes[1, column], means, features)
+        _deviation_panel(axes[1, column], means, features)
         axes[0, column].set_title(f"epoch {epoch}")
     reach = np.abs(axes[1, 0].get_xlim()).max()
-    least = 1.1 * float(np.abs(features - means[:, None]).max())
+    half_width = 1.1 * float(np.abs(features - means[:, None]).max())
     inset = axes[1, -1].inset_axes((0.56, 0.56, INSET, INSET))
-    _deviations(inset, means, features)
-    inset.set(xlim=(-least, least), ylim=(-least, least), xticks=[], yticks=[], aspect="equal")
+    _deviation_panel(inset, means, features)
+    inset.set(xlim=(-half_width, half_width), ylim=(-half_width, half_width), xticks=[], yticks=[], aspect="equal")
     axes[0, 0].set_ylabel("features, means, classifiers")
     axes[1, 0].set_ylabel("deviations from means")
     for axis in axes.ravel():
@@ -57,7 +57,12 @@ def fig1(training: Table) -> Drawn:
     )
     return Drawn(
         figure,
-        {"zoom": INSET * reach / least, "recipe": recipe([training]), "spread": spread, "examples": features.shape[1]},
+        {
+            "zoom": INSET * reach / half_width,
+            "recipe": recipe([training]),
+            "spread": spread,
+            "examples": features.shape[1],
+        },
         alt,
     )
 
@@ -81,11 +86,11 @@ def fig13(training: Table) -> Drawn:
     names = ("$A_2X$", "$A_1X$", r"$H = \Sigma_W^{1/2} X$", "base space: $X$")
     roots, representatives = [], []
     for epoch in epochs:
-        features = _portrait(rows[rows["epoch"] == epoch])[2]
+        features = _read_portrait(rows[rows["epoch"] == epoch])[2]
         features = features - features.mean(axis=(0, 1))
         roots.append(theory.within_class_root(features))
         representatives.append(features @ np.linalg.inv(roots[-1]))
-    base = MARGIN * max(float(np.abs(each).max()) for each in representatives)
+    base = MARGIN * max(float(np.abs(points).max()) for points in representatives)
     differences = []
     for column, (epoch, root, representative) in enumerate(zip(epochs, roots, representatives, strict=True)):
         losses = [
@@ -101,14 +106,14 @@ def fig13(training: Table) -> Drawn:
         axes[row, 0].set_ylabel(name)
     shared_legend(figure, markerscale=2)
     figure.canvas.draw()
-    _join(figure, axes)
+    _draw_links(figure, axes)
     alt = (
         "Three columns of pictures of the same clouds, stretched differently; classes decided for are the same in each."
     )
     return Drawn(figure, {"difference": max(differences), "recipe": recipe([training])}, alt)
 
 
-def _join(figure: plt.Figure, axes: np.ndarray) -> None:
+def _draw_links(figure: plt.Figure, axes: np.ndarray) -> None:
     """Draw each fibre as a line upwards from its place in the base space, and training as arrows along that space."""
     inverse = figure.transFigure.inverted()
     boxes = np.array([[axis.get_window_extent().transformed(inverse).bounds for axis in row] for row in axes])
@@ -118,8 +123,8 @@ def _join(figure: plt.Figure, axes: np.ndarray) -> None:
             low = boxes[row + 1, column, 1] + boxes[row + 1, column, 3]
             middle = x + width / 2
             figure.add_artist(plt.Line2D([middle, middle], [low, boxes[row, column, 1]], color=COLOURS["grey"], lw=1.4))
-    last = boxes[-1]
-    for left, right in pairwise(last):
+    base_row = boxes[-1]
+    for left, right in pairwise(base_row):
         y = left[1] + left[3] / 2
         figure.add_artist(
             FancyArrowPatch(
@@ -140,7 +145,7 @@ def _coordinates(rows: pd.DataFrame, quantity: Quantity) -> np.ndarray:
     return wide.to_numpy().reshape(chosen["label"].nunique(), -1, 2)
 
 
-def _portrait(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _read_portrait(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return means, classifiers, shape (3, 2), and features, shape (3, examples, 2), in units of their norms."""
     means = _coordinates(rows, "portrait_mean")[:, 0]
     classifiers = _coordinates(rows, "portrait_classifier")[:, 0]
@@ -172,7 +177,7 @@ def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, feat
     axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=3, lw=1.1, label="classifiers")
 
 
-def _deviations(axis: Axes, means: np.ndarray, features: np.ndarray) -> None:
+def _deviation_panel(axis: Axes, means: np.ndarray, features: np.ndarray) -> None:
     for label, colour in enumerate(CLASS_COLOURS):
         x, y = (features[label] - means[label]).T
         axis.scatter(x, y, s=5, color=colour, alpha=0.5, linewidths=0)

@@ -27,16 +27,16 @@ def coordinates(
     """
     chosen = means[:CLASSES]
     centre = chosen.mean(axis=0)
-    first = chosen[0] - centre
-    second = chosen[1] - centre - (chosen[1] - centre) @ first / (first @ first) * first
-    plane = np.stack([first / np.linalg.norm(first), second / np.linalg.norm(second)])
+    first_axis = chosen[0] - centre
+    second_axis = chosen[1] - centre - (chosen[1] - centre) @ first_axis / (first_axis @ first_axis) * first_axis
+    plane = np.stack([first_axis / np.linalg.norm(first_axis), second_axis / np.linalg.norm(second_axis)])
     classifiers = weights[:CLASSES] - weights[:CLASSES].mean(axis=0)
     for label in range(CLASSES):
         for name, vector in (("mean", chosen[label] - centre), ("classifier", classifiers[label])):
             for axis, value in enumerate(plane @ vector, start=1):
                 yield "train", f"portrait_{name}", axis, label, -1, float(value)
-        own = features[labels == label][:IMAGES]
-        for example, row in enumerate((own - centre) @ plane.T):
+        class_features = features[labels == label][:IMAGES]
+        for example, row in enumerate((class_features - centre) @ plane.T):
             for axis, value in enumerate(row, start=1):
                 yield "train", "portrait_feature", axis, label, example, float(value)
 
@@ -59,10 +59,10 @@ def simplex_in_the_plane(means: np.ndarray) -> np.ndarray:
         triangle = np.column_stack([np.cos(corners), turn * np.sin(corners)])
         U, _, Vt = np.linalg.svd(triangle.T @ means)
         rotation = U @ np.diag([1.0, np.linalg.det(U @ Vt)]) @ Vt
-        placed = triangle @ rotation
-        distance = float(np.sum((placed - means) ** 2))
+        rotated = triangle @ rotation
+        distance = float(np.sum((rotated - means) ** 2))
         if best is None or distance < best[0]:
-            best = (distance, placed)
+            best = (distance, rotated)
     assert best is not None
     return best[1]
 

@@ -34,19 +34,19 @@ def mse_more_robust(
     cross-entropy. By DeepFool alone, as in the paper, it is {mse_deepfool:.2g} and {ce_deepfool:.2g}; but that measure
     can overshoot where outputs are saturated: see `deepfool_finds_the_boundary`.
     """
-    first, second = paired(mse, ce)
-    difference = at_the_end(first, measure, "test") - at_the_end(second, measure, "test")
+    mse_runs, ce_runs = paired(mse, ce)
+    difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
 
     values = {"end": difference, "reversed": -difference, "exchanged": half_exchanged(difference)}
 
-    def judge(told: str) -> Checks:
-        yield above_zero("robustness under MSE less that under CE, last epoch", values[told])
+    def judge(case: str) -> Checks:
+        yield above_zero("robustness under MSE less that under CE, last epoch", values[case])
 
     facts = {
-        "mse": float(at_the_end(first, "robustness_smallest", "test").mean()),
-        "ce": float(at_the_end(second, "robustness_smallest", "test").mean()),
-        "mse_deepfool": float(at_the_end(first, "robustness", "test").mean()),
-        "ce_deepfool": float(at_the_end(second, "robustness", "test").mean()),
+        "mse": float(at_the_end(mse_runs, "robustness_smallest", "test").mean()),
+        "ce": float(at_the_end(ce_runs, "robustness_smallest", "test").mean()),
+        "mse_deepfool": float(at_the_end(mse_runs, "robustness", "test").mean()),
+        "ce_deepfool": float(at_the_end(ce_runs, "robustness", "test").mean()),
     }
     rivals = {"cross-entropy more robust": "reversed", "losses exchanged in every second pair": "exchanged"}
     return Finding(judge, printed="end", rivals=rivals, facts=facts)
@@ -66,18 +66,18 @@ def robustness_by_magnitudes(
     pair of trainings with the largest ratio at the last epoch is judged. By the smallest perturbation that is known the
     largest ratio is {smallest:.3g}, by DeepFool {deepfool:.3g}.
     """
-    first, second = paired(mse, ce)
+    mse_runs, ce_runs = paired(mse, ce)
 
-    def ratios(by: Quantity, read: Callable[..., np.ndarray]) -> np.ndarray:
-        return np.log10(read(first, by, "test") / read(second, by, "test"))
+    def ratios(quantity: Quantity, read: Callable[..., np.ndarray]) -> np.ndarray:
+        return np.log10(read(mse_runs, quantity, "test") / read(ce_runs, quantity, "test"))
 
     end = ratios(measure, at_the_end)
     values = {"end": end, "reversed": -end, "first": ratios(measure, at_first_epoch)}
 
-    def judge(told: str) -> Checks:
+    def judge(case: str) -> Checks:
         yield at_least(
             "$\\log_{10}$ of robustness under MSE over that under CE, the largest of all pairs",
-            float(np.max(values[told])),
+            float(np.max(values[case])),
             magnitudes,
             because="several magnitudes",
         )
@@ -100,19 +100,19 @@ def robustness_grows_after_zero_error(
     DeepFool, a median growth of $0.18$, a mean of $0.93$ over its fifteen networks; by DeepFool it is here {median:.2g}
     and {mean:.2g}.
     """
-    usual, left_out = ordinary(trainings)
-    start, end = when_errors_end(usual, measure, "test"), at_the_end(usual, measure, "test")
-    deepfool = at_the_end(usual, "robustness", "test") - when_errors_end(usual, "robustness", "test")
+    included, left_out = ordinary(trainings)
+    start, end = when_errors_end(included, measure, "test"), at_the_end(included, measure, "test")
+    deepfool = at_the_end(included, "robustness", "test") - when_errors_end(included, "robustness", "test")
 
     growth = end - start
     values = {"end": growth, "reversed": -growth, "exchanged": half_exchanged(growth)}
 
-    def judge(told: str) -> Checks:
-        yield above_zero("growth of robustness after train errors end", values[told], left_out=left_out)
+    def judge(case: str) -> Checks:
+        yield above_zero("growth of robustness after train errors end", values[case], left_out=left_out)
 
     facts = {"median": float(np.median(deepfool)), "mean": float(np.mean(deepfool))}
     rivals = {"robustness that is lost": "reversed", "start and end exchanged in every second training": "exchanged"}
-    return Finding(judge, printed="end", rivals=rivals, reason=not_without_error(usual), facts=facts)
+    return Finding(judge, printed="end", rivals=rivals, reason=not_without_error(included), facts=facts)
 
 
 @claim("Figures 9 and 11", scope=SMALL + ", MSE", origin="ours", empirical=True)
@@ -127,18 +127,18 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal[
     then grows is the flatness of the outputs.
     """
 
-    def at(epoch: str, quantity: Quantity) -> np.ndarray:
+    def read_at(epoch: str, quantity: Quantity) -> np.ndarray:
         return (at_first_epoch if epoch == "first" else at_the_end)(trainings, quantity, "test")
 
     def ratio(epoch: str) -> np.ndarray:
-        return at(epoch, "robustness") / at(epoch, "robustness_crossing")
+        return read_at(epoch, "robustness") / read_at(epoch, "robustness_crossing")
 
-    def judge(told: tuple[str, str, bool]) -> Checks:
-        early, late, exchanged = told
-        after = np.log10(ratio(late))
+    def judge(statement: tuple[str, str, bool]) -> Checks:
+        early, late, exchanged = statement
+        last_ratio = np.log10(ratio(late))
         yield above_zero(
             "$\\log_{10}$ of DeepFool's mean over that of known crossings, last epoch",
-            half_exchanged(after) if exchanged else after,
+            half_exchanged(last_ratio) if exchanged else last_ratio,
             average,
         )
         yield every_draw(

@@ -25,7 +25,7 @@ def fig9(mse: Sequence[Table]) -> Drawn:
     {recipe}
     """
     figure, _ = curves(mse, _measures("mse", named=False), ylabel=PERTURBATION)
-    return _drawn(figure, mse)
+    return _annotate(figure, mse)
 
 
 def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
@@ -36,15 +36,15 @@ def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     """
     lines = [*_measures("mse", named=True), *_measures("ce", named=True)]
     figure, _ = curves([*mse, *ce], lines, ylabel=PERTURBATION, height=2.4)
-    return _drawn(figure, [*mse, *ce])
+    return _annotate(figure, [*mse, *ce])
 
 
 def _measures(loss: str, *, named: bool) -> list[Line]:
-    after = f", {LOSSES[loss]}" if named else ""
+    suffix = f", {LOSSES[loss]}" if named else ""
 
-    def line(quantity: Quantity, label: str, **drawn: Any) -> Line:
-        own = {"quantity": quantity, "label": label + after, **drawn}
-        return {"split": "test", "loss": loss, "color": LOSS_COLOURS[loss], **own}
+    def line(quantity: Quantity, label: str, **style: Any) -> Line:
+        fields = {"quantity": quantity, "label": label + suffix, **style}
+        return {"split": "test", "loss": loss, "color": LOSS_COLOURS[loss], **fields}
 
     return [
         line("robustness", "DeepFool", marker="o", ms=3, lw=1.0),
@@ -53,7 +53,7 @@ def _measures(loss: str, *, named: bool) -> list[Line]:
     ]
 
 
-def _drawn(figure: object, trainings: Sequence[Table]) -> Drawn:
+def _annotate(figure: object, trainings: Sequence[Table]) -> Drawn:
     facts = {
         "recipe": recipe(trainings),
         "smallest": float(at_the_end(trainings, "robustness_smallest", "test").mean()),

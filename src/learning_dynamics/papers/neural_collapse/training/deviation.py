@@ -79,26 +79,28 @@ def frozen_body(
         moment = fixed.T @ fixed / len(fixed) + decay * torch.eye(fixed.shape[1], dtype=torch.float64).to(fixed)
         optimum = torch.linalg.solve(moment, fixed.T @ targets / len(fixed)).T
         errors = fixed @ optimum.T - targets
-        spread = (errors.square().sum(dim=1) * fixed.square().sum(dim=1)).mean() - (decay * optimum).square().sum()
+        gradient_variance = (errors.square().sum(dim=1) * fixed.square().sum(dim=1)).mean() - (
+            decay * optimum
+        ).square().sum()
         parts = batches(torch.arange(len(images)), batch, drop_last=settings.get("drop_last", False))
         inverse = np.mean([1 / len(part) for part in parts])
-        found = {"split_law": float(rate / (4 * (1 - momentum)) * inverse * spread)}
+        quantities = {"split_law": float(rate / (4 * (1 - momentum)) * inverse * gradient_variance)}
         for name in ("split_sampling", "split_replaced", "split_batches"):
             W, velocity, deviations = optimum.clone(), torch.zeros_like(optimum), []
             for epoch in range(epochs):
                 rng = np.random.default_rng(seed_sequence(seed, f"frozen body, epoch {epoch}", member))
-                drawn = rng.integers(len(images), size=len(images)) if name == "split_replaced" else None
-                order = torch.from_numpy(rng.permutation(len(images)) if drawn is None else drawn)
-                for chosen in batches(order.to(images.device), batch, drop_last=settings.get("drop_last", False)):
-                    h = _extended(body(images[chosen])) if name == "split_batches" else fixed[chosen]
-                    gradient = (h @ W.T - targets[chosen]).T @ h / len(chosen) + decay * W
+                resampled = rng.integers(len(images), size=len(images)) if name == "split_replaced" else None
+                order = torch.from_numpy(rng.permutation(len(images)) if resampled is None else resampled)
+                for indices in batches(order.to(images.device), batch, drop_last=settings.get("drop_last", False)):
+                    h = _extended(body(images[indices])) if name == "split_batches" else fixed[indices]
+                    gradient = (h @ W.T - targets[indices]).T @ h / len(indices) + decay * W
                     velocity = momentum * velocity + gradient
                     W = W - rate * velocity
                     if epoch >= epochs // 2:
                         excess = W - optimum
                         deviations.append(0.5 * ((excess @ moment) * excess).sum())
-            found[name] = float(torch.stack(deviations).mean())
-    return found
+            quantities[name] = float(torch.stack(deviations).mean())
+    return quantities
 
 
 def continued_states(
@@ -135,8 +137,8 @@ def continued_states(
             **{key: settings[key] for key in keys}, batch=batch, epochs=epochs, drops=(), drop_last=drop_last
         )
         record = np.unique(np.linspace(epochs // 2 + 1, epochs, CONTINUED_STATES).round().astype(int))
-        copied = copy.deepcopy(network).requires_grad_(True)
-        states[name] = list(train(copied, images, labels, recipe, record, seed=seed, member=member).values())
+        clone = copy.deepcopy(network).requires_grad_(True)
+        states[name] = list(train(clone, images, labels, recipe, record, seed=seed, member=member).values())
     return states
 
 

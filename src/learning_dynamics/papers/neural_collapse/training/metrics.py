@@ -127,26 +127,26 @@ def training(
     """
     bench = _Bench(trajectory.settings, data, batch_statistics, robustness_images, notebook_decay, gigabytes)
     last = len(trajectory.time) - 1
-    chosen = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
-    drop = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
+    robustness_points = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
+    drop_epoch = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
     # the last recorded epoch at the full rate; none where the first is recorded after the drop
-    full_rate = int(np.sum(trajectory.time <= drop)) - 1
-    found: list[tuple] = []
+    full_rate = int(np.sum(trajectory.time <= drop_epoch)) - 1
+    table_rows: list[tuple] = []
     for member in range(trajectory.members):
         without_error = False
         for point, epoch in enumerate(trajectory.time):
             bench.load({name: states[member, point] for name, states in trajectory.series.items()})
             rows = list(bench.collapse(portrait=member == 0 and point in (0, last // 2, last)))
             error = next(row[-1] for row in rows if row[:2] == ("train", "error"))
-            if point in chosen or (error == 0 and not without_error):
+            if point in robustness_points or (error == 0 and not without_error):
                 rows += bench.robustness()
             without_error |= error == 0
             if point == full_rate and trajectory.settings["loss"] == "mse":
                 rows += bench.frozen(frozen_epochs, member) if frozen_epochs else []
                 rows += bench.continued(continued_steps, member) if continued_steps else []
-            found += [(bench.data, member, int(epoch), *row) for row in rows]
+            table_rows += [(bench.data, member, int(epoch), *row) for row in rows]
     declared = [column.name for column in training.columns]
-    return pd.DataFrame(found, columns=declared)
+    return pd.DataFrame(table_rows, columns=declared)
 
 
 class _Bench:
@@ -178,9 +178,9 @@ class _Bench:
         self.network = network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         shape = tuple(self.images["train"].shape[1:])
         self.batch = images_within(self.network, shape, gigabytes, gradients=False)
-        self.attacked = images_within(self.network, shape, gigabytes, gradients=True)
+        self.attack_batch = images_within(self.network, shape, gigabytes, gradients=True)
         labels = data["test_labels"]
-        self.picked = np.concatenate([np.flatnonzero(labels == label)[:per_class] for label in range(classes)])
+        self.attack_indices = np.concatenate([np.flatnonzero(labels == label)[:per_class] for label in range(classes)])
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         """Take over the parameters and batch-norm statistics of a recorded epoch."""
@@ -208,16 +208,18 @@ class _Bench:
                 )
                 for split in ("train", "test")
             }
-            measured = {split: passes.measure(layer) for split, layer in layers.items()}
-            differ = {split: passes.disagreement(layer, measured["train"].means) for split, layer in layers.items()}
-        for split, found in measured.items():
-            yield _scalar(split, "error", found.error)
-            yield _scalar(split, "nc1", collapse.variability(found.within, found.means))
-            yield _scalar(split, "nc4", differ[split])
-            yield from _angles(split, "means", collapse.centred_means(found.means))
-            yield _scalar(split, "self_duality", collapse.self_duality(weights, found.means))
+            summaries = {split: passes.measure(layer) for split, layer in layers.items()}
+            disagreements = {
+                split: passes.disagreement(layer, summaries["train"].means) for split, layer in layers.items()
+            }
+        for split, summary in summaries.items():
+            yield _scalar(split, "error", summary.error)
+            yield _scalar(split, "nc1", collapse.variability(summary.within, summary.means))
+            yield _scalar(split, "nc4", disagreements[split])
+            yield from _angles(split, "means", collapse.centred_means(summary.means))
+            yield _scalar(split, "self_duality", collapse.self_duality(weights, summary.means))
         yield from _angles("train", "classifiers", weights)
-        train = measured["train"]
+        train = summaries["train"]
         yield _scalar("train", "dead_features", train.dead)
         yield _scalar("train", "features", weights.shape[1])
         yield _scalar("train", "classes", weights.shape[0])
@@ -235,8 +237,8 @@ class _Bench:
                 for term, value in terms.items():
                     yield _scalar("train", f"{term}{suffix}", value)
         if portrait:
-            kept = int(np.flatnonzero(self.labels["train"].cpu().numpy() < 3)[-1]) + 1
-            features, labels = layers["train"].first(kept), self.labels["train"][:kept].cpu().numpy()
+            count = int(np.flatnonzero(self.labels["train"].cpu().numpy() < 3)[-1]) + 1
+            features, labels = layers["train"].first(count), self.labels["train"][:count].cpu().numpy()
             yield from coordinates(features, labels, train.means, weights)
 
     def frozen(self, epochs: int, member: int) -> list[Row]:
@@ -245,8 +247,8 @@ class _Bench:
 
         images, labels = self.images["train"], self.labels["train"]
         seed = self.settings["seed"]
-        found = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
-        return [_scalar("train", name, value) for name, value in found.items()]
+        deviations = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
+        return [_scalar("train", name, value) for name, value in deviations.items()]
 
     def continued(self, steps: int, member: int) -> list[Row]:
         """Return the deviation as a share of L_LS where the network is trained on; another state is loaded then."""
@@ -257,15 +259,15 @@ class _Bench:
         images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
         states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
         rows = []
-        for name, passed in states.items():
+        for name, sequence in states.items():
             shares = []
-            for state in passed:
+            for state in sequence:
                 self.load(state)
                 with arithmetic():
                     layer = passes.LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
-                    found = passes.measure(layer)
+                    summary = passes.measure(layer)
                 classifier = passes.extended_classifier(self.network)
-                terms = collapse.decomposition(found.within, found.means, classifier, self.decays[""], self.algebra)
+                terms = collapse.decomposition(summary.within, summary.means, classifier, self.decays[""], self.algebra)
                 shares.append(terms["loss_ls_perp"] / (terms["loss_nc1"] + terms["loss_nc23"]))
             rows.append(_scalar("train", name, np.mean(shares)))
         return rows
@@ -279,20 +281,20 @@ class _Bench:
 
         self.network.eval().requires_grad_(False)
         train = self.images["train"]
-        images = self.images["test"][torch.from_numpy(self.picked).to(train.device)]
+        images = self.images["test"][torch.from_numpy(self.attack_indices).to(train.device)]
         with arithmetic():
-            perturbations, fooled = deepfool(self.network, images, batch=self.attacked)
-            decided = decisions(self.network, train, batch=self.batch)
-            distances = crossing_distances(self.network, images, train, decided, batch=self.batch)
+            perturbations, fooled = deepfool(self.network, images, batch=self.attack_batch)
+            train_decisions = decisions(self.network, train, batch=self.batch)
+            distances = crossing_distances(self.network, images, train, train_decisions, batch=self.batch)
         sizes = images.flatten(1).norm(dim=1).double()
         relative, crossing = perturbations.flatten(1).norm(dim=1).double() / sizes, distances / sizes
         # a perturbation that leaves the decision as it was bounds nothing
-        known = torch.where(fooled, relative, torch.inf)
+        bounds = torch.where(fooled, relative, torch.inf)
         return [
             _scalar("test", "robustness", float(relative.mean())),
             _scalar("test", "robustness_fooled", float(fooled.double().mean())),
             _scalar("test", "robustness_crossing", float(crossing.mean())),
-            _scalar("test", "robustness_smallest", float(torch.minimum(known, crossing).mean())),
+            _scalar("test", "robustness_smallest", float(torch.minimum(bounds, crossing).mean())),
         ]
 
 

@@ -165,10 +165,10 @@ class _Residual(nn.Module):
         for narrower, wider, size, step in plan:
             layers += [_convolution(narrower, wider, size, step), nn.BatchNorm2d(wider), nn.ReLU(inplace=True)]
         self.residual = nn.Sequential(*layers[:-1])
-        same = inputs == self.outputs and stride == 1
+        unchanged = inputs == self.outputs and stride == 1
         self.shortcut = (
             nn.Identity()
-            if same
+            if unchanged
             else nn.Sequential(
                 nn.AvgPool2d(1, stride), _convolution(inputs, self.outputs, size=1), nn.BatchNorm2d(self.outputs)
             )
@@ -238,5 +238,5 @@ def build(
 def network_of(settings: Mapping[str, Any], channels: int, classes: int) -> Classifier:
     """Return the network that a run's settings name; see `build`."""
     shape = ("stages", "width", "bottleneck", "hidden", "normalised")
-    given = {name: settings[name] for name in shape if name in settings}
-    return build(settings["network"], channels, classes, **given)
+    options = {name: settings[name] for name in shape if name in settings}
+    return build(settings["network"], channels, classes, **options)

@@ -61,21 +61,21 @@ class LastLayer:
         self._batch = batch
         layer = network.classifier
         size = 4 * len(images) * layer.in_features
-        self._kept: list[tuple[slice, Tensor]] | None = list(self._computed()) if size <= gigabytes * 1e9 else None
+        self._cache: list[tuple[slice, Tensor]] | None = list(self._compute()) if size <= gigabytes * 1e9 else None
         self.weights, self.biases = layer.weight.detach().double(), layer.bias.detach().double()
         counts = torch.bincount(labels, minlength=layer.out_features)
         self.counts, self.shares = counts, 1.0 / (len(counts) * counts[labels].double())
 
     def __iter__(self) -> Iterator[tuple[slice, Tensor]]:
         """Yield where a batch lies and its features, float64, shape (images, P)."""
-        for where, features in self._computed() if self._kept is None else self._kept:
-            yield where, features.double()
+        for part, features in self._compute() if self._cache is None else self._cache:
+            yield part, features.double()
 
     @torch.no_grad()
-    def _computed(self) -> Iterator[tuple[slice, Tensor]]:
+    def _compute(self) -> Iterator[tuple[slice, Tensor]]:
         for start in range(0, len(self.images), self._batch):
-            where = slice(start, start + self._batch)
-            yield where, self.network.features(self.images[where]).float()
+            part = slice(start, start + self._batch)
+            yield part, self.network.features(self.images[part]).float()
 
     def outputs(self, features: Tensor) -> Tensor:
         """Return the network's outputs in float64."""
@@ -83,12 +83,12 @@ class LastLayer:
 
     def first(self, count: int) -> np.ndarray:
         """Return the features of the first `count` images."""
-        taken = []
-        for where, features in self:
-            if where.start >= count:
+        pieces = []
+        for part, features in self:
+            if part.start >= count:
                 break
-            taken.append(features[: count - where.start].cpu().numpy())
-        return np.concatenate(taken)
+            pieces.append(features[: count - part.start].cpu().numpy())
+        return np.concatenate(pieces)
 
 
 def extended_classifier(network: Classifier) -> np.ndarray:
@@ -103,13 +103,13 @@ def measure(layer: LastLayer) -> Measured:
     moments = ClassMoments(layer.counts, layer.weights.shape[1])
     error = square = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
     largest = torch.zeros(layer.weights.shape[1], dtype=torch.float64, device=layer.labels.device)
-    for where, features in layer:
-        labels, shares = layer.labels[where], layer.shares[where]
+    for part, features in layer:
+        labels, shares = layer.labels[part], layer.shares[part]
         outputs = layer.outputs(features)
         moments.update(features, labels)
         error = error + (shares * (outputs.argmax(dim=1) != labels)).sum()
-        wanted = nn.functional.one_hot(labels, outputs.shape[1])
-        square = square + 0.5 * (shares[:, None] * (outputs - wanted) ** 2).sum()
+        targets = nn.functional.one_hot(labels, outputs.shape[1])
+        square = square + 0.5 * (shares[:, None] * (outputs - targets) ** 2).sum()
         largest = torch.maximum(largest, features.abs().amax(dim=0))
     return Measured(
         moments.means.cpu().numpy(),
@@ -124,9 +124,9 @@ def disagreement(layer: LastLayer, means: np.ndarray) -> float:
     """Return the share of images, averaged as in `Measured`, where network and nearest class mean differ (NC4)."""
     centres = torch.from_numpy(means).to(layer.labels.device)
     total = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
-    for where, features in layer:
+    for part, features in layer:
         nearest = (centres.square().sum(dim=1) - 2 * features @ centres.T).argmin(dim=1)
-        total += (layer.shares[where] * (layer.outputs(features).argmax(dim=1) != nearest)).sum()
+        total += (layer.shares[part] * (layer.outputs(features).argmax(dim=1) != nearest)).sum()
     return float(total)
 
 
@@ -135,7 +135,7 @@ def recompute_batch_statistics(network: nn.Module, images: Tensor, *, batch: int
     """Replace batch-norm's running averages, which lag behind the weights, by statistics over the images."""
     batch = min(batch, STATISTICS_BATCH)
     layers = [module for module in network.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
-    before = [layer.momentum for layer in layers]
+    momenta = [layer.momentum for layer in layers]
     for layer in layers:
         layer.reset_running_stats()
         layer.momentum = None  # a plain average over batches
@@ -145,5 +145,5 @@ def recompute_batch_statistics(network: nn.Module, images: Tensor, *, batch: int
     for start in range(0, len(order), batch):
         network(images[torch.from_numpy(order[start : start + batch]).to(images.device)])
     network.eval()
-    for layer, momentum in zip(layers, before, strict=True):
+    for layer, momentum in zip(layers, momenta, strict=True):
         layer.momentum = momentum

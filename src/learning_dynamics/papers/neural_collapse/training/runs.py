@@ -63,10 +63,10 @@ def training(
     from learning_dynamics.dynamics.training import Recipe, chosen_device, measured_epochs, seeded, train
     from learning_dynamics.papers.neural_collapse.training.models import build
 
-    where = chosen_device(device)
-    images = torch.from_numpy(standardised(data["train_images"], data["train_images"])).to(where)
+    torch_device = chosen_device(device)
+    images = torch.from_numpy(standardised(data["train_images"], data["train_images"])).to(torch_device)
     images = images.contiguous(memory_format=torch.channels_last)
-    labels = torch.from_numpy(data["train_labels"]).to(where)
+    labels = torch.from_numpy(data["train_labels"]).to(torch_device)
     recipe = Recipe(
         loss,
         learning_rate,
@@ -94,9 +94,9 @@ def training(
                 hidden=hidden,
                 normalised=normalised,
             )
-        classifier = classifier.to(where, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        reached = None if resume is None else resume / f"seed-{member}"
-        members.append(train(classifier, images, labels, recipe, record, seed=seed, member=member, resume=reached))
+        classifier = classifier.to(torch_device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        checkpoint = None if resume is None else resume / f"seed-{member}"
+        members.append(train(classifier, images, labels, recipe, record, seed=seed, member=member, resume=checkpoint))
     names = members[0][int(record[0])]
     series = {name: np.array([[states[int(epoch)][name] for epoch in record] for states in members]) for name in names}
     return Trajectory(record, series, dict(data))
