@@ -37,7 +37,7 @@ def lp_descent(
         by member, depth, end_to_end (whether by that update), start.
     """
     X, Y = data["X"], data["Y"][:, 0]
-    least = lp_regression.optimum(X, Y, exponent)
+    least_loss = lp_regression.optimum(X, Y, exponent)
     grid = np.geomspace(lowest_rate, highest_rate, rates)
     directions = np.array(
         [rng.standard_normal(X.shape[1]) for rng in generators(seed, "deep_linear.lp_descent", seeds)]
@@ -46,7 +46,7 @@ def lp_descent(
     losses, iterations, labels = [], [], []
     cells = [(depth, rule) for depth in depths for rule in ("network", "end_to_end") if depth > 1 or rule == "network"]
     for depth, rule in progress(cells, f"l_{exponent:g} regression"):
-        found = lp_regression.descend(
+        run = lp_regression.descend(
             np.repeat(starts, rates, axis=0),
             X,
             Y,
@@ -54,13 +54,13 @@ def lp_descent(
             depth=depth,
             rule=rule,  # type: ignore[arg-type]
             learning_rate=np.tile(grid, seeds),
-            target=least * (1 + tolerance),
+            target=least_loss * (1 + tolerance),
             max_steps=max_steps,
         )
-        reached = found.iterations.reshape(seeds, rates)
-        best = np.where(reached < 0, max_steps + 1, reached).argmin(axis=1)
-        losses.append(found.losses.reshape(seeds, rates, -1)[np.arange(seeds), best])
-        iterations.append(reached)
+        iterations_by_rate = run.iterations.reshape(seeds, rates)
+        best = np.where(iterations_by_rate < 0, max_steps + 1, iterations_by_rate).argmin(axis=1)
+        losses.append(run.losses.reshape(seeds, rates, -1)[np.arange(seeds), best])
+        iterations.append(iterations_by_rate)
         labels += [(depth, rule == "end_to_end", member) for member in range(seeds)]
     depth_of, by_end_to_end, member_of = np.array(labels).T
     return Trajectory(
@@ -69,7 +69,7 @@ def lp_descent(
         {
             "iterations": np.concatenate(iterations),
             "learning_rate": grid,
-            "least_loss": np.array(least),
+            "least_loss": np.array(least_loss),
             "depth": depth_of,
             "end_to_end": by_end_to_end,
             "member": member_of,
@@ -112,12 +112,12 @@ def two_samples(
     directions = np.array([rng.standard_normal(2) for rng in generators(seed, "deep_linear.two_samples", seeds)])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     cells = list(itertools.product(exponents, stiffness, depths, range(seeds)))
-    found = []
+    step_counts = []
     for exponent, kappa, depth, member in progress(cells, "two samples"):
         lowest = lowest_rate / kappa**2
         grid = highest_rate / ratio ** np.arange(int(np.log(highest_rate / lowest) / np.log(ratio)) + 1)[::-1]
         # at zero the loss, the mean of |label|^p, is one
-        found.append(
+        step_counts.append(
             steps_at_limit(
                 start / kappa * directions[member],
                 np.diag([kappa, 1.0]),
@@ -132,7 +132,7 @@ def two_samples(
             )
         )
     exponent_of, stiffness_of, depth_of, start_of = np.array(cells).T
-    steps, rate, fewest = np.array(found, dtype=float).T
+    steps, rate, fewest = np.array(step_counts, dtype=float).T
     return Trajectory(
         np.zeros(1),
         {"steps": steps[:, None], "rate": rate[:, None], "fewest": fewest[:, None]},

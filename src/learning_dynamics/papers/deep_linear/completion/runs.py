@@ -51,7 +51,7 @@ def completion(
     scale, rate = np.array([cell[1:] for cell in cells]).T
     deviation = (scale ** (1 / depth) / np.sqrt(size))[:, None, None]
     layers = [normal[draw, j] * deviation for j in range(depth)]
-    ended = matrix_factorisation.descend(
+    final = matrix_factorisation.descend(
         layers,
         truth[draw],
         mask[draw],
@@ -64,17 +64,17 @@ def completion(
     )
     return Trajectory(
         AT_THE_END,
-        {"end_to_end": ended.end_to_end[:, None]},
+        {"end_to_end": final.end_to_end[:, None]},
         {
             "truth": truth,
             "mask": mask,
-            "loss": ended.loss,
-            "steps": ended.steps,
+            "loss": final.loss,
+            "steps": final.steps,
             "draw": draw,
             "scale": scale,
             "learning_rate": rate,
         },
-        undecided=~np.isfinite(ended.end_to_end).all(axis=(1, 2)),
+        undecided=~np.isfinite(final.end_to_end).all(axis=(1, 2)),
     )
 
 

@@ -41,7 +41,7 @@ def gradient_along_path(
         next singular value of the whole gradient. Constants observed, and by member draw, count (its place).
     """
     (draws, counts), size = data["mask"].shape[:2], data["truth"].shape[-1]
-    draw, count = (each.ravel() for each in np.indices((draws, counts)))
+    draw, count = (indices.ravel() for indices in np.indices((draws, counts)))
     truth, mask = data["truth"][draw], data["mask"][draw, count]
     rank = int(np.linalg.matrix_rank(truth[0]))
     spectrum = np.linalg.svd(truth, compute_uv=False)[:, :rank]
@@ -50,32 +50,36 @@ def gradient_along_path(
     normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
     layers = [normal[draw, j] * scale ** (1 / depth) / np.sqrt(size) for j in range(depth)]
     steps = np.arange(0, max_steps, every)
-    outside, whole = np.zeros((2, len(draw), len(steps), 2))
-    going = np.arange(len(draw))
-    for place in progress(range(len(steps)), "gradient"):
+    outside, gradient_values = np.zeros((2, len(draw), len(steps), 2))
+    active = np.arange(len(draw))
+    for index in progress(range(len(steps)), "gradient"):
         W = networks.product(layers)
         U, values, Vt = np.linalg.svd(W)
-        number = learned(values[:, :rank], spectrum[going], share)
-        on = number < rank
-        going, layers = going[on], [layer[on] for layer in layers]
-        if not len(going):
+        n_learned = learned(values[:, :rank], spectrum[active], share)
+        unlearned = n_learned < rank
+        active, layers = active[unlearned], [layer[unlearned] for layer in layers]
+        if not len(active):
             break
-        gradient = weight[going] * (W[on] - truth[going])
-        left = np.linalg.svd(set_aside(gradient, U[on], Vt[on], number[on]), compute_uv=False)
-        outside[going, place] = np.take_along_axis(left, rank - 1 - number[on, None] + np.arange(2), axis=1)
-        whole[going, place] = np.linalg.svd(gradient, compute_uv=False)[:, rank - 1 : rank + 1]
-        layers = _further(layers, truth[going], weight[going], learning_rate, every)
+        gradient = weight[active] * (W[unlearned] - truth[active])
+        remaining_values = np.linalg.svd(
+            set_aside(gradient, U[unlearned], Vt[unlearned], n_learned[unlearned]), compute_uv=False
+        )
+        outside[active, index] = np.take_along_axis(
+            remaining_values, rank - 1 - n_learned[unlearned, None] + np.arange(2), axis=1
+        )
+        gradient_values[active, index] = np.linalg.svd(gradient, compute_uv=False)[:, rank - 1 : rank + 1]
+        layers = _continue_descent(layers, truth[active], weight[active], learning_rate, every)
     # what is not learned by now is no path with an end
-    outside[going], whole[going] = np.nan, np.nan
+    outside[active], gradient_values[active] = np.nan, np.nan
     return Trajectory(
         learning_rate * steps,
-        {"outside": outside, "whole": whole},
+        {"outside": outside, "whole": gradient_values},
         {"observed": data["observed"], "draw": draw, "count": count},
-        undecided=np.isin(np.arange(len(draw)), going),
+        undecided=np.isin(np.arange(len(draw)), active),
     )
 
 
-def _further(
+def _continue_descent(
     layers: networks.Layers, truth: np.ndarray, weight: np.ndarray, learning_rate: float, steps: int
 ) -> networks.Layers:
     """Return the layers after so many steps more."""

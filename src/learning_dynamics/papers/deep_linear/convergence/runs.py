@@ -57,12 +57,12 @@ def initialisation_range(
         direction = [rng.standard_normal((1, len(target))) for rng in rngs]
         for balanced in (False, True):
             for deviation in progress(deviations, f"depth {depth}"):
-                of_layers = (deviation / width ** ((depth - 1) / 2)) ** (1 / depth)
+                layer_deviation = (deviation / width ** ((depth - 1) / 2)) ** (1 / depth)
                 for member in range(seeds):
                     if balanced:
                         layers = networks.balanced_layers(deviation * direction[member], widths)
                     else:
-                        layers = [of_layers * layer for layer in normal[member]]
+                        layers = [layer_deviation * layer for layer in normal[member]]
                     steps, rate = convergence_time.fewest_steps(layers, target, learning_rates, tolerance, max_steps)
                     size = np.linalg.norm(networks.product(layers))
                     rows.append((depth, balanced, deviation, member, steps, np.nan_to_num(rate), size))
@@ -119,12 +119,14 @@ def guarantee(
     for member, rng in enumerate(generators(seed, "deep_linear.guarantee", seeds)):
         values = _spectrum(rng, size, smallest, largest)
         target = np.diag(values)
-        close, flipped = (np.diag(np.append(values[:-1], last)) for last in (margin, -values[-1]))
-        kept = networks.balanced_layers(close, widths)
-        uneven = [kept[0] * rescaling, kept[1] / rescaling, *kept[2:]]
-        allowed = _unbalanced(kept, theory.allowed_imbalance(margin, depth, target))
+        lowered, flipped = (np.diag(np.append(values[:-1], last)) for last in (margin, -values[-1]))
+        balanced = networks.balanced_layers(lowered, widths)
+        rescaled = [balanced[0] * rescaling, balanced[1] / rescaling, *balanced[2:]]
+        imbalanced = _with_imbalance(balanced, theory.allowed_imbalance(margin, depth, target))
         basis = haar(rng, size), haar(rng, size)
-        for case, layers in enumerate((kept, networks.balanced_layers(flipped, widths), uneven, allowed, uneven)):
+        for case, layers in enumerate(
+            (balanced, networks.balanced_layers(flipped, widths), rescaled, imbalanced, rescaled)
+        ):
             starts.append(layers)
             targets.append(target)
             bases.append(basis)
@@ -137,11 +139,11 @@ def guarantee(
     # the rate of fall is least at first
     record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
-    kept_layers = descent.descend(layers, lambda W: W - goal, rate_of[:, None, None], record, bound=1e3)
-    ends = np.stack([U @ networks.product(each) @ V.swapaxes(1, 2) for each in kept_layers], axis=1)
+    recorded_layers = descent.descend(layers, lambda W: W - goal, rate_of[:, None, None], record, bound=1e3)
+    products = np.stack([U @ networks.product(matrices) @ V.swapaxes(1, 2) for matrices in recorded_layers], axis=1)
     return Trajectory(
         record.astype(float),
-        {"end_to_end": ends.clip(-1e9, 1e9)},
+        {"end_to_end": products.clip(-1e9, 1e9)},
         {
             "target": U @ goal @ V.swapaxes(1, 2),
             "case": case_of,
@@ -191,9 +193,9 @@ def margins(
             for fraction in fractions:
                 margin = fraction * values.min()
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
-                away = target + step * (values.min() - margin) / np.linalg.norm(step)
-                uneven = _unbalanced(lowered, theory.allowed_imbalance(margin, depth, target))
-                for case, layers in enumerate((lowered, uneven, networks.balanced_layers(away, widths))):
+                displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
+                imbalanced = _with_imbalance(lowered, theory.allowed_imbalance(margin, depth, target))
+                for case, layers in enumerate((lowered, imbalanced, networks.balanced_layers(displaced, widths))):
                     unit = margin ** (2 / depth - 1)
                     field = networks.flow_field(networks.towards(target), widths)
                     states = networks.flow(field, networks.pack(layers), unit * integration.times, integration)
@@ -201,10 +203,10 @@ def margins(
                     targets.append(target)
                     labels.append((depth, margin, case, member))
     depth_of, margin_of, case_of, member_of = np.array(labels).T
-    found = np.array(paths)
+    products = np.array(paths)
     return Trajectory(
         integration.times,
-        {"end_to_end": found},
+        {"end_to_end": products},
         {
             "target": np.array(targets),
             "depth": depth_of.astype(int),
@@ -212,7 +214,7 @@ def margins(
             "case": case_of.astype(int),
             "member": member_of.astype(int),
         },
-        undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
+        undecided=~np.isfinite(products).all(axis=(1, 2, 3)),
     )
 
 
@@ -223,7 +225,7 @@ def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: flo
     return np.sort(rng.uniform(smallest, largest, size))[::-1]
 
 
-def _unbalanced(layers: networks.Layers, imbalance: float) -> networks.Layers:
+def _with_imbalance(layers: networks.Layers, imbalance: float) -> networks.Layers:
     """Return layers with the same product, the first ones multiplied and divided until they have the imbalance."""
 
     def stretched(factor: float) -> networks.Layers:
@@ -262,7 +264,10 @@ def convex_losses(
         factor = turn * np.linspace(0.5, 1.5, len(values))
         target = (U * values) @ V.T
         for number, loss in enumerate(LOSSES.values()):
-            starts = (_below(loss, target, step, factor, share), (U * np.append(values[:-1], -values[-1])) @ V.T)
+            starts = (
+                _matrix_with_loss(loss, target, step, factor, share),
+                (U * np.append(values[:-1], -values[-1])) @ V.T,
+            )
             for case, W in enumerate(starts):
                 slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
                 field = networks.flow_field(slope, widths)
@@ -271,23 +276,23 @@ def convex_losses(
                 paths.append(networks.product(networks.unpack(states, widths)))
                 for name, value in zip(constants, (target, factor, number, case, member), strict=True):
                     constants[name].append(value)
-    found = np.array(paths)
+    products = np.array(paths)
     return Trajectory(
         integration.times,
-        {"end_to_end": found},
+        {"end_to_end": products},
         {name: np.array(value) for name, value in constants.items()},
-        undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
+        undecided=~np.isfinite(products).all(axis=(1, 2, 3)),
     )
 
 
-def _below(loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, share: float) -> np.ndarray:
+def _matrix_with_loss(loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, share: float) -> np.ndarray:
     """Return the matrix in a direction from the target whose loss is a share of the least on singular matrices."""
     goal = share * loss.least_on_singular(target, factor)
     longest = 1.0
     while loss.value(longest * step, factor) < goal:
         longest *= 2
-    far = brentq(lambda length: float(loss.value(length * step, factor)) - goal, 0.0, longest)
-    return target + far * step
+    distance = brentq(lambda length: float(loss.value(length * step, factor)) - goal, 0.0, longest)
+    return target + distance * step
 
 
 def one_output(
@@ -314,7 +319,7 @@ def one_output(
         Series start_distance, start_size; constants dimension, wide, member, iterations (-1 where the loss did not
         reach the tolerance, -2 where it was not followed).
     """
-    found: dict[str, list] = {name: [] for name in ("distance", "size", "dimension", "wide", "member", "iterations")}
+    columns: dict[str, list] = {name: [] for name in ("distance", "size", "dimension", "wide", "member", "iterations")}
     for dimension in progress(dimensions, "one output"):
         (rng,) = generators(seed, f"deep_linear.one_output.{dimension}", 1)
         normal = rng.standard_normal((draws, dimension))
@@ -334,13 +339,13 @@ def one_output(
                 target=tolerance,
                 max_steps=max_steps,
             )
-            found["distance"].append(np.linalg.norm(starts - target, axis=1))
-            found["size"].append(np.linalg.norm(starts, axis=1))
-            found["dimension"].append(np.full(draws, dimension))
-            found["wide"].append(np.full(draws, wide))
-            found["member"].append(np.arange(draws))
-            found["iterations"].append(np.pad(run.iterations, (0, max(draws - followed, 0)), constant_values=-2))
-    arrays = {name: np.concatenate(values) for name, values in found.items()}
+            columns["distance"].append(np.linalg.norm(starts - target, axis=1))
+            columns["size"].append(np.linalg.norm(starts, axis=1))
+            columns["dimension"].append(np.full(draws, dimension))
+            columns["wide"].append(np.full(draws, wide))
+            columns["member"].append(np.arange(draws))
+            columns["iterations"].append(np.pad(run.iterations, (0, max(draws - followed, 0)), constant_values=-2))
+    arrays = {name: np.concatenate(values) for name, values in columns.items()}
     series = {"start_distance": arrays.pop("distance")[:, None], "start_size": arrays.pop("size")[:, None]}
     return Trajectory(AT_THE_END, series, arrays)
 
@@ -368,13 +373,13 @@ def zero_weights(
     for member, rng in enumerate(generators(seed, "deep_linear.zero_weights", seeds)):
         target = rng.standard_normal((size, size))
         U, _, Vt = np.linalg.svd(target)
-        first = np.eye(size)[:1]
+        unit = np.eye(size)[:1]
         for depth in depths:
-            inner = [first.T @ first] * (depth - 2)
-            direction = [first.T @ Vt[:1], *inner, U[:, :1] @ first]
-            ends = [networks.product([distance * layer for layer in direction]) for distance in distances]
+            inner = [unit.T @ unit] * (depth - 2)
+            direction = [unit.T @ Vt[:1], *inner, U[:, :1] @ unit]
+            products = [networks.product([distance * layer for layer in direction]) for distance in distances]
             # the squared norms' difference, without the cancellation of the target's own
-            falls.append([np.sum(W * target) - 0.5 * np.sum(W**2) for W in ends])
+            falls.append([np.sum(W * target) - 0.5 * np.sum(W**2) for W in products])
             hessian = _hessian_at_zero(target, [size] * (depth + 1))
             padded = np.pad(hessian, (0, longest - len(hessian)))
             for name, value in zip(constants, (padded, len(hessian), target, depth, member), strict=True):
@@ -387,5 +392,7 @@ def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) 
     """Return second derivatives by central differences of the gradient, which is odd or even around zero."""
     field = networks.flow_field(lambda W: W - target, widths)
     count = sum(a * b for a, b in pairwise(widths))
-    moved = step * np.eye(count)
-    return np.array([-(field(0.0, each) - field(0.0, -each)) / (2 * step) for each in moved])
+    displacements = step * np.eye(count)
+    return np.array(
+        [-(field(0.0, displacement) - field(0.0, -displacement)) / (2 * step) for displacement in displacements]
+    )

@@ -88,20 +88,20 @@ def _all_flows(
     def field(time: float, state: np.ndarray) -> np.ndarray:
         W = networks.product(networks.unpack(state[:split], widths))
         matrices = state[split : split + 2 * size].reshape(2, *target.shape)
-        ends = [networks.end_to_end_velocity(M, M - target, N) for M, N in zip(matrices, depths, strict=True)]
-        along = networks.singular_value_rates(W, W - target, depth)
+        velocities = [networks.end_to_end_velocity(M, M - target, N) for M, N in zip(matrices, depths, strict=True)]
+        law_rates = networks.singular_value_rates(W, W - target, depth)
         values = np.linalg.svd(W, compute_uv=False)
-        rates = [along, along / depth, along * values ** (1 / depth)]
-        return np.concatenate([network(time, state[:split]), np.ravel(ends), np.ravel(rates)])
+        rates = [law_rates, law_rates / depth, law_rates * values ** (1 / depth)]
+        return np.concatenate([network(time, state[:split]), np.ravel(velocities), np.ravel(rates)])
 
     values = np.linalg.svd(W0, compute_uv=False)
     initial = np.concatenate([networks.pack(layers), *[W0.ravel()] * 2, *[values] * 3])
     states = networks.flow(field, initial, integration.times, integration)
-    ends = states[:, split : split + 2 * size].reshape(len(states), 2, *target.shape)
+    end_to_end = states[:, split : split + 2 * size].reshape(len(states), 2, *target.shape)
     return {
         "layers": states[:, :split],
-        "direct": ends[:, 0],
-        "one_layer_fewer": ends[:, 1],
+        "direct": end_to_end[:, 0],
+        "one_layer_fewer": end_to_end[:, 1],
         "integrated": states[:, split + 2 * size :].reshape(len(states), 3, len(values)),
     }
 
@@ -139,9 +139,11 @@ def balanced_velocity(
         for depth in depths:
             layers = networks.balanced_layers(W, [size] * (depth + 1))
             changes = networks.layer_gradients(layers, gradient)
-            moved = [networks.product([*layers[:j], -change, *layers[j + 1 :]]) for j, change in enumerate(changes)]
+            product_changes = [
+                networks.product([*layers[:j], -change, *layers[j + 1 :]]) for j, change in enumerate(changes)
+            ]
             matrices.append(W)
-            velocities.append(np.sum(moved, axis=0))
+            velocities.append(np.sum(product_changes, axis=0))
             gradients.append(gradient)
             labels.append((depth, member))
     depth_of, member_of = np.array(labels).T
@@ -173,19 +175,19 @@ def approximate_balance(
         Series layers, at the start and at the end; constants scale, member.
     """
     widths = [size] * (depth + 1)
-    found, labels = [], []
+    flows, labels = [], []
     for member, rng in enumerate(generators(seed, "deep_linear.approximate_balance", seeds)):
         target = rng.standard_normal((size, size)) / np.sqrt(size)
         normal = [rng.standard_normal((size, size)) for _ in range(depth)]
         field = networks.flow_field(networks.towards(target), widths)
         for scale in (0.0, *scales):
             layers = [scale * layer for layer in normal] if scale else [np.eye(size)] * depth
-            last = horizon / (scale or 1.0) ** (depth - 2)
-            times = np.array([0.0, last])
-            found.append(networks.flow(field, networks.pack(layers), times, integration))
+            last_time = horizon / (scale or 1.0) ** (depth - 2)
+            times = np.array([0.0, last_time])
+            flows.append(networks.flow(field, networks.pack(layers), times, integration))
             labels.append((scale, member))
     scale_of, member_of = np.array(labels).T
-    states = np.array(found)
+    states = np.array(flows)
     return Trajectory(
         np.array([0.0, 1.0]),
         {"layers": states},
@@ -220,17 +222,19 @@ def balancedness_descent(
         targets.append(rng.standard_normal((outputs, inputs)))
         starts.append(networks.balanced_layers(start * rng.standard_normal((outputs, inputs)), widths))
     layers, goal = [np.stack(layer) for layer in zip(*starts, strict=True)], np.array(targets)
-    found, rates = [], coarsest / 2.0 ** np.arange(halvings + 1)
+    differences, rates = [], coarsest / 2.0 ** np.arange(halvings + 1)
     for rate in rates:
         record = np.array([0, round(horizon / rate)])
-        kept = descent.descend(layers, lambda W: W - goal, rate, record)
-        found.append(np.stack([_flattened(networks.gram_differences(each)) for each in kept], axis=1))
+        recorded_layers = descent.descend(layers, lambda W: W - goal, rate, record)
+        differences.append(
+            np.stack([_flatten(networks.gram_differences(matrices)) for matrices in recorded_layers], axis=1)
+        )
     return Trajectory(
         np.array([0.0, horizon]),
-        {"gram_differences": np.concatenate(found)},
+        {"gram_differences": np.concatenate(differences)},
         {"learning_rate": np.repeat(rates, seeds), "member": np.tile(np.arange(seeds), len(rates))},
     )
 
 
-def _flattened(matrices: networks.Layers) -> np.ndarray:
-    return np.concatenate([each.reshape(len(each), -1) for each in matrices], axis=1)
+def _flatten(matrices: networks.Layers) -> np.ndarray:
+    return np.concatenate([matrix.reshape(len(matrix), -1) for matrix in matrices], axis=1)

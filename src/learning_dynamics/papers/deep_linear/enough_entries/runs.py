@@ -44,10 +44,10 @@ def networks(
     rngs = generators(seed, "deep_linear.enough_entries", draws)
     normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
     draw, count, scale = (
-        each.ravel() for each in np.meshgrid(np.arange(draws), np.arange(counts), scales, indexing="ij")
+        indices.ravel() for indices in np.meshgrid(np.arange(draws), np.arange(counts), scales, indexing="ij")
     )
     deviation = (scale ** (1 / depth) / np.sqrt(size))[:, None, None]
-    ended = matrix_factorisation.descend(
+    final = matrix_factorisation.descend(
         [normal[draw, j] * deviation for j in range(depth)],
         truth[draw],
         mask[draw, count],
@@ -58,7 +58,7 @@ def networks(
     )
     return Trajectory(
         AT_THE_END,
-        {"end_to_end": ended.end_to_end[:, None]},
+        {"end_to_end": final.end_to_end[:, None]},
         {
             "truth": truth,
             "mask": mask,
@@ -66,9 +66,9 @@ def networks(
             "draw": draw,
             "count": count,
             "scale": scale,
-            "loss": ended.loss,
+            "loss": final.loss,
         },
-        undecided=~np.isfinite(ended.end_to_end).all(axis=(1, 2)),
+        undecided=~np.isfinite(final.end_to_end).all(axis=(1, 2)),
     )
 
 
@@ -87,15 +87,15 @@ def minimisers(data: Arrays, *, slack: Positive, accuracy: Positive, iterations:
     """
     truth, mask = data["truth"], data["mask"]
     draws, counts = mask.shape[:2]
-    found, gaps = [], []
+    matrices, gaps = [], []
     for draw in progress(range(draws), "nuclear norm"):
         for count in range(counts):
             W, gap = least_nuclear_norm(truth[draw], mask[draw, count], slack, accuracy, iterations)
-            found.append(W)
+            matrices.append(W)
             gaps.append(gap)
     return Trajectory(
         AT_THE_END,
-        {"end_to_end": np.array(found)[:, None]},
+        {"end_to_end": np.array(matrices)[:, None]},
         {
             "truth": truth,
             "mask": mask,

@@ -43,7 +43,7 @@ def closed_curve(
     for member, rng in enumerate(generators(seed, "deep_linear.closed_curve", seeds)):
         factor = rng.standard_normal((inputs, inputs))
         correlated = factor @ factor.T / inputs
-        sector = *_thirds(rng, inner, outer), *_thirds(rng, first_angle, last_angle)
+        sector = *_draw_from_thirds(rng, inner, outer), *_draw_from_thirds(rng, first_angle, last_angle)
         for case, (outputs, covariance) in enumerate(((1, np.eye(inputs)), (1, correlated), (2, np.eye(inputs)))):
             basis = haar(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
             W, element = _edge(basis, *sector, nodes)
@@ -51,8 +51,8 @@ def closed_curve(
             for depth in depths:
                 velocity = [-networks.end_to_end_velocity(w, g, depth) for w, g in zip(W, slope, strict=True)]
                 for name, matrices in (("end_to_end", W), ("velocity", np.array(velocity)), ("element", element)):
-                    flat = matrices.reshape(len(W), -1)
-                    series[name].append(np.pad(flat, ((0, 0), (0, 2 * inputs - flat.shape[1]))))
+                    vectors = matrices.reshape(len(W), -1)
+                    series[name].append(np.pad(vectors, ((0, 0), (0, 2 * inputs - vectors.shape[1]))))
                 labels.append((depth, case, member))
                 sectors.append(sector)
     depth_of, case_of, member_of = np.array(labels).T
@@ -61,14 +61,14 @@ def closed_curve(
     return Trajectory(np.arange(4.0 * nodes), stacked, labelled)
 
 
-def _thirds(rng: np.random.Generator, low: float, high: float) -> tuple[float, float]:
+def _draw_from_thirds(rng: np.random.Generator, low: float, high: float) -> tuple[float, float]:
     """Return a number from the first third of an interval and one from the last, each drawn evenly."""
     first, last = rng.uniform(size=2) / 3
     return low + (high - low) * first, high - (high - low) * last
 
 
 def _edge(
-    basis: np.ndarray, inner: float, outer: float, first: float, last: float, nodes: int
+    basis: np.ndarray, inner: float, outer: float, first_angle: float, last_angle: float, nodes: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return points and line elements along the four sides: out, around, in, and back."""
     x, weights = np.polynomial.legendre.leggauss(nodes)
@@ -78,11 +78,11 @@ def _edge(
     def ray(angle: np.ndarray) -> np.ndarray:
         return np.cos(angle)[..., None, None] * basis[0] + np.sin(angle)[..., None, None] * basis[1]
 
-    for begin, end, side in ((inner, outer, first), (outer, inner, last)):
+    for begin, end, side in ((inner, outer, first_angle), (outer, inner, last_angle)):
         direction = ray(np.array(side))
         points.append((begin + (end - begin) * x)[:, None, None] * direction)
         elements.append((weights * (end - begin))[:, None, None] * direction)
-    for begin, end, radius in ((first, last, outer), (last, first, inner)):
+    for begin, end, radius in ((first_angle, last_angle, outer), (last_angle, first_angle, inner)):
         angles = begin + (end - begin) * x
         points.append(radius * ray(angles))
         elements.append((weights * (end - begin) * radius)[:, None, None] * ray(angles + np.pi / 2))

@@ -93,24 +93,28 @@ def one_measurement(
         widths = [size] * (depth + 1)
         ascent = networks.flow_field(lambda W: -A, widths)
 
-        def along(time: float, state: np.ndarray, widths: list[int] = widths, ascent: networks.Field = ascent) -> Any:
+        def path_velocity(
+            time: float, state: np.ndarray, widths: list[int] = widths, ascent: networks.Field = ascent
+        ) -> Any:
             layers, step = networks.unpack(state, widths), ascent(time, state)
             W, changes = networks.product(layers), networks.unpack(step, widths)
-            moved = sum(networks.product([*layers[:j], change, *layers[j + 1 :]]) for j, change in enumerate(changes))
-            return step * np.linalg.norm(W) / np.linalg.norm(moved)
+            product_velocity = sum(
+                networks.product([*layers[:j], change, *layers[j + 1 :]]) for j, change in enumerate(changes)
+            )
+            return step * np.linalg.norm(W) / np.linalg.norm(product_velocity)
 
-        for member, each in enumerate(normal):
-            initial = networks.pack(networks.balanced_layers(start * each, widths))
-            states = networks.flow(along, initial, length, integration)
+        for member, matrix in enumerate(normal):
+            initial = networks.pack(networks.balanced_layers(start * matrix, widths))
+            states = networks.flow(path_velocity, initial, length, integration)
             paths.append(networks.product(networks.unpack(states, widths)))
             labels.append((depth, member))
-    found = np.array(paths)
+    products = np.array(paths)
     depth_of, member_of = np.array(labels).T
     return Trajectory(
         length,
-        {"end_to_end": found},
+        {"end_to_end": products},
         {"depth": depth_of, "member": member_of},
-        undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
+        undecided=~np.isfinite(products).all(axis=(1, 2, 3)),
     )
 
 
@@ -124,13 +128,13 @@ def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: flo
         initial = networks.pack(networks.balanced_layers(W, widths))
         states = networks.flow(field, initial, times, integration)
         paths.append(networks.product(networks.unpack(states, widths)))
-    found = np.array(paths)
-    depth_of, member_of = (np.array(each) for each in list(zip(*starts, strict=True))[:2])
+    products = np.array(paths)
+    depth_of, member_of = (np.array(column) for column in list(zip(*starts, strict=True))[:2])
     return Trajectory(
         times,
-        {"end_to_end": found},
+        {"end_to_end": products},
         {"depth": depth_of, "member": member_of},
-        undecided=~np.isfinite(found).all(axis=(1, 2, 3)),
+        undecided=~np.isfinite(products).all(axis=(1, 2, 3)),
     )
 
 

@@ -46,13 +46,13 @@ def commuting_measurements(
         size), values (measured), least (eigenvalues of the matrix of least nuclear norm, by linear programming),
         depth, scale, member (by member).
     """
-    found = []
+    matrices = []
     constants: dict[str, list] = {
         name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")
     }
     for member, rng in enumerate(progress(generators(seed, "deep_linear.commuting_measurements", seeds), "commuting")):
         Q = haar(rng, size)
-        eigenvalues, values, least = _instance(rng, size, measurements, slack)
+        eigenvalues, values, least_norm = _draw_instance(rng, size, measurements, slack)
 
         def gradient(W: np.ndarray, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
             return np.diag(A.T @ (A @ np.diag(W) - y))
@@ -65,10 +65,12 @@ def commuting_measurements(
                 times = np.array([0.0, horizon / scale ** max(1 - 2 / depth, 0.0)])
                 # near its end the flow is stiff, as eigenvalues differ
                 states = networks.flow(field, networks.pack(start), times, integration, method="LSODA")
-                found.append(Q @ networks.product(networks.unpack(states, widths)) @ Q.T)
-                for name, value in zip(constants, (Q, eigenvalues, values, least, depth, scale, member), strict=True):
+                matrices.append(Q @ networks.product(networks.unpack(states, widths)) @ Q.T)
+                for name, value in zip(
+                    constants, (Q, eigenvalues, values, least_norm, depth, scale, member), strict=True
+                ):
                     constants[name].append(value)
-    series = np.array(found)
+    series = np.array(matrices)
     return Trajectory(
         np.array([0.0, 1.0]),
         {"end_to_end": series},
@@ -77,7 +79,7 @@ def commuting_measurements(
     )
 
 
-def _instance(
+def _draw_instance(
     rng: np.random.Generator, size: int, measurements: int, slack: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return eigenvalues of measurements, what they measure, and the eigenvalues of least sum that fit it."""
@@ -86,8 +88,8 @@ def _instance(
         order = rng.permutation(size)
         eigenvalues = np.eye(measurements, size)[:, order] + 0.3 * rng.uniform(size=(measurements, size))
         values = eigenvalues @ np.where(order < measurements, rng.uniform(0.5, 1.5, size), 0.0)
-        found = linprog(np.ones(size), A_eq=eigenvalues, b_eq=values, method="highs")
-        left = 1 - eigenvalues.T @ found.eqlin.marginals
+        solution = linprog(np.ones(size), A_eq=eigenvalues, b_eq=values, method="highs")
+        dual_slack = 1 - eigenvalues.T @ solution.eqlin.marginals
         # an eigenvalue near zero would be fitted too slowly to tell the limit from the time that it takes
-        if np.all((found.x > 0.2) | ((found.x < 1e-9) & (left >= slack))):
-            return eigenvalues, values, found.x
+        if np.all((solution.x > 0.2) | ((solution.x < 1e-9) & (dual_slack >= slack))):
+            return eigenvalues, values, solution.x

@@ -37,8 +37,8 @@ def singular_value_paths(
     identity = np.broadcast_to(np.eye(truth.shape[-1]), truth.shape)
     steps = np.linspace(0, iterations, points).round().astype(int)
     start = [scale ** (1 / depth) * identity] * depth
-    kept = descent.descend(start, lambda W: weight * (W - truth), learning_rate, steps)
-    W = np.stack([networks.product(layers) for layers in kept], axis=1)
+    recorded_layers = descent.descend(start, lambda W: weight * (W - truth), learning_rate, steps)
+    W = np.stack([networks.product(layers) for layers in recorded_layers], axis=1)
     residual = W - truth[:, None]
     U, spectrum, Vt = np.linalg.svd(W)
     gradient = weight[:, None] * residual
