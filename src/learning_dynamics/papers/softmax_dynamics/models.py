@@ -91,8 +91,8 @@ def vector_field(labels: np.ndarray, dimension: int, loss: Loss, copies: np.ndar
 
     def field(states: np.ndarray, members: np.ndarray) -> np.ndarray:
         features, classifier = unpack(states, examples, dimension, classes)
-        times = None if copies is None else copies[members]
-        return pack(*derivatives(features, classifier, labels[members], loss, times))
+        row_copies = None if copies is None else copies[members]
+        return pack(*derivatives(features, classifier, labels[members], loss, row_copies))
 
     return field
 

@@ -146,12 +146,12 @@ def _map(
 
     records = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
     cells = list(itertools.product(variants, counts, dimensions, scales))
-    width, most = max(dimensions), max(map(len, counts))
+    width, max_classes = max(dimensions), max(map(len, counts))
     members = len(cells) * seeds
     series = {
         "gram": np.zeros((members, len(records), width, width)),
-        "sums": np.zeros((members, len(records), most, width)),
-        "probabilities": np.zeros((members, len(records), most)),
+        "sums": np.zeros((members, len(records), max_classes, width)),
+        "probabilities": np.zeros((members, len(records), max_classes)),
     }
     for cell, (variant, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
         inputs = optimisers.inputs_of(np.array(sizes), variant.shared, variant.by_class)
@@ -165,7 +165,7 @@ def _map(
             series["probabilities"][member, :, : len(sizes)] = course.probabilities
     constants = {
         "counts": np.repeat(
-            np.array([[*sizes, *[0] * (most - len(sizes))] for _, sizes, _, _ in cells]), seeds, axis=0
+            np.array([[*sizes, *[0] * (max_classes - len(sizes))] for _, sizes, _, _ in cells]), seeds, axis=0
         ),
         "dimension": np.repeat(np.array([dimension for _, _, dimension, _ in cells]), seeds),
         "scale": np.repeat(np.array([scale for _, _, _, scale in cells]), seeds),

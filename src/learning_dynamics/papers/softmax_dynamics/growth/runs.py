@@ -77,8 +77,8 @@ def early_growth(
     for cell, (count, size) in enumerate(progress(cells, "early growth")):
         counts = [size] + [1] * (count - 1)
         labels, initial = starts.cell_states(seed, counts, dimension, "balanced", scale, seeds)
-        at = times / np.sqrt(size)
-        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", at, Tolerances(rtol, rtol * scale))
+        flow_times = times / np.sqrt(size)
+        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", flow_times, Tolerances(rtol, rtol * scale))
         factors = starts.factors_of(states, labels, dimension)
         members = slice(cell * seeds, (cell + 1) * seeds)
         f[members, :, : sum(counts)], W[members, :, :, :count] = factors["f"], factors["W"]

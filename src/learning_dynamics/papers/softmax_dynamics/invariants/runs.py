@@ -93,12 +93,12 @@ def matrix_curves(
     def curve(waves: Sequence[np.ndarray]) -> np.ndarray:
         return np.einsum("k...,mkrc->m...rc", np.stack(waves), coefficients)
 
-    def at(t: np.ndarray) -> np.ndarray:
+    def curve_at(t: np.ndarray) -> np.ndarray:
         return curve([np.ones_like(t), np.sin(t), np.cos(2 * t)])
 
     nearby = times[:, None] + step * np.array([-2, -1, 1, 2])
     derivative = curve([np.zeros_like(times), np.cos(times), -2 * np.sin(2 * times)])
-    return Trajectory(times, {"M": at(times), "dM": derivative, "nearby": at(nearby)})
+    return Trajectory(times, {"M": curve_at(times), "dM": derivative, "nearby": curve_at(nearby)})
 
 
 def linear_inputs(

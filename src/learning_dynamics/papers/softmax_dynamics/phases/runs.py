@@ -62,8 +62,8 @@ def flow_grid(
     if len({(len(sizes), sum(sizes)) for sizes in counts}) > 1:
         raise ProjectError("flow_grid: all entries of `counts` must have as many classes and as many examples")
     cells = list(itertools.product(counts, inits, scales))
-    made = [starts.cell_states(seed, sizes, dimension, init, scale, seeds) for sizes, init, scale in cells]
-    labels, initial = (np.concatenate(part) for part in zip(*made, strict=True))
+    cell_states = [starts.cell_states(seed, sizes, dimension, init, scale, seeds) for sizes, init, scale in cells]
+    labels, initial = (np.concatenate(part) for part in zip(*cell_states, strict=True))
     states = toy_flow.flow(labels, initial, dimension, loss, integration.times, integration)
     constants = {
         "labels": labels,

@@ -41,20 +41,20 @@ def class_flows(
     times = integration.times
     cells = list(itertools.product(counts, scales))
     classes, width, members = len(counts[0]), max(dimensions), len(cells) * seeds
-    sizes = np.repeat(np.array([entry for entry, _ in cells]), seeds, axis=0)
-    scale = np.repeat(np.array([value for _, value in cells]), seeds)
+    sizes = np.repeat(np.array([class_sizes for class_sizes, _ in cells]), seeds, axis=0)
+    scale = np.repeat(np.array([start_scale for _, start_scale in cells]), seeds)
     labels = np.repeat(np.eye(classes)[None], members, axis=0)
     f = np.zeros((len(dimensions) * members, len(times), classes, width), dtype=np.float32)
     W = np.zeros((len(dimensions) * members, len(times), width, classes), dtype=np.float32)
     undecided = []
-    for place, dimension in enumerate(progress(dimensions, "dimensions")):
+    for index, dimension in enumerate(progress(dimensions, "dimensions")):
         initial = [
-            model.pack(rows / np.sqrt(np.array(entry))[:, None], classifier)
-            for entry, value in cells
+            model.pack(rows / np.sqrt(np.array(class_sizes))[:, None], classifier)
+            for class_sizes, start_scale in cells
             for rows, classifier in (
-                model.gaussian(rng, classes, dimension, classes, value)
+                model.gaussian(rng, classes, dimension, classes, start_scale)
                 for rng in generators(
-                    seed, f"softmax_dynamics.classes.{'-'.join(map(str, entry))}.{dimension}.{value}", seeds
+                    seed, f"softmax_dynamics.classes.{'-'.join(map(str, class_sizes))}.{dimension}.{start_scale}", seeds
                 )
             )
         ]
@@ -67,7 +67,7 @@ def class_flows(
             integration,
             copies=sizes.astype(float),
         )
-        chosen = slice(place * members, (place + 1) * members)
+        chosen = slice(index * members, (index + 1) * members)
         factors = starts.factors_of(states, labels, dimension)
         f[chosen, ..., :dimension], W[chosen, :, :dimension] = factors["f"], factors["W"]
         undecided.append(starts.undecided(states))
@@ -103,14 +103,14 @@ def growing_directions(
     W = np.zeros((len(cells), len(times), width, classes), dtype=np.float32)
     failed = []
     labels = np.eye(classes)[None]
-    for place, (dimension, sizes, scale) in enumerate(progress(cells, "cells")):
+    for index, (dimension, sizes, scale) in enumerate(progress(cells, "cells")):
         weights = np.array(sizes, dtype=float)
         U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
         rows = scale * U[:, :dimension] / np.sqrt(weights)[:, None]
         initial = model.pack(rows, scale * Vt[:dimension])[None]
         states = toy_flow.flow(labels, initial, dimension, "cross_entropy", times, integration, copies=weights[None])
         factors = starts.factors_of(states, labels, dimension)
-        f[place, ..., :dimension], W[place, :, :dimension] = factors["f"][0], factors["W"][0]
+        f[index, ..., :dimension], W[index, :, :dimension] = factors["f"][0], factors["W"][0]
         failed.append(bool(starts.undecided(states)[0]))
     constants = {
         "counts": np.array([sizes for _, sizes, _ in cells]),

@@ -92,9 +92,9 @@ def combinations(
             course = optimisers.train(
                 None, np.ones_like(n) if reduced else n, theta, W, optimiser, records, draws, n if reduced else None
             )
-            of_examples, of_classes = _spectra(course, n)
-            series["examples"][member, :, :dimension] = of_examples
-            series["classes"][member, :, :dimension] = of_classes
+            example_spectrum, class_spectrum = _spectra(course, n)
+            series["examples"][member, :, :dimension] = example_spectrum
+            series["classes"][member, :, :dimension] = class_spectrum
             series["probabilities"][member] = course.probabilities
             series["loss"][member] = np.stack([course.loss, course.largest_loss], axis=-1)
     constants = {
@@ -126,11 +126,11 @@ class Training:
         """
         from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
-        heavy = momentum if self.method == "momentum" else 0.0
+        heavy_ball = momentum if self.method == "momentum" else 0.0
         adaptive, decoupled = self.method in ADAPTIVE, self.method == "AdamW"
         return Optimiser(
-            self.learning_rate * (1 - heavy) / (1 if adaptive else share),
-            momentum=heavy,
+            self.learning_rate * (1 - heavy_ball) / (1 if adaptive else share),
+            momentum=heavy_ball,
             weight_decay=self.decay * (1 if decoupled else share),
             batch=self.batch,
             adam=adaptive,
@@ -144,7 +144,7 @@ def _spectra(course: Course, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     nan where anything is not finite; shape (records, d) each.
     """
     examples, classes = sizes.sum(), len(sizes)
-    found = []
+    eigenvalues = []
     with np.errstate(over="ignore", invalid="ignore"):  # of a training that diverges
         means, total = course.sums / sizes[:, None], course.sums.sum(axis=1)
         centre = means.mean(axis=1)
@@ -155,5 +155,5 @@ def _spectra(course: Course, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     for covariance in covariances:
         finite = np.isfinite(covariance).all(axis=(1, 2), keepdims=True)
         values = np.linalg.eigvalsh(np.where(finite, covariance, 0.0))
-        found.append(np.where(finite[..., 0], np.clip(values, 0.0, None), np.nan))
-    return found[0], found[1]
+        eigenvalues.append(np.where(finite[..., 0], np.clip(values, 0.0, None), np.nan))
+    return eigenvalues[0], eigenvalues[1]
