@@ -69,9 +69,9 @@ def jump(teacher_singular_values: np.ndarray, rescaled_time: np.ndarray) -> np.n
     0 before 1/(2 s), s after it, and s / (1 + 2 s) at it.
     """
     s = teacher_singular_values
-    late = rescaled_time - 1 / (2 * s)
-    at = s / (1 + 2 * s)
-    return np.where(np.abs(late) < 1e-9, at, np.where(late > 0, s, 0.0))
+    delay = rescaled_time - 1 / (2 * s)
+    value_at_jump = s / (1 + 2 * s)
+    return np.where(np.abs(delay) < 1e-9, value_at_jump, np.where(delay > 0, s, 0.0))
 
 
 def mirror_coordinate(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:

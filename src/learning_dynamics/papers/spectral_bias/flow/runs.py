@@ -35,7 +35,7 @@ def linear_flow(
         orthonormal basis of the hidden directions that the flow cannot leave, inputs + outputs of them.
     """
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
-    _must_fit(inputs, width)
+    _check_width(inputs, width)
 
     def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         P = two_layer.orthonormal_rows(rng, inputs, width)
@@ -59,7 +59,7 @@ def anisotropic_flow(
     imbalance is diagonal and no multiple of the identity (Lemma C.4).
     """
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
-    _must_fit(inputs, width)
+    _check_width(inputs, width)
     scales = two_layer.unequal_scales(gamma, spread, inputs)
 
     def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,17 +79,17 @@ def balanced_flow(
 ) -> Trajectory:
     """Gradient flow from balanced layers, W1^T W1 = W2 W2^T, the narrower one Gaussian at 0; see `linear_flow`."""
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
-    few, many = sorted((inputs, outputs))
+    smaller, larger = sorted((inputs, outputs))
 
     def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        narrow = two_layer.gaussian_layer(rng, width, few, variance)
-        wide = narrow @ two_layer.orthonormal_rows(rng, few, many)
+        narrow = two_layer.gaussian_layer(rng, width, smaller, variance)
+        wide = narrow @ two_layer.orthonormal_rows(rng, smaller, larger)
         first, second = (wide, narrow) if outputs <= inputs else (narrow, wide)
         return first.T, second, np.zeros((inputs, width))
 
     return to_the_limit(data, start, width, integration, seed)
 
 
-def _must_fit(inputs: int, width: int) -> None:
+def _check_width(inputs: int, width: int) -> None:
     if inputs > width:
         raise ProjectError(f"width {width} is below the {inputs} inputs: rows of W1 cannot be orthonormal; widen it")

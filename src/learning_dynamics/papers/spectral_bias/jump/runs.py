@@ -32,10 +32,10 @@ def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive]
         If atol is above rtol times the smallest weight at the start, whose growth would then not be resolved,
         or if a singular value jumps later than times can tell.
     """
-    least = integration.rtol * np.sqrt(2 * min(gammas))
-    if integration.atol > least:
+    max_atol = integration.rtol * np.sqrt(2 * min(gammas))
+    if integration.atol > max_atol:
         raise ProjectError(
-            f"gammas: weights from {min(gammas):g} are not resolved; lower atol to {least:.1g}, or raise the gamma"
+            f"gammas: weights from {min(gammas):g} are not resolved; lower atol to {max_atol:.1g}, or raise the gamma"
         )
     teacher = np.array(teacher_singular_values)
     size = len(teacher)

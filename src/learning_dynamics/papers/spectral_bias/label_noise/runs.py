@@ -75,23 +75,23 @@ def label_noise_ensemble(
     """
     X, Y = data["X"], data["Y"]
     inputs = X.shape[-1]
-    found = []
+    by_data_set = []
     for member, rng in enumerate(generators(seed, "label_noise.ensemble", len(X))):
-        x, y = (np.broadcast_to(given[member], (paths, *given[member].shape)) for given in (X, Y))
+        x, y = (np.broadcast_to(array[member], (paths, *array[member].shape)) for array in (X, Y))
         start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], paths, axis=0)
         zero = np.zeros((paths, inputs, y.shape[-1]))
         W, a = models.descend(
             start, zero, x, y, step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True
         )
-        found.append(_over_paths(W, a, np.linalg.svd(X[member], full_matrices=False)[2]))
-    series = {name: np.stack([moments[name] for moments in found]) for name in found[0]}
+        by_data_set.append(_path_moments(W, a, np.linalg.svd(X[member], full_matrices=False)[2]))
+    series = {name: np.stack([moments[name] for moments in by_data_set]) for name in by_data_set[0]}
     times = (step * noise) ** 2 * every * np.arange(series["outside"].shape[1])
     return Trajectory(times, series, {"X": X, "Y": Y})
 
 
-def _over_paths(W: np.ndarray, a: np.ndarray, Vt: np.ndarray) -> Arrays:
+def _path_moments(W: np.ndarray, a: np.ndarray, Vt: np.ndarray) -> Arrays:
     """Return what `label_noise_ensemble` records of one data set's paths, arrays of shape (times, ...)."""
     output, rows = np.sum(a**2, axis=(-2, -1)), np.sum((Vt @ W) ** 2, axis=-1)
-    moved = W - W[:, :1]
-    outside = np.linalg.norm(moved - Vt.T @ (Vt @ moved), axis=(-2, -1)) / np.linalg.norm(W, axis=(-2, -1))
+    change = W - W[:, :1]
+    outside = np.linalg.norm(change - Vt.T @ (Vt @ change), axis=(-2, -1)) / np.linalg.norm(W, axis=(-2, -1))
     return {"outside": outside.max(axis=0), "output_mean": output.mean(axis=0), "rows_mean": rows.mean(axis=0)}

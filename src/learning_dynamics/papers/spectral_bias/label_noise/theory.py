@@ -45,7 +45,9 @@ def deviations(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.n
     generator = csr_array((size**4, size**4))
     for number, weight in enumerate(weights):
         swap = csr_array(([weight, weight], ([number, size - 1], [size - 1, number])), shape=(size, size))
-        swaps = [kron(kron(eye_array(size**place), swap), eye_array(size ** (3 - place))) for place in range(4)]
+        swaps = [
+            kron(kron(eye_array(size**position), swap), eye_array(size ** (3 - position))) for position in range(4)
+        ]
         generator += sum(swaps[i] @ swaps[j] for i in range(4) for j in range(i))
     start_matrix = np.diag([*start, 0.0]).ravel()
     squares = np.stack([expm_multiply(t * generator, np.kron(start_matrix, start_matrix)) for t in time])

@@ -91,10 +91,10 @@ def _batch(
     if 0 in recorded_steps:
         yield W, a, average
     for count, size in enumerate(sizes, start=1):
-        ahead = (count - 1) % NOISE_STEPS
-        if ahead == 0:
+        noise_index = (count - 1) % NOISE_STEPS
+        if noise_index == 0:
             noise = standard_normals(rng, (min(NOISE_STEPS, len(sizes) + 1 - count), inputs, paths))
-        _step(W, a, average, noise[ahead], size)
+        _step(W, a, average, noise[noise_index], size)
         if count in recorded_steps:
             yield W, a, average
 

@@ -58,12 +58,12 @@ def noise_process(*, inputs: Count, paths: Count, integration: Scheme, seed: See
     """
     if inputs < 2:
         raise ProjectError(f"noise_process measures commutators and angles, which {inputs} input has not; raise inputs")
-    time, W, a, average = _simulated(inputs, paths, integration, seed)
-    found = []
-    for at in range(len(time)):
-        values = observables.on_each_path(W[:, at], a[:, at], average[:, at])
-        found.append({name: numbers.astype(np.float32) for name, numbers in values.items()})
-    series = {name: np.stack([values[name] for values in found], axis=1) for name in found[0]}
+    time, W, a, average = _simulate(inputs, paths, integration, seed)
+    by_time = []
+    for index in range(len(time)):
+        values = observables.on_each_path(W[:, index], a[:, index], average[:, index])
+        by_time.append({name: numbers.astype(np.float32) for name, numbers in values.items()})
+    series = {name: np.stack([values[name] for values in by_time], axis=1) for name in by_time[0]}
     return Trajectory(time, series)
 
 
@@ -75,20 +75,20 @@ def noise_paths(*, inputs: Count, paths: Count, integration: Scheme, seed: Seed)
     Trajectory
         Series W1 (the paper's W) and W2 (a).
     """
-    time, W, a, _ = _simulated(inputs, paths, integration, seed)
+    time, W, a, _ = _simulate(inputs, paths, integration, seed)
     return Trajectory(time, {"W1": W, "W2": a})
 
 
-def _simulated(
+def _simulate(
     inputs: int, paths: int, integration: Scheme, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the recorded times, and W, a and the moving average at them, paths along the first axis."""
     sizes = models.step_sizes(integration.schedule, integration.step, integration.horizon)
-    reached = np.r_[0.0, np.cumsum(sizes)]
+    times = np.r_[0.0, np.cumsum(sizes)]
     # one long step may pass several of the times
-    asked = np.linspace(0.0, integration.horizon, integration.points)
-    record = np.unique(np.searchsorted(reached, asked * (1 - 1e-9)))
-    return reached[record], *models.simulate(inputs, paths, sizes, record, seed)
+    grid = np.linspace(0.0, integration.horizon, integration.points)
+    record = np.unique(np.searchsorted(times, grid * (1 - 1e-9)))
+    return times[record], *models.simulate(inputs, paths, sizes, record, seed)
 
 
 def noise_exponents(
@@ -104,11 +104,11 @@ def noise_exponents(
         Series growth_<d>, shape (paths, 2, d + 1): logarithmic growth per unit of time of all directions (of W and
         a together), measured with the step and with twice the step in place of times.
     """
-    found = {}
+    growth = {}
     for inputs in progress(dimensions, "Lyapunov exponents"):
         weights = np.ones(inputs)
-        found[f"growth_{inputs}"] = _growth(weights, paths, horizon, burn, step / inputs, seed, f"d{inputs}")
-    return Trajectory(np.array([1.0, 2.0]), found, {"dimensions": np.array(dimensions)})
+        growth[f"growth_{inputs}"] = _growth(weights, paths, horizon, burn, step / inputs, seed, f"d{inputs}")
+    return Trajectory(np.array([1.0, 2.0]), growth, {"dimensions": np.array(dimensions)})
 
 
 def weighted_noise_exponents(
@@ -129,7 +129,7 @@ def weighted_noise_exponents(
 def _growth(
     weights: np.ndarray, paths: int, horizon: float, burn: float, step: float, seed: int, label: str
 ) -> np.ndarray:
-    before, after = (max(1, round(time / (step * BLOCK))) for time in (burn, horizon))
+    burn_blocks, blocks = (max(1, round(time / (step * BLOCK))) for time in (burn, horizon))
     rngs = generators(seed, f"noise_process.exponents.{label}", paths)
-    sums = np.stack([exponents.lyapunov_sums(weights, step, before, after, BLOCK, rng) for rng in rngs])
-    return sums / (step * BLOCK * after)
+    sums = np.stack([exponents.lyapunov_sums(weights, step, burn_blocks, blocks, BLOCK, rng) for rng in rngs])
+    return sums / (step * BLOCK * blocks)

@@ -99,20 +99,25 @@ def mean_commutator(inputs: int, time: np.ndarray) -> np.ndarray:
     return np.where(np.asarray(time) > 0, means, 0.0)
 
 
-def _area_generator(inputs: int, places: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _area_generator(inputs: int, n_points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Places x, roots of the stationary weight there, diagonal and off-diagonal of the symmetrised generator."""
     largest = np.arcsinh(np.sqrt(90.0 / (inputs - 1)))  # beyond, the weight is below exp(-45)
-    edges = np.linspace(0.0, largest, places + 1)
+    edges = np.linspace(0.0, largest, n_points + 1)
     x, step = (edges[1:] + edges[:-1]) / 2, edges[1]
 
-    def weight(at: np.ndarray) -> np.ndarray:
-        y = np.sinh(at)
+    def weight(points: np.ndarray) -> np.ndarray:
+        y = np.sinh(points)
         return y * (1 + y * y) ** ((inputs - 2) / 2) * np.exp(-(inputs - 1) * y * y / 2)
 
-    at_places, at_edges = weight(x), weight(edges[1:-1])
-    leaving = (np.append(at_edges, 0.0) + np.insert(at_edges, 0, 0.0)) / (2 * step**2 * at_places)
-    diagonal = ((inputs - 1) * np.sinh(x) ** 2 - 2) / 2 - leaving
-    return x, np.sqrt(at_places), diagonal, at_edges / (2 * step**2 * np.sqrt(at_places[1:] * at_places[:-1]))
+    point_weights, edge_weights = weight(x), weight(edges[1:-1])
+    outflow = (np.append(edge_weights, 0.0) + np.insert(edge_weights, 0, 0.0)) / (2 * step**2 * point_weights)
+    diagonal = ((inputs - 1) * np.sinh(x) ** 2 - 2) / 2 - outflow
+    return (
+        x,
+        np.sqrt(point_weights),
+        diagonal,
+        edge_weights / (2 * step**2 * np.sqrt(point_weights[1:] * point_weights[:-1])),
+    )
 
 
 def commutator_mean_limit() -> float:

@@ -46,10 +46,10 @@ def descend(
     """
     recorded = np.empty((len(record), *W.shape)), np.empty((len(record), *a.shape))
     weights, outer = np.array(W.T, order="C", dtype=float), np.array(a, dtype=float)
-    for place, steps in enumerate(np.diff(record, prepend=0).tolist()):
+    for index, steps in enumerate(np.diff(record, prepend=0).tolist()):
         for start in range(0, steps, AT_ONCE):
             _descend(weights, outer, X, y, step, min(AT_ONCE, steps - start))
-        recorded[0][place], recorded[1][place] = weights.T, outer
+        recorded[0][index], recorded[1][index] = weights.T, outer
     return recorded
 
 

@@ -45,7 +45,7 @@ def scaled_flow(
     starts = [two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs[:draws]] * len(gammas)
     W1, W2 = np.full((members, points, inputs, width), np.nan), np.full((members, points, width, outputs), np.nan)
     limit_W1, limit_W2 = np.full(W1[:, 0].shape, np.nan), np.full(W2[:, 0].shape, np.nan)
-    reached, steps = np.full(members, np.nan), np.zeros(members, dtype=int)
+    loss_times, steps = np.full(members, np.nan), np.zeros(members, dtype=int)
     for member in progress(range(members), "vanishing scales"):
         start = np.sqrt(2 * gamma[member]) * starts[member]
         size = float(np.linalg.norm(Y[member]))
@@ -58,15 +58,22 @@ def scaled_flow(
             tolerances=integration,
             last_time=integration.patience,
         )
-        once = follow(np.zeros(1), residual=np.sqrt(loss_share) * size)
-        if not once.end_time < integration.patience:
+        first_pass = follow(np.zeros(1), residual=np.sqrt(loss_share) * size)
+        if not first_pass.end_time < integration.patience:
             continue
-        times = np.r_[0.0, shares * once.end_time]
-        again = follow(times, residual=integration.residual * size)
-        if again.end_time < integration.patience:
-            W1[member], W2[member] = again.W1[1:], again.W2[1:]
-            limit_W1[member], limit_W2[member] = again.end
-            reached[member], steps[member] = once.end_time, again.steps
-    constants = {"X": X, "Y": Y, "gamma": gamma, "reached": reached, "steps": steps, "draw": np.arange(members) % draws}
+        times = np.r_[0.0, shares * first_pass.end_time]
+        second_pass = follow(times, residual=integration.residual * size)
+        if second_pass.end_time < integration.patience:
+            W1[member], W2[member] = second_pass.W1[1:], second_pass.W2[1:]
+            limit_W1[member], limit_W2[member] = second_pass.end
+            loss_times[member], steps[member] = first_pass.end_time, second_pass.steps
+    constants = {
+        "X": X,
+        "Y": Y,
+        "gamma": gamma,
+        "reached": loss_times,
+        "steps": steps,
+        "draw": np.arange(members) % draws,
+    }
     constants |= {"limit_W1": limit_W1, "limit_W2": limit_W2, "P": np.stack(starts)}
-    return Trajectory(shares, {"W1": W1, "W2": W2}, constants, undecided=np.isnan(reached))
+    return Trajectory(shares, {"W1": W1, "W2": W2}, constants, undecided=np.isnan(loss_times))
