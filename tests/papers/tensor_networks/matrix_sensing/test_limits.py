@@ -104,7 +104,7 @@ def test_the_loss_of_the_formats_is_that_of_an_integrator_and_what_departs_is_ro
 
 def test_off_diagonal_entries_are_read_in_the_eigenbasis(data):
     times = np.array([0.0, 0.3])
-    off, _ = runs._departed(data, np.float64, 3, 0.3, times, 1e-10)
+    off, _ = runs._off_diagonal_growth(data, np.float64, 3, 0.3, times, 1e-10)
     assert off[:, 0].max() < 1e-15
 
 

@@ -48,8 +48,8 @@ def from_random_layers(
         network = network_of(architecture, X.shape[-1], depth, seed)
         starts = zero_last(network, len(X), seed)
         if zero == "first":
-            starts = _first_zero(network, starts, seed)
-        series[architecture] = _followed(network, X, y, scale * starts[:, None], sigmas, integration, architecture)
+            starts = _with_first_zero(network, starts, seed)
+        series[architecture] = _follow_flows(network, X, y, scale * starts[:, None], sigmas, integration, architecture)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
 
 
@@ -79,8 +79,8 @@ def from_many_starts(
     for architecture in networks:
         for depth in depths:
             network = network_of(architecture, X.shape[-1], depth, seed)
-            given = np.stack([scale * zero_last(network, starts, seed)] * len(X))
-            states = _followed(network, X, y, given, sigmas, integration, f"{architecture}, {depth} layers")
+            initial = np.stack([scale * zero_last(network, starts, seed)] * len(X))
+            states = _follow_flows(network, X, y, initial, sigmas, integration, f"{architecture}, {depth} layers")
             series[f"{architecture}_{depth}"] = states.reshape(len(X), starts, len(sigmas), -1).swapaxes(1, 2)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
 
@@ -112,7 +112,9 @@ def from_coefficients(
         network = network_of(architecture, X.shape[-1], 2, seed)
         start = given_coefficients(network, architecture, directions, imbalance, seed)
         starts = np.concatenate([scale * start for scale in scales])
-        series[architecture] = _followed(network, X, y, np.stack([starts] * len(X)), sigmas, integration, architecture)
+        series[architecture] = _follow_flows(
+            network, X, y, np.stack([starts] * len(X)), sigmas, integration, architecture
+        )
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
 
 
@@ -135,35 +137,35 @@ def from_opposed_layers(
     """
     X, y = data["X"], data["y"]
     network = tensor_network.diagonal(X.shape[-1], 2)
-    found = []
+    paths = []
     for member, rng in enumerate(generators(seed, "initial_direction.opposed", len(X))):
         signed = y[member, 0] * X[member, 0]
         tensor = network.data_tensor(signed)
-        first = rng.standard_normal(len(signed))
-        start = np.concatenate([first, -np.sign(signed) * first])
+        first_layer = rng.standard_normal(len(signed))
+        start = np.concatenate([first_layer, -np.sign(signed) * first_layer])
 
         def field(_time: float, state: np.ndarray, tensor: np.ndarray = tensor) -> np.ndarray:
             push = contractions(tensor, network.layers(state))
             return np.exp(-push[0] @ network.layers(state)[0]) * np.concatenate(push)
 
-        found += [
+        paths += [
             integrate(field, scale * start, integration.times, rtol=integration.rtol, atol=integration.atol).states
             for scale in scales
         ]
-    return Trajectory(integration.times, {"states": np.stack(found)}, {"X": X, "y": y})
+    return Trajectory(integration.times, {"states": np.stack(paths)}, {"X": X, "y": y})
 
 
-def _first_zero(network: TensorNetwork, starts: np.ndarray, seed: int) -> np.ndarray:
+def _with_first_zero(network: TensorNetwork, starts: np.ndarray, seed: int) -> np.ndarray:
     """Return starts whose first layer is zero in place of the last, which is drawn."""
     (first, stop), (last, end) = network.bounds[0], network.bounds[-1]
-    moved = starts.copy()
-    moved[:, first:stop] = 0.0
-    for state, rng in zip(moved, generators(seed, "initial_direction.last", len(starts)), strict=True):
+    changed_starts = starts.copy()
+    changed_starts[:, first:stop] = 0.0
+    for state, rng in zip(changed_starts, generators(seed, "initial_direction.last", len(starts)), strict=True):
         state[last:end] = rng.standard_normal(end - last)
-    return moved
+    return changed_starts
 
 
-def _followed(
+def _follow_flows(
     network: TensorNetwork,
     X: np.ndarray,
     y: np.ndarray,

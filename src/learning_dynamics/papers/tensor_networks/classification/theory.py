@@ -37,7 +37,7 @@ def pushes_at_the_limit(
     tight, active = tight_margins(margins), np.abs(largest) > 1e-6 * np.abs(largest).max()
     unknown = np.full(len(largest), np.nan, dtype=features.dtype), np.full((len(largest), 2 * active.sum()), np.nan)
     support, target = signed[np.ix_(tight, active)].T, largest[active].conj() / np.abs(largest[active])
-    turned = target.conj()[:, None] * support
+    rotated = target.conj()[:, None] * support
     system, target = (np.concatenate([part.real, part.imag]) for part in (support, target))
     if active.sum() > tight.sum() or np.linalg.matrix_rank(system, tol=1e-6) < tight.sum():
         return unknown
@@ -47,8 +47,8 @@ def pushes_at_the_limit(
     if tight_margins(margins, nearly).sum() > tight.sum():
         return unknown
     push = multipliers @ signed[tight]
-    along = (np.exp(-1j * np.angle(push))[:, None] * signed[tight].T).real
-    return push, along @ np.linalg.pinv(np.concatenate([turned.real, turned.imag]))
+    projections = (np.exp(-1j * np.angle(push))[:, None] * signed[tight].T).real
+    return push, projections @ np.linalg.pinv(np.concatenate([rotated.real, rotated.imag]))
 
 
 def tight_margins(margins: np.ndarray, nearly: float = 0.0) -> np.ndarray:

@@ -41,7 +41,7 @@ def deep_regression(
     series: Arrays = {}
     constants = {"X": X, "y": y}
     for depth in depths:
-        starts, found = [], []
+        starts, limits = [], []
         label = f"initial_direction.{init}"
         for member, rng in enumerate(progress(generators(seed, label, len(X)), f"depth {depth}")):
             if init == "identity":
@@ -53,8 +53,8 @@ def deep_regression(
             else:
                 start = rng.standard_normal((depth - 1) * inputs**2 + inputs) / np.sqrt(inputs)
             starts.append(start)
-            found.append([flow_limit(X[member], y[member], scale * start, integration) for scale in scales])
-        series[f"flow_{depth}"] = np.array(found)
+            limits.append([flow_limit(X[member], y[member], scale * start, integration) for scale in scales])
+        series[f"flow_{depth}"] = np.array(limits)
         constants[f"start_{depth}"] = np.stack(starts)
     undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
     return Trajectory(np.array(scales), series, constants, undecided=undecided)
@@ -77,12 +77,12 @@ def dominated_layers(*, depths: list[Count], size: Count, draws: Count, seed: Se
         matrices, last = np.empty((draws, 1, depth - 1, size, size)), np.empty((draws, 1, size))
         for draw, rng in enumerate(generators(seed, f"initial_direction.dominated.{depth}", draws)):
             last[draw, 0] = rng.standard_normal(size)
-            below = np.outer(last[draw, 0], last[draw, 0])
+            gram = np.outer(last[draw, 0], last[draw, 0])
             for layer in reversed(range(depth - 1)):
                 added = rng.standard_normal((size, size))
-                values, vectors = np.linalg.eigh(below + added @ added.T)
+                values, vectors = np.linalg.eigh(gram + added @ added.T)
                 rotation = np.linalg.qr(rng.standard_normal((size, size)))[0]
                 matrices[draw, 0, layer] = (rotation * np.sqrt(values)) @ vectors.T
-                below = matrices[draw, 0, layer] @ matrices[draw, 0, layer].T
+                gram = matrices[draw, 0, layer] @ matrices[draw, 0, layer].T
         series[f"matrices_{depth}"], series[f"last_{depth}"] = matrices, last
     return Trajectory(np.zeros(1), series)

@@ -39,15 +39,15 @@ def descent(
         parameters), directions varying fastest.
     """
     X, y = data["X"][0], data["y"][0]
-    when = np.unique(np.round(np.geomspace(1, steps + 1, records) - 1).astype(int))
+    recorded_steps = np.unique(np.round(np.geomspace(1, steps + 1, records) - 1).astype(int))
     series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[1], 2, seed)
         start = given_coefficients(network, architecture, directions, imbalance, seed)
         initial = np.concatenate([scale * start for scale in scales])
-        run = descend(network.data_tensor(X), y, initial, loss=loss, step=step, steps=steps, records=when)
+        run = descend(network.data_tensor(X), y, initial, loss=loss, step=step, steps=steps, records=recorded_steps)
         series[architecture] = run.states
-    return Trajectory(when.astype(float), series, {"X": X, "y": y})
+    return Trajectory(recorded_steps.astype(float), series, {"X": X, "y": y})
 
 
 def step_sizes(
@@ -160,7 +160,7 @@ def from_many_directions(
         network = network_of(architecture, X.shape[-1], 2, seed)
         rngs = generators(seed, f"initial_direction.many.{architecture}", len(X) * directions)
         starts = np.stack(
-            [within_condition(network.data_tensor(X[place // directions, 0]), rng) for place, rng in enumerate(rngs)]
+            [within_condition(network.data_tensor(X[index // directions, 0]), rng) for index, rng in enumerate(rngs)]
         ).reshape(len(X), directions, -1)
         series[architecture] = np.stack(
             [

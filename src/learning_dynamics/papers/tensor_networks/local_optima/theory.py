@@ -47,11 +47,11 @@ def are_local_optima(signed: np.ndarray, vertices: np.ndarray, power: float) -> 
         As `margin_vertices` gives them.
     """
     optimal = np.zeros(len(vertices), dtype=bool)
-    for place, vertex in enumerate(vertices):
+    for index, vertex in enumerate(vertices):
         support, tight = vertex != 0, signed @ vertex < 1 + 1e-7
         if support.sum() == tight.sum():
             slopes = np.sign(vertex[support]) * np.abs(vertex[support]) ** (power - 1)
-            optimal[place] = (np.linalg.solve(signed[np.ix_(tight, support)].T, slopes) > 0).all()
+            optimal[index] = (np.linalg.solve(signed[np.ix_(tight, support)].T, slopes) > 0).all()
     return optimal
 
 
@@ -84,10 +84,10 @@ def escaping_signs(signed: np.ndarray, times: np.ndarray, vertices: np.ndarray) 
         with np.errstate(divide="ignore", invalid="ignore"):
             waits = np.where(signs == 0, (np.sign(pushes) * times - theta) / pushes, np.inf)
         waits[~(waits > 1e-9 * times.max())] = np.inf  # those that have just fallen back move away
-        next_one = int(np.argmin(waits))
-        theta = np.where(signs != 0, signs * times, theta + waits[next_one] * pushes)
-        signs[next_one] = np.sign(pushes[next_one])
-        theta[next_one] = signs[next_one] * times[next_one]
+        escaping = int(np.argmin(waits))
+        theta = np.where(signs != 0, signs * times, theta + waits[escaping] * pushes)
+        signs[escaping] = np.sign(pushes[escaping])
+        theta[escaping] = signs[escaping] * times[escaping]
     return np.zeros(inputs)
 
 

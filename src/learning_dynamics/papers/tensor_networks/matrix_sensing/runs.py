@@ -43,15 +43,15 @@ def matrix_sensing(
     size = Q.shape[-1]
     series: Arrays = {}
     for depth in depths:
-        found = np.empty((len(Q), len(scales), size, size))
+        products = np.empty((len(Q), len(scales), size, size))
         for member in progress(range(len(Q)), f"depth {depth}"):
             sensors = np.stack([np.diag(row) for row in values[member]]) if basis == "eigen" else A[member]
-            for place, scale in enumerate(scales):
+            for index, scale in enumerate(scales):
                 start = np.concatenate([scale * np.eye(size)[None]] * (depth - 1) + [np.zeros((1, size, size))])
-                product = _sensed(sensors, y[member], start, integration)
-                turned = product if basis == "eigen" else Q[member].T @ product @ Q[member]
-                found[member, place] = turned
-        series[f"product_{depth}"] = found
+                product = _sensing_limit(sensors, y[member], start, integration)
+                in_eigenbasis = product if basis == "eigen" else Q[member].T @ product @ Q[member]
+                products[member, index] = in_eigenbasis
+        series[f"product_{depth}"] = products
     undecided = np.any([np.isnan(products).any(axis=(1, 2, 3)) for products in series.values()], axis=0)
     return Trajectory(np.array(scales), series, dict(data), undecided=undecided)
 
@@ -82,13 +82,15 @@ def rounding(
     fractions = np.linspace(0.0, 1.0, records)
     series: Arrays = {}
     for precision in precisions:
-        kind = PRECISIONS[precision]
-        off = np.empty((len(data["Q"]), records, len(scales)))
-        loss = np.empty_like(off)
-        for place, scale in enumerate(progress(scales, precision)):
+        dtype = PRECISIONS[precision]
+        off_diagonal = np.empty((len(data["Q"]), records, len(scales)))
+        loss = np.empty_like(off_diagonal)
+        for index, scale in enumerate(progress(scales, precision)):
             end = horizon * scale ** (2 - depth)
-            off[..., place], loss[..., place] = _departed(data, kind, depth, scale, fractions * end, tolerance)
-        series[precision], series[f"loss/{precision}"] = off, loss
+            off_diagonal[..., index], loss[..., index] = _off_diagonal_growth(
+                data, dtype, depth, scale, fractions * end, tolerance
+            )
+        series[precision], series[f"loss/{precision}"] = off_diagonal, loss
     return Trajectory(fractions * horizon, series, {})
 
 
@@ -105,24 +107,24 @@ def _pushes(layers: np.ndarray, sensors: np.ndarray, labels: np.ndarray) -> tupl
     for layer in layers[:0:-1]:
         after.insert(0, layer if after[0] is None else layer @ after[0])
     product = layers[0] @ after[0] if after[0] is not None else layers[0]
-    missing = labels - (sensors * product[..., None, :, :]).sum(axis=(-2, -1))
-    push = (missing[..., None, None] * sensors).sum(axis=-3)
-    moved = np.empty_like(layers)
-    for place, (left, right) in enumerate(zip(before, after, strict=True)):
-        each = push if left is None else left.mT @ push
-        moved[place] = each if right is None else each @ right.mT
-    return moved, missing
+    residual = labels - (sensors * product[..., None, :, :]).sum(axis=(-2, -1))
+    push = (residual[..., None, None] * sensors).sum(axis=-3)
+    velocities = np.empty_like(layers)
+    for index, (left, right) in enumerate(zip(before, after, strict=True)):
+        velocity = push if left is None else left.mT @ push
+        velocities[index] = velocity if right is None else velocity @ right.mT
+    return velocities, residual
 
 
-def _sensed(sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, integration: Limit) -> np.ndarray:
+def _sensing_limit(sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, integration: Limit) -> np.ndarray:
     """Return W_1 ... W_L where the flow of ``sum_i (y_i - <A_i, W_1 ... W_L>)**2 / 2`` has converged, or nan."""
 
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         return _pushes(state.reshape(start.shape), sensors, labels)[0].ravel()
 
     def converged(state: np.ndarray) -> bool:
-        missing = _pushes(state.reshape(start.shape), sensors, labels)[1]
-        return bool(np.max(np.abs(missing)) <= integration.residual * np.max(np.abs(labels)))
+        residual = _pushes(state.reshape(start.shape), sensors, labels)[1]
+        return bool(np.max(np.abs(residual)) <= integration.residual * np.max(np.abs(labels)))
 
     try:
         final = integrate(
@@ -146,47 +148,47 @@ def _orthonormal(Q: np.ndarray) -> np.ndarray:
     return Q @ (3 * np.eye(Q.shape[-1]) - np.swapaxes(Q, -1, -2) @ Q) / 2
 
 
-def _departed(
-    data: Arrays, kind: type, depth: int, scale: float, times: np.ndarray, tolerance: float
+def _off_diagonal_growth(
+    data: Arrays, dtype: type, depth: int, scale: float, times: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest entry off the diagonal in the eigenbasis and the loss, both of shape (data sets, times).
 
-    Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `kind`.
+    Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `dtype`.
     """
     # sensors given in double precision commute to that precision only: they are formed anew
     Q = _orthonormal(data["Q"])
-    turned_back = np.swapaxes(Q, -1, -2)[:, None]
-    sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ turned_back).astype(kind)
-    labels: np.ndarray = data["y"].astype(kind)
+    Q_transposed = np.swapaxes(Q, -1, -2)[:, None]
+    sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ Q_transposed).astype(dtype)
+    labels: np.ndarray = data["y"].astype(dtype)
     members, size = len(Q), Q.shape[-1]
-    state: np.ndarray = np.zeros((depth, members, size, size), dtype=kind)
-    state[:-1] = kind(scale) * np.eye(size, dtype=kind)
-    A, B = (each.astype(kind) for each in (DOP853.A, DOP853.B))
-    E = DOP853.E5.astype(kind)
-    allowed = kind(max(tolerance, 10 * float(np.finfo(kind).eps)))
-    off, loss = np.empty((members, len(times))), np.empty((members, len(times)))
-    now, step, place = 0.0, float(times[-1]) / 1e4, 0
+    state: np.ndarray = np.zeros((depth, members, size, size), dtype=dtype)
+    state[:-1] = dtype(scale) * np.eye(size, dtype=dtype)
+    A, B = (coefficients.astype(dtype) for coefficients in (DOP853.A, DOP853.B))
+    E = DOP853.E5.astype(dtype)
+    step_tolerance = dtype(max(tolerance, 10 * float(np.finfo(dtype).eps)))
+    off_diagonal, loss = np.empty((members, len(times))), np.empty((members, len(times)))
+    time, step, index = 0.0, float(times[-1]) / 1e4, 0
 
     def combined(weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         return weights.dot(slopes.reshape(len(slopes), -1)).reshape(state.shape)
 
     for _ in range(MOST_STEPS):
-        while place < len(times) and now >= times[place] * (1 - 1e-12):
-            turned = np.swapaxes(Q, -1, -2) @ state.astype(np.longdouble) @ Q
-            off[:, place] = np.abs(turned * (1 - np.eye(size))).max(axis=(0, 2, 3))
-            loss[:, place] = 0.5 * np.sum(_pushes(state, sensors, labels)[1].astype(float) ** 2, axis=-1)
-            place += 1
-        if place == len(times):
-            return off, loss
-        h = kind(min(step, times[place] - now))
-        stages: np.ndarray = np.empty((len(B) + 1, *state.shape), dtype=kind)
+        while index < len(times) and time >= times[index] * (1 - 1e-12):
+            in_eigenbasis = np.swapaxes(Q, -1, -2) @ state.astype(np.longdouble) @ Q
+            off_diagonal[:, index] = np.abs(in_eigenbasis * (1 - np.eye(size))).max(axis=(0, 2, 3))
+            loss[:, index] = 0.5 * np.sum(_pushes(state, sensors, labels)[1].astype(float) ** 2, axis=-1)
+            index += 1
+        if index == len(times):
+            return off_diagonal, loss
+        h = dtype(min(step, times[index] - time))
+        stages: np.ndarray = np.empty((len(B) + 1, *state.shape), dtype=dtype)
         for row in range(len(B)):
-            moved = state + h * combined(A[row : row + 1, :row], stages[:row]) if row else state
-            stages[row] = _pushes(moved, sensors, labels)[0]
-        new = state + h * combined(B[None], stages[:-1])
-        stages[-1] = _pushes(new, sensors, labels)[0]
-        error = float(np.max(np.abs(h * combined(E[None], stages))) / (allowed * np.max(np.abs(new))))
+            stage_state = state + h * combined(A[row : row + 1, :row], stages[:row]) if row else state
+            stages[row] = _pushes(stage_state, sensors, labels)[0]
+        new_state = state + h * combined(B[None], stages[:-1])
+        stages[-1] = _pushes(new_state, sensors, labels)[0]
+        error = float(np.max(np.abs(h * combined(E[None], stages))) / (step_tolerance * np.max(np.abs(new_state))))
         if error < 1:
-            state, now = new, now + float(h)
+            state, time = new_state, time + float(h)
         step = float(h) * float(np.clip(0.9 * max(error, 1e-12) ** (-1 / 8), 0.2, 5.0))
-    raise DivergenceError(f"matrix sensing: {MOST_STEPS} steps taken by time {now:g} of {times[-1]:g}")
+    raise DivergenceError(f"matrix sensing: {MOST_STEPS} steps taken by time {time:g} of {times[-1]:g}")

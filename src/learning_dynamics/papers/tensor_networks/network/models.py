@@ -32,5 +32,5 @@ def layer_by_layer(architecture: str, x: np.ndarray, layers: Sequence[np.ndarray
         elif architecture == "fully_connected":
             x = activation(x @ layer.reshape(len(x), -1, order="F"))
         else:
-            x = activation(sum(weight * np.roll(x, -place) for place, weight in enumerate(layer)))
+            x = activation(sum(weight * np.roll(x, -shift) for shift, weight in enumerate(layer)))
     return float(x @ last)

@@ -57,16 +57,16 @@ def forward(
         for depth in depths:
             network = network_of(architecture, inputs, depth, seed)
             rngs = generators(seed, f"tensor_network.forward.{architecture}.{depth}", draws)
-            given = [(rng.standard_normal(inputs), rng.standard_normal(sum(network.lengths))) for rng in rngs]
+            examples = [(rng.standard_normal(inputs), rng.standard_normal(sum(network.lengths))) for rng in rngs]
             for name in activations:
-                found = [
+                outputs = [
                     (
                         contracted(network.data_tensor(x), network.layers(state), ACTIVATIONS[name]),
                         layer_by_layer(architecture, x, network.layers(state), ACTIVATIONS[name]),
                     )
-                    for x, state in given
+                    for x, state in examples
                 ]
-                series[f"{architecture}_{name}_{depth}"] = np.array(found)[:, None]
+                series[f"{architecture}_{name}_{depth}"] = np.array(outputs)[:, None]
     return Trajectory(np.zeros(1), series)
 
 

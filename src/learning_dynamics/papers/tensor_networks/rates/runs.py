@@ -90,8 +90,10 @@ def squared_loss(
             network = network_of(architecture, X.shape[-1], depth, seed)
             series[f"{architecture}_{depth}"] = np.stack(
                 [
-                    np.stack([_residuals(network, architecture, *each, scale, integration) for scale in scales], axis=1)
-                    for each in zip(X, y, strict=True)
+                    np.stack(
+                        [_residuals(network, architecture, *data_set, scale, integration) for scale in scales], axis=1
+                    )
+                    for data_set in zip(X, y, strict=True)
                 ]
             )
     return Trajectory(integration.times, series, {"X": X, "y": y})

@@ -77,7 +77,10 @@ def interpolation_by_descent(
         eta, starts = _starts(model, network, weights, len(X), seed)
         series[f"flow_{depth}"] = np.stack(
             [
-                [_descended(model, X[member], y[member], scale * starts[member], step, residual) for scale in scales]
+                [
+                    _descent_limit(model, X[member], y[member], scale * starts[member], step, residual)
+                    for scale in scales
+                ]
                 for member in range(len(X))
             ]
         )
@@ -90,20 +93,20 @@ def _starts(model: TensorNetwork, network: str, weights: str, count: int, seed: 
     assert model.S is not None
     eta, starts = [], []
     for rng in generators(seed, f"weights.{network}", count):
-        drawn, signs = np.ones(len(model.S)), np.ones(len(model.S))
+        entries, signs = np.ones(len(model.S)), np.ones(len(model.S))
         if weights == "random":
-            drawn, signs = 0.5 + rng.uniform(size=len(drawn)), rng.choice([-1.0, 1.0], size=len(drawn))
+            entries, signs = 0.5 + rng.uniform(size=len(entries)), rng.choice([-1.0, 1.0], size=len(entries))
         if network == "convolutional":  # the transform of an even filter is even
-            mirrored = -np.arange(len(drawn)) % len(drawn)
-            drawn, signs = (drawn + drawn[mirrored]) / 2, signs[np.minimum(np.arange(len(drawn)), mirrored)]
-        drawn = drawn * signs
-        eta.append(drawn)
-        starts.append(np.concatenate([(vectors @ drawn).real for vectors in model.U]))
+            mirrored = -np.arange(len(entries)) % len(entries)
+            entries, signs = (entries + entries[mirrored]) / 2, signs[np.minimum(np.arange(len(entries)), mirrored)]
+        entries = entries * signs
+        eta.append(entries)
+        starts.append(np.concatenate([(vectors @ entries).real for vectors in model.U]))
         starts[-1][model.bounds[-1][0] :] = 0.0
     return np.stack(eta), np.stack(starts)
 
 
-def _descended(
+def _descent_limit(
     network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, step: float, residual: float
 ) -> np.ndarray:
     """Return where gradient descent ends, with steps that are small against the inverse curvature."""
@@ -141,7 +144,7 @@ def depth_functions(*, depths: list[Count], records: Count, last: Positive, inte
         If times do not tell `last` from infinity: what is left of the way is ``last ** (2 - depth)``.
     """
     fractions = np.linspace(0, 1, records)
-    states, reached = [], []
+    states, passing_times = [], []
     for depth in depths:
         for sign in (1.0, -1.0):
 
@@ -149,25 +152,25 @@ def depth_functions(*, depths: list[Count], records: Count, last: Positive, inte
                 p, q = state
                 return [sign * p ** (depth - 2) * q, sign * p ** (depth - 1)]
 
-            def passed(_time: float, state: np.ndarray) -> float:
+            def passes_last(_time: float, state: np.ndarray) -> float:
                 return abs(state[1]) - last
 
-            passed.terminal = True  # type: ignore[attr-defined]
+            passes_last.terminal = True  # type: ignore[attr-defined]
             # |q| grows at least like sinh t, so that it passes `last` in this time; backward, an uneven rtol keeps
             # the two integrations from being each other's mirror image
-            found = solve_ivp(
+            solution = solve_ivp(
                 field,
                 (0, np.arcsinh(last) + 1),
                 [1.0, 0.0],
                 method="DOP853",
-                events=passed,
+                events=passes_last,
                 dense_output=True,
                 rtol=integration.rtol / (1 if sign > 0 else 3),
                 atol=integration.atol,
             )
-            if not len(found.t_events[0]):
+            if not len(solution.t_events[0]):
                 raise ProjectError(f"depth {depth}: q passes {last:g} within rounding of its blow-up; lower `last`")
-            end = found.t_events[0][0]
-            states.append(found.sol(fractions * end).T)
-            reached.append(sign * end)
-    return Trajectory(fractions, {"state": np.stack(states)}, {"reached": np.array(reached)})
+            end = solution.t_events[0][0]
+            states.append(solution.sol(fractions * end).T)
+            passing_times.append(sign * end)
+    return Trajectory(fractions, {"state": np.stack(states)}, {"reached": np.array(passing_times)})
