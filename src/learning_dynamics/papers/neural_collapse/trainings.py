@@ -52,9 +52,9 @@ def at_zero_error(values: pd.DataFrame, table: Table) -> pd.Series:
     """Return a quantity, by seed, at the first epoch at which it was measured and no train error is left; else nan."""
     first_values = pd.Series(np.nan, index=values.columns)
     for seed, epoch in zero_error_epochs(table).items():
-        later = values.index[values.index >= epoch]
-        if len(later):
-            first_values[seed] = values.loc[later[0], seed]
+        later_epochs = values.index[values.index >= epoch]
+        if len(later_epochs):
+            first_values[seed] = values.loc[later_epochs[0], seed]
     return first_values
 
 

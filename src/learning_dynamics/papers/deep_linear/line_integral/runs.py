@@ -56,9 +56,9 @@ def closed_curve(
                 labels.append((depth, case, member))
                 sectors.append(sector)
     depth_of, case_of, member_of = np.array(labels).T
-    stacked = {name: np.array(values) for name, values in series.items()}
-    labelled = {"depth": depth_of, "case": case_of, "member": member_of, "sector": np.array(sectors)}
-    return Trajectory(np.arange(4.0 * nodes), stacked, labelled)
+    arrays = {name: np.array(values) for name, values in series.items()}
+    constants = {"depth": depth_of, "case": case_of, "member": member_of, "sector": np.array(sectors)}
+    return Trajectory(np.arange(4.0 * nodes), arrays, constants)
 
 
 def _draw_from_thirds(rng: np.random.Generator, low: float, high: float) -> tuple[float, float]:

@@ -215,14 +215,14 @@ def _asymptote_checks(
     The next order is doubled for the ratio; the exponent's is a quarter (equation 9) or half (the algorithm) of that.
     """
     times = times_of(flows)
-    last, before = decades_back(flows, 2)
+    last, previous = decades_back(flows, 2)
     ratios, exponents, ratio_tolerances, exponent_tolerances = [], [], [], []
     for C, N, _, omega in by_size(flows, "omega", flow):
         ratios.append(np.abs(omega[:, last] / dynamics.asymptote(times[last], C, N) - 1).max(axis=1))
-        slope = np.log(omega[:, last] / omega[:, before]) / np.log(times[last] / times[before])
+        slope = np.log(omega[:, last] / omega[:, previous]) / np.log(times[last] / times[previous])
         exponents.append(np.abs(slope - dynamics.exponent).max(axis=1))
         ratio_tolerances.append(next_order(omega[:, last], C).max(axis=1))
-        exponent_tolerances.append(next_order(omega[:, before], C).max(axis=1))
+        exponent_tolerances.append(next_order(omega[:, previous], C).max(axis=1))
     because = "at least twice the next order of the expansion"
     return [
         equal_on_every_draw(
@@ -390,9 +390,9 @@ def _check_exponent(flows: Table, quantity: Quantity, flow: str, power: float, o
             exponents.append(np.nan)
             tolerances.append(0.0)
             continue
-        last, before = decade
-        exponents.append(np.log(distance[last] / distance[before]) / np.log(times[last] / times[before]))
-        tolerances.append(order * (NEXT_ORDER[flow](spectra[before], classes).max() + error / spread[last]))
+        last, previous = decade
+        exponents.append(np.log(distance[last] / distance[previous]) / np.log(times[last] / times[previous]))
+        tolerances.append(order * (NEXT_ORDER[flow](spectra[previous], classes).max() + error / spread[last]))
     return equal_on_every_draw(
         f"exponent in t of {quantity}, {flow} map",
         exponents,

@@ -422,7 +422,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
         return at_the_drop(included, quantity)
 
     sampling, batches = before_the_drop("split_sampling"), before_the_drop("split_batches")
-    replaced, law = before_the_drop("split_replaced"), before_the_drop("split_law")
+    with_replacement, law = before_the_drop("split_replaced"), before_the_drop("split_law")
     network = before_the_drop("loss_ls_perp")
     least_squares_loss = before_the_drop("loss_nc1") + before_the_drop("loss_nc23")
     momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in included])
@@ -444,7 +444,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
         )
         yield equal(
             "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
-            evidence.mean(np.log10(replaced / prediction)),
+            evidence.mean(np.log10(with_replacement / prediction)),
             0.0,
             tolerance=tolerance,
             resolution=0.3,

@@ -189,8 +189,8 @@ def _fibre_panel(axis: Axes, features: np.ndarray, half: float | None = None) ->
     weights, bias, loss = theory.least_squares_classifier(features)
     half = MARGIN * float(np.abs(features).max()) if half is None else half
     x, y = np.meshgrid(np.linspace(-half, half, 201), np.linspace(-half, half, 201))
-    decided = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
-    axis.contourf(x, y, decided, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
+    decisions = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
+    axis.contourf(x, y, decisions, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
     _scatter_classes(axis, features, alpha=0.7)
     axis.set(aspect="equal", xticks=[], yticks=[])
     axis.set_xlabel(f"loss {plain_number(loss, digits=3)}", fontsize=8, labelpad=2, loc="left")

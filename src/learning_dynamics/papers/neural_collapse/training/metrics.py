@@ -130,7 +130,7 @@ def training(
     robustness_points = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
     drop_epoch = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
     # the last recorded epoch at the full rate; none where the first is recorded after the drop
-    full_rate = int(np.sum(trajectory.time <= drop_epoch)) - 1
+    full_rate_point = int(np.sum(trajectory.time <= drop_epoch)) - 1
     table_rows: list[tuple] = []
     for member in range(trajectory.members):
         without_error = False
@@ -141,7 +141,7 @@ def training(
             if point in robustness_points or (error == 0 and not without_error):
                 rows += bench.robustness()
             without_error |= error == 0
-            if point == full_rate and trajectory.settings["loss"] == "mse":
+            if point == full_rate_point and trajectory.settings["loss"] == "mse":
                 rows += bench.frozen(frozen_epochs, member) if frozen_epochs else []
                 rows += bench.continued(continued_steps, member) if continued_steps else []
             table_rows += [(bench.data, member, int(epoch), *row) for row in rows]

@@ -129,10 +129,10 @@ def linear_inputs(
     X, theta, W = [], [], []
     for correlation in correlations:
         values, vectors = np.linalg.eigh((1 - correlation) * np.eye(examples) + correlation)
-        mixed = (vectors * np.sqrt(values)) @ vectors.T
+        correlation_root = (vectors * np.sqrt(values)) @ vectors.T
         for rng in generators(seed, "softmax_dynamics.linear_inputs", seeds):
             rows = np.linalg.qr(rng.standard_normal((inputs, examples)))[0].T
-            X.append(mixed @ rows)
+            X.append(correlation_root @ rows)
             theta.append(scale * rng.standard_normal((inputs, dimension)))
             W.append(scale * rng.standard_normal((dimension, classes)))
     data, parameters, classifier = np.stack(X), np.stack(theta), np.stack(W)

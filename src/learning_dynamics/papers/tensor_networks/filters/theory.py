@@ -61,8 +61,8 @@ def largest_angle(x: np.ndarray, remainder: float) -> float:
     both the top ones are at most `remainder` of them.
     """
     signs = np.array([1.0, -1.0]) * (1.0 if x @ np.roll(x, -1) > 0 else -1.0)  # of the top and of the other filter
-    lasts = [x + sign * np.roll(x, -1) for sign in signs]
-    lasts = [last / max(float(np.linalg.norm(last)), 1e-300) for last in lasts]
-    sizes = np.array([[np.linalg.norm(last + sign * np.roll(last, 1)) for last in lasts] for sign in signs])
+    layers = [x + sign * np.roll(x, -1) for sign in signs]
+    layers = [layer / max(float(np.linalg.norm(layer)), 1e-300) for layer in layers]
+    sizes = np.array([[np.linalg.norm(layer + sign * np.roll(layer, 1)) for layer in layers] for sign in signs])
     share = (remainder * (sizes[0, 1] + sizes[1, 0]) + remainder**2 * sizes[1, 1]) / sizes[0, 0]
     return float(np.degrees(np.arcsin(min(share, 1.0))))
