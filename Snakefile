@@ -18,11 +18,11 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable, hold_folder, take_lease
 from learning_dynamics.pipeline.study.cluster import check_nothing_left_behind
 from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.stale_outputs import STAMP, Outdated, check_clock, expected_outputs, settle_times
-from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.default_resources import REQUESTS
 from learning_dynamics.pipeline.study.disk_space import check_room
+from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.scheduler import one_timer_at_a_time
+from learning_dynamics.pipeline.study.stale_outputs import STAMP, Outdated, check_clock, expected_outputs, settle_times
 from learning_dynamics.pipeline.study.targets import asked_for, check_targets
 
 try:
