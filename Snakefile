@@ -16,14 +16,20 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable, hold_folder, take_lease
-from learning_dynamics.pipeline.study.cluster import check_nothing_left_behind
+from learning_dynamics.pipeline.study.cluster import check_no_orphaned_jobs
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.default_resources import REQUESTS
-from learning_dynamics.pipeline.study.disk_space import check_room
+from learning_dynamics.pipeline.study.disk_space import check_disk_space
 from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.scheduler import one_timer_at_a_time
-from learning_dynamics.pipeline.study.stale_outputs import STAMP, Outdated, check_clock, expected_outputs, settle_times
-from learning_dynamics.pipeline.study.targets import asked_for, check_targets
+from learning_dynamics.pipeline.study.scheduler import patch_scheduler_timers
+from learning_dynamics.pipeline.study.stale_outputs import (
+    STAMP,
+    StaleOutputs,
+    check_clock,
+    expected_outputs,
+    settle_times,
+)
+from learning_dynamics.pipeline.study.targets import requested_targets, check_targets
 
 try:
     check_writable(Path.cwd()) if workflow.is_main_process else None
@@ -48,11 +54,11 @@ shell.prefix(
 
 onstart:
     if workflow.is_main_process:
-        one_timer_at_a_time(workflow)
+        patch_scheduler_timers(workflow)
         # in place of Snakemake's own lock, which outlives a killed Snakemake (`nolock` in profiles/default)
         try:
             hold_folder(Path(".snakemake/learning_dynamics.lock"))
-            check_nothing_left_behind(Path.cwd())
+            check_no_orphaned_jobs(Path.cwd())
             take_lease(Path(".snakemake/learning_dynamics.lease"))
             check_disk()
         except ProjectError as error:
@@ -78,11 +84,11 @@ if workflow.is_main_process:
         EXPECTED |= expected_outputs(project_of(folder), folder)
     try:
         check_clock(EXPECTED)
-        check_targets(asked_for(), EXPECTED, [RESULTS, FIGURES, *REPLICATES], study.papers)
+        check_targets(requested_targets(), EXPECTED, [RESULTS, FIGURES, *REPLICATES], study.papers)
         settle_times(project, EXPECTED, RESULTS, FIGURES)
         for folder in REPLICATES:
             settle_times(project_of(folder), EXPECTED, folder)
-        OUTDATED = Outdated(EXPECTED, workflow)
+        OUTDATED = StaleOutputs(EXPECTED, workflow)
     except ProjectError as error:
         sys.exit(f"error: {error}")
 

@@ -90,11 +90,11 @@ def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
 
 def stages() -> pd.DataFrame:
     """Return, for each stage, its jobs, what they took here and at speed one, and the most memory that one needed."""
-    from learning_dynamics.pipeline.commands.costs import used
+    from learning_dynamics.pipeline.commands.costs import read_costs
     from learning_dynamics.pipeline.study.config import load
     from learning_dynamics.pipeline.study.project import Project
 
-    jobs = used(Project(load(root=ROOT)), ROOT / "results")
+    jobs = read_costs(Project(load(root=ROOT)), ROOT / "results")
     whole = [
         {"paper": "", "stage": file.stem, "name": file.stem} | _benchmark(file)
         for file in sorted((ROOT / "results/benchmarks").glob("*.tsv"))

@@ -130,7 +130,7 @@ def observe_claims(paper: str, out: Path) -> None:
     members: dict[str, Any] = {}
     found: dict[str, Any] = {}
     with watched_tables() as made:
-        for name in support.smoke(paper).study.about(paper)["claims"]:
+        for name in support.smoke(paper).study.paper_block(paper)["claims"]:
             made.clear()
             try:
                 tables = support.claim_tables(paper, name)

@@ -112,7 +112,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def one_claim_a_topic(paper: str) -> list[str]:
     """Return for each topic of a paper the claim that reads the fewest runs, none of them a slow one."""
     whose, found = smoke(paper), {}
-    for name in whose.study.about(paper)["claims"]:
+    for name in whose.study.paper_block(paper)["claims"]:
         claim = whose.claim(paper, name)
         runs = [one for given in claim["runs"].values() for one in (given if isinstance(given, list) else [given])]
         if any(whose.study.resolved(paper, "runs", spec["name"])["kind"].startswith(SLOW_RUNS) for spec in runs):

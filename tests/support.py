@@ -16,10 +16,10 @@ import pandas as pd
 
 from learning_dynamics.judging import Evaluation
 from learning_dynamics.pipeline.commands import data, metrics, run
-from learning_dynamics.pipeline.commands.claims import judged
+from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import arguments_for, paper_function
 from learning_dynamics.pipeline.commands.roles import load_tables
-from learning_dynamics.pipeline.study.blocks import overlaid
+from learning_dynamics.pipeline.study.blocks import overlay
 from learning_dynamics.pipeline.study.config import ROOT, load, read_yaml
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.stale_outputs import fault
@@ -120,7 +120,7 @@ def _unchecked(roles: Mapping[str, Any]) -> dict[str, Any]:
 def measured(paper: str, name: str) -> pd.DataFrame:
     """Return a fresh copy of the metrics of one run at smoke scale, sweeps joined."""
     whose = smoke(paper)
-    return tables_of(whose, paper, {"run": whose.described(paper, name)})["run"]
+    return tables_of(whose, paper, {"run": whose.describe_run(paper, name)})["run"]
 
 
 def claim_tables(paper: str, claim: str) -> Tables:
@@ -133,7 +133,7 @@ def evaluation(paper: str, claim: str, tables: Mapping[str, Any], **settings: An
     """Return what a claim says of given tables, with the configuration's settings where none are given."""
     spec = smoke(paper).claim(paper, claim)
     function = paper_function(paper, "claims", spec["kind"])
-    return judged(claim, function, tables, spec["settings"] | settings)
+    return evaluate_claim(claim, function, tables, spec["settings"] | settings)
 
 
 def called(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Any:
@@ -144,7 +144,7 @@ def called(function: Callable[..., Any], *arguments: Any, **settings: Any) -> An
 def with_integration(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return a run's settings as they are recorded, from such in which those of the integration stand beside others."""
     own = inspect.signature(function).parameters
-    return overlaid({}, {key if key in own else f"integration.{key}": value for key, value in settings.items()})
+    return overlay({}, {key if key in own else f"integration.{key}": value for key, value in settings.items()})
 
 
 def verdict(paper: str, claim: str, tables: Mapping[str, Any], **settings: Any) -> str:

@@ -11,11 +11,11 @@ import textwrap
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import check_replaceable, check_writable, hold_folder, replacing, take_lease
+from learning_dynamics.files import atomic_write, check_replaceable, check_writable, hold_folder, take_lease
 
 
 def test_a_file_appears_whole(tmp_path):
-    with replacing(tmp_path / "deep/file") as partial:
+    with atomic_write(tmp_path / "deep/file") as partial:
         partial.write_text("all")
         assert not (tmp_path / "deep/file").exists()
     assert (tmp_path / "deep/file").read_text() == "all"
@@ -26,7 +26,7 @@ def test_a_failure_leaves_what_was_there(tmp_path):
     (tmp_path / "file").write_text("old")
 
     def fail_half_way():
-        with replacing(tmp_path / "file") as partial:
+        with atomic_write(tmp_path / "file") as partial:
             partial.write_text("half")
             raise RuntimeError
 
@@ -40,7 +40,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "results").write_text("a file in the way")
     with (
         pytest.raises(ProjectError, match=r"results/x: cannot be written .*make the folder writable"),
-        replacing(tmp_path / "results/x"),
+        atomic_write(tmp_path / "results/x"),
     ):
         pass
 
@@ -121,7 +121,7 @@ def test_a_full_disk_is_told_whatever_a_library_makes_of_it(tmp_path):
         finally:
             raise AttributeError("pos")
 
-    with pytest.raises(ProjectError, match=r"cannot be written .No space left"), replacing(tmp_path / "x"):
+    with pytest.raises(ProjectError, match=r"cannot be written .No space left"), atomic_write(tmp_path / "x"):
         clean_up_badly()
 
     def look_elsewhere():
@@ -130,5 +130,5 @@ def test_a_full_disk_is_told_whatever_a_library_makes_of_it(tmp_path):
         except FileNotFoundError:
             raise ValueError("no number")  # noqa: B904 - as libraries do
 
-    with pytest.raises(ValueError, match="no number"), replacing(tmp_path / "x"):
+    with pytest.raises(ValueError, match="no number"), atomic_write(tmp_path / "x"):
         look_elsewhere()

@@ -30,16 +30,16 @@ def shortened(value: object) -> str:
     return text if len(text) <= 80 else text[:80] + "..."
 
 
-def near(name: object, known: Iterable[object]) -> str:
+def suggest_name(name: object, candidates: Iterable[object]) -> str:
     """Return the end of an error message: the nearest known name, or all of them."""
-    known = sorted(map(str, known))
-    close = difflib.get_close_matches(str(name), known, n=1)
-    if close:
-        return f"; did you mean `{close[0]}`?"
-    return f"; known are: {', '.join(known)}" if known else "; none are known here"
+    candidates = sorted(map(str, candidates))
+    matches = difflib.get_close_matches(str(name), candidates, n=1)
+    if matches:
+        return f"; did you mean `{matches[0]}`?"
+    return f"; known are: {', '.join(candidates)}" if candidates else "; none are known here"
 
 
-def check_known(name: object, known: Collection[object], what: str, where: str) -> None:
+def check_known(name: object, known: Collection[object], thing: str, where: str) -> None:
     """Refuse a name that is not among those known."""
     if name not in known:
-        raise ProjectError(f"{where}: no {what} `{name}`{near(name, known)}")
+        raise ProjectError(f"{where}: no {thing} `{name}`{suggest_name(name, known)}")

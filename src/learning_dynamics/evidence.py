@@ -67,8 +67,8 @@ def distinct(values: Sequence[float] | np.ndarray) -> int:
     rows = numbers[np.isfinite(numbers).all(axis=1)]
     sizes = np.maximum(np.abs(rows), ROUNDING)
     digits = 10.0 ** (3 - np.floor(np.log10(sizes)))
-    telling = (np.abs(rows * digits - np.round(rows * digits)) > REPEATED * sizes * digits) & (sizes > ROUNDING)
-    rows = rows[telling.any(axis=1)]
+    is_distinctive = (np.abs(rows * digits - np.round(rows * digits)) > REPEATED * sizes * digits) & (sizes > ROUNDING)
+    rows = rows[is_distinctive.any(axis=1)]
     # one number for each draw, in which two that differ in any entry differ
     weights = np.sqrt(np.arange(2, 2 + numbers.shape[1]))
     sums, sizes = rows @ weights, np.abs(rows) @ weights
@@ -76,9 +76,9 @@ def distinct(values: Sequence[float] | np.ndarray) -> int:
     return len(numbers) - int((np.diff(sums[order]) <= REPEATED * sizes[order][1:]).sum())
 
 
-def _with_repeats(how: str, values: np.ndarray) -> str:
-    different = distinct(values)
-    return how if different == len(values) else f"{how}; {different} of the {len(values)} numbers differ"
+def _with_repeats(method: str, values: np.ndarray) -> str:
+    n_distinct = distinct(values)
+    return method if n_distinct == len(values) else f"{method}; {n_distinct} of the {len(values)} numbers differ"
 
 
 def mean(values: Sequence[float] | np.ndarray) -> Estimate:
@@ -179,6 +179,6 @@ def optimum(
     order = np.argsort(grid)
     grid, values = grid[order], values[order]
     score = np.where(np.isfinite(values), values if best == "least" else -values, np.inf)
-    place = int(np.argmin(score))
-    at_edge = score[place] in (score[0], score[-1])
-    return Optimum(tuple(grid), float(grid[place]), float(values[place]), bool(at_edge))
+    best_index = int(np.argmin(score))
+    at_edge = score[best_index] in (score[0], score[-1])
+    return Optimum(tuple(grid), float(grid[best_index]), float(values[best_index]), bool(at_edge))

@@ -17,7 +17,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success it takes the place of `path` in one step.
 
     If the body raises, the temporary file is removed and `path` is left as it was. A killed process
@@ -43,11 +43,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
         raise
     except Exception as error:
         # a library that fails while it cleans up after a full disk tells of that
-        refused = error if isinstance(error, OSError) else error.__context__
-        if not isinstance(refused, OSError) or (refused is not error and refused.errno not in FULL):
+        os_error = error if isinstance(error, OSError) else error.__context__
+        if not isinstance(os_error, OSError) or (os_error is not error and os_error.errno not in FULL):
             raise
         raise ProjectError(
-            f"{path}: cannot be written ({refused.strerror or refused}); free space or make the folder writable, "
+            f"{path}: cannot be written ({os_error.strerror or os_error}); free space or make the folder writable, "
             "then run the same command again"
         ) from error
     finally:
@@ -70,13 +70,13 @@ def check_writable(folder: Path) -> None:
         It names the first folder, or record of Snakemake's, that cannot be written.
     """
     records = folder / ".snakemake"
-    needed = [folder]
+    paths = [folder]
     if records.exists():
-        needed = [records, *(place for place in records.glob("*") if place.is_dir()), *records.glob("metadata/*")]
-    for place in sorted(needed):
-        if not os.access(place, os.W_OK):
+        paths = [records, *(path for path in records.glob("*") if path.is_dir()), *records.glob("metadata/*")]
+    for path in sorted(paths):
+        if not os.access(path, os.W_OK):
             raise ProjectError(
-                f"{place}: cannot be written by this user; make all of it writable, or work elsewhere: "
+                f"{path}: cannot be written by this user; make all of it writable, or work elsewhere: "
                 "snakemake --directory FOLDER"
             )
 
@@ -90,16 +90,16 @@ def take_lease(file: Path) -> None:
     """Note in a file, and for the jobs that this process starts, that from now on they alone write here.
 
     A job that has outlived its Snakemake may not replace what the next one has made: whatever is written through
-    `replacing` is held against the file.
+    `atomic_write` is held against the file.
     """
     file = file.resolve()
-    ours = f"{os.getpid()}-{secrets.token_hex(8)}"
+    lease = f"{os.getpid()}-{secrets.token_hex(8)}"
     with _opened(file) as stream:
         _lock(stream, fcntl.LOCK_EX)
         stream.seek(0)
         stream.truncate()
-        stream.write(ours)
-    os.environ[LEASE] = f"{ours}:{file}"
+        stream.write(lease)
+    os.environ[LEASE] = f"{lease}:{file}"
 
 
 def check_lease() -> None:
@@ -116,8 +116,8 @@ def check_lease() -> None:
 
 @contextmanager
 def _leased() -> Iterator[None]:
-    ours, _, file = os.environ.get(LEASE, "").partition(":")
-    if not ours:
+    lease, _, file = os.environ.get(LEASE, "").partition(":")
+    if not lease:
         yield
         return
     try:
@@ -127,7 +127,7 @@ def _leased() -> Iterator[None]:
         return
     with stream:
         _lock(stream, fcntl.LOCK_SH)
-        if stream.read() != ours:
+        if stream.read() != lease:
             raise ProjectError(
                 "the Snakemake that started this job has ended and another has taken its place; nothing is written"
             )
@@ -143,9 +143,9 @@ def _opened(file: Path) -> TextIO:
         ) from None
 
 
-def _lock(stream: TextIO, how: int) -> None:
+def _lock(stream: TextIO, operation: int) -> None:
     with suppress(OSError):  # a file system without locks: the check stands, a moment less exact
-        fcntl.flock(stream, how)
+        fcntl.flock(stream, operation)
 
 
 def hold_folder(lock: Path) -> None:

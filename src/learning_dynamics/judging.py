@@ -74,8 +74,8 @@ class Check:
 
     def __str__(self) -> str:
         interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
-        why = f" ({self.open_because})" if self.open_because else ""
-        return f"{self.name}: {self.value:.4g}{interval}; {self.criterion}: {self.state}{why}"
+        reason = f" ({self.open_because})" if self.open_because else ""
+        return f"{self.name}: {self.value:.4g}{interval}; {self.criterion}: {self.state}{reason}"
 
     def but_undecided(self, why: str) -> Check:
         """Return the check as undecided, with the reason beside any that it has."""
@@ -131,14 +131,14 @@ def every_draw(
         raise ValueError(f"{name}: no draws")
     upper = at_most is not None
     bound = np.broadcast_to(np.asarray(at_most if upper else at_least, dtype=float), measured.shape)
-    open_ = ~np.isfinite(measured) | ~np.isfinite(bound)
+    is_undecided = ~np.isfinite(measured) | ~np.isfinite(bound)
     if undecided is not None:
-        open_ |= np.broadcast_to(np.asarray(undecided, dtype=bool), measured.shape)
-    good = np.where(open_, False, measured <= bound if upper else measured >= bound)
-    against = int((~good & ~open_).sum())
-    state: State = "fails" if against else "undecided" if open_.any() else "holds"
-    nearest = _nearest_its_bound(measured, bound, open_, upper)
-    shown = measured if not open_.all() else np.full(measured.shape, np.nan)
+        is_undecided |= np.broadcast_to(np.asarray(undecided, dtype=bool), measured.shape)
+    holds = np.where(is_undecided, False, measured <= bound if upper else measured >= bound)
+    n_against = int((~holds & ~is_undecided).sum())
+    state: State = "fails" if n_against else "undecided" if is_undecided.any() else "holds"
+    nearest = _nearest_its_bound(measured, bound, is_undecided, upper)
+    shown = measured if not is_undecided.all() else np.full(measured.shape, np.nan)
     sign = "<=" if upper else ">="
     return Check(
         name,
@@ -150,11 +150,11 @@ def every_draw(
         # a bound is no prediction, whoever passes it as one
         predicted=predicted if predicted != bound[nearest] or predicted == 0 else np.nan,
         draws=measured.size,
-        draws_for=int(good.sum()),
-        draws_against=against,
-        draws_undecided=int(open_.sum()),
+        draws_for=int(holds.sum()),
+        draws_against=n_against,
+        draws_undecided=int(is_undecided.sum()),
         left_out=_reasons(left_out),
-        open_because=_cannot_be_judged(int(open_.sum()), measured.size) if state == "undecided" else "",
+        open_because=_cannot_be_judged(int(is_undecided.sum()), measured.size) if state == "undecided" else "",
     )
 
 
@@ -223,9 +223,9 @@ def at_least(name: str, estimate: Estimate | float, bound: float, *, because: st
 
     Nothing but zeros does not decide a sign: a difference that is none on every draw is not above zero.
     """
-    found = _estimate(estimate)
-    check = _counting(_ordered(name, found, bound, False, because, counts))
-    return check.but_undecided("no difference on any draw") if bound == found.lower == found.upper == 0 else check
+    measured = _estimate(estimate)
+    check = _counting(_ordered(name, measured, bound, False, because, counts))
+    return check.but_undecided("no difference on any draw") if bound == measured.lower == measured.upper == 0 else check
 
 
 def equal(
@@ -247,16 +247,16 @@ def equal(
     counts : optional
         draws_for, draws_against, draws_undecided, left_out as in `Check`.
     """
-    found = _estimate(estimate)
-    low, high = found.lower - tolerance, found.upper + tolerance
-    allowed = max(found.value - low, high - found.value)
+    measured = _estimate(estimate)
+    low, high = measured.lower - tolerance, measured.upper + tolerance
+    allowed = max(measured.value - low, high - measured.value)
     criterion = f"prediction {predicted:.4g} within {allowed:.2g}" + (f" ({because})" if because else "")
     state: State = "holds" if low <= predicted <= high else "fails"
-    margin = allowed / abs(found.value - predicted) if found.value != predicted else np.inf
-    check = _counting(_check(name, state, found, criterion, margin, predicted, counts))
-    if found.missing:
+    margin = allowed / abs(measured.value - predicted) if measured.value != predicted else np.inf
+    check = _counting(_check(name, state, measured, criterion, margin, predicted, counts))
+    if measured.missing:
         return check
-    if not np.isfinite(found.value) or not np.isfinite(predicted):
+    if not np.isfinite(measured.value) or not np.isfinite(predicted):
         return check.but_undecided("not finite")
     if not np.isfinite(allowed):
         return check.but_undecided("the interval contains everything")
@@ -286,28 +286,28 @@ def share_of_draws(
     """
     if (at_most is None) == (at_least is None):
         raise ValueError(f"{name}: give one of at_most and at_least")
-    given = np.atleast_1d(np.asarray(holds))
-    open_ = np.isnan(given) if np.issubdtype(given.dtype, np.floating) else np.zeros(given.shape, bool)
+    flags = np.atleast_1d(np.asarray(holds))
+    is_undecided = np.isnan(flags) if np.issubdtype(flags.dtype, np.floating) else np.zeros(flags.shape, bool)
     if undecided is not None:
-        open_ = open_ | np.asarray(undecided, dtype=bool)
-    holds = given.astype(bool)
-    yes, no = int((holds & ~open_).sum()), int((~holds & ~open_).sum())
-    found = share(yes if at_least is not None else yes + int(open_.sum()), holds.size)
+        is_undecided = is_undecided | np.asarray(undecided, dtype=bool)
+    holds = flags.astype(bool)
+    n_true, n_false = int((holds & ~is_undecided).sum()), int((~holds & ~is_undecided).sum())
+    proportion = share(n_true if at_least is not None else n_true + int(is_undecided.sum()), holds.size)
     counts = {
-        "draws_for": yes if at_least is not None else no,
-        "draws_against": no if at_least is not None else yes,
-        "draws_undecided": int(open_.sum()),
+        "draws_for": n_true if at_least is not None else n_false,
+        "draws_against": n_false if at_least is not None else n_true,
+        "draws_undecided": int(is_undecided.sum()),
         "left_out": left_out,
     }
     if at_least is not None:
-        return _ordered(name, found, at_least, False, because, counts)
-    return _ordered(name, found, float(at_most or 0.0), True, because, counts)
+        return _ordered(name, proportion, at_least, False, because, counts)
+    return _ordered(name, proportion, float(at_most or 0.0), True, because, counts)
 
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
     check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]))
-    at_edge = any(one.at_edge for one in optima)
+    at_edge = any(optimum.at_edge for optimum in optima)
     return check.but_undecided("the best lies at the edge of its grid") if at_edge else check
 
 
@@ -322,73 +322,93 @@ def _cannot_be_judged(undecided: int, draws: int) -> str:
     return f"{undecided} of {draws} draws cannot be judged" if draws > 1 else "it cannot be judged"
 
 
-def _estimate(found: Estimate | float) -> Estimate:
-    return found if isinstance(found, Estimate) else Estimate(float(found), float(found), float(found), 1, "one number")
+def _estimate(number: Estimate | float) -> Estimate:
+    return (
+        number
+        if isinstance(number, Estimate)
+        else Estimate(float(number), float(number), float(number), 1, "one number")
+    )
 
 
-def _ordered(name: str, found: Estimate, bound: float, upper: bool, because: str, counts: Mapping[str, Any]) -> Check:
-    inside = found.upper <= bound if upper else found.lower >= bound
-    beyond = found.lower > bound if upper else found.upper < bound
+def _ordered(
+    name: str, estimate: Estimate, bound: float, upper: bool, because: str, counts: Mapping[str, Any]
+) -> Check:
+    inside = estimate.upper <= bound if upper else estimate.lower >= bound
+    beyond = estimate.lower > bound if upper else estimate.upper < bound
     state: State = "holds" if inside else "fails" if beyond else "undecided"
     criterion = f"{'<=' if upper else '>='} {bound:.4g}" + (f" ({because})" if because else "")
-    check = _check(name, state, found, criterion, _factor(bound, found.value, upper), np.nan, counts)
-    if state != "undecided" or found.missing:
+    check = _check(name, state, estimate, criterion, _factor(bound, estimate.value, upper), np.nan, counts)
+    if state != "undecided" or estimate.missing:
         return check
-    if np.isnan(found.value):
+    if np.isnan(estimate.value):
         return check.but_undecided("it cannot be judged")
-    needed = found.draws_to_decide(bound)
-    more = f"; about {needed:,} draws would decide in the place of {found.draws}, if they were alike" if needed else ""
-    return check.but_undecided(f"the interval covers the bound{more}")
+    n_needed = estimate.draws_to_decide(bound)
+    hint = (
+        f"; about {n_needed:,} draws would decide in the place of {estimate.draws}, if they were alike"
+        if n_needed
+        else ""
+    )
+    return check.but_undecided(f"the interval covers the bound{hint}")
 
 
 def _check(
-    name: str, state: State, found: Estimate, criterion: str, margin: float, predicted: float, counts: Mapping[str, Any]
+    name: str,
+    state: State,
+    estimate: Estimate,
+    criterion: str,
+    margin: float,
+    predicted: float,
+    counts: Mapping[str, Any],
 ) -> Check:
-    known = dict(counts)
-    left_out = known.pop("left_out", None)
-    if not any(key in known for key in ("draws_for", "draws_against", "draws_undecided")):
+    draw_counts = dict(counts)
+    left_out = draw_counts.pop("left_out", None)
+    if not any(key in draw_counts for key in ("draws_for", "draws_against", "draws_undecided")):
         # draws are judged together: all stand behind the answer
-        place = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[
-            "undecided" if found.missing else state
+        column = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[
+            "undecided" if estimate.missing else state
         ]
-        known[place] = found.draws
+        draw_counts[column] = estimate.draws
     check = Check(
         name,
         state,
-        found.value,
+        estimate.value,
         criterion,
-        found.lower,
-        found.upper,
-        found.how,
+        estimate.lower,
+        estimate.upper,
+        estimate.how,
         margin,
         predicted,
-        found.draws,
+        estimate.draws,
         left_out=left_out if isinstance(left_out, str) else _reasons(left_out),
-        **known,
+        **draw_counts,
     )
-    return check.but_undecided(f"{found.missing} of {found.draws} draws gave no number") if found.missing else check
+    return (
+        check.but_undecided(f"{estimate.missing} of {estimate.draws} draws gave no number")
+        if estimate.missing
+        else check
+    )
 
 
-def _of_draws(values: np.ndarray, nearest: int, upper: bool, different: int) -> str:
+def _of_draws(values: np.ndarray, nearest: int, upper: bool, n_distinct: int) -> str:
     """Return which of the draws is shown; the one that lies farthest out, if it is another; how many draws differ."""
     if values.size == 1:
         return "one number"
-    words = f"{NEAREST} of {values.size} draws"
+    description = f"{NEAREST} of {values.size} draws"
     if np.isfinite(values).any():
         outermost = np.nanmax(values) if upper else np.nanmin(values)
         if outermost != values[nearest]:
-            words += f"; the {'largest' if upper else 'least'} is {outermost:.4g}"
-    return words + (f"; {different} of the numbers differ" if different < values.size else "")
+            description += f"; the {'largest' if upper else 'least'} is {outermost:.4g}"
+    return description + (f"; {n_distinct} of the numbers differ" if n_distinct < values.size else "")
 
 
-def _nearest_its_bound(measured: np.ndarray, bound: np.ndarray, open_: np.ndarray, upper: bool) -> int:
+def _nearest_its_bound(measured: np.ndarray, bound: np.ndarray, is_undecided: np.ndarray, upper: bool) -> int:
     """Return the draw nearest its bound by the factor that is left, or beyond it; without such factors, by distance."""
     factors = np.array([_factor(*pair, upper) for pair in zip(bound, measured, strict=True)])
-    inside = ~open_ & (measured <= bound if upper else measured >= bound)
+    inside = ~is_undecided & (measured <= bound if upper else measured >= bound)
     factors = np.where(inside & (measured == 0) & (bound != 0), np.inf, factors)
-    if np.isnan(factors[~open_]).any():
+    if np.isnan(factors[~is_undecided]).any():
         factors = bound - measured if upper else measured - bound
-    return int(np.argmin(np.where(open_, np.inf, factors)))
+    return int(np.argmin(np.where(is_undecided, np.inf, factors)))
 
 
 def _factor(bound: float, value: float, upper: bool) -> float:
@@ -566,17 +586,17 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
         if standing == "corrected":
             rivals[name] = _verdict(about, "fails", state)
         else:
-            mended = corrected.state if corrected and printed.state == state == "fails" else None
-            rivals[name] = _verdict(about, state, mended)
+            corrected_state = corrected.state if corrected and printed.state == state == "fails" else None
+            rivals[name] = _verdict(about, state, corrected_state)
     for name, prediction in finding.rivals.items():
         if _says_nothing(prediction):
             rivals[name] = verdict  # nothing is refused by refusing it
-    survivors = [name for name, same in rivals.items() if same == verdict]
+    undetected = [name for name, rival_verdict in rivals.items() if rival_verdict == verdict]
     reason = [finding.reason] if verdict != "reproduced" and finding.reason else []
     if not finding.rivals:
         verdict, reason = "undecided", [*reason, "no rival was tried"]
-    elif survivors and verdict in ("reproduced", "corrected"):
-        reason.append(f"{' and '.join(survivors)} would get the same verdict ({verdict})")
+    elif undetected and verdict in ("reproduced", "corrected"):
+        reason.append(f"{' and '.join(undetected)} would get the same verdict ({verdict})")
         verdict = "undecided"
     elif verdict == "undecided":
         reason.append(_open_because(printed))
@@ -593,7 +613,7 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
 def _checked_of(check: Check) -> str:
     """Return of which draws a check speaks; nothing where there is one number alone."""
     beginnings = {NEAREST: "all draws", "share": "most draws", "mean": "an average", "median": "an average"}
-    return next((of for begins, of in beginnings.items() if check.interval.startswith(begins)), "")
+    return next((speaks_of for start, speaks_of in beginnings.items() if check.interval.startswith(start)), "")
 
 
 def _open_because(judgement: Judgement) -> str:
@@ -611,21 +631,21 @@ def _says_nothing(prediction: Any) -> bool:
 
 def _members(tables: Mapping[str, Any]) -> int:
     """Return the number of ensemble members that every table has; 0 where tables have no seeds."""
-    each = [table for given in tables.values() for table in (given if isinstance(given, list | tuple) else [given])]
-    counts = [table["seed"].nunique() for table in each if "seed" in getattr(table, "columns", ())]
+    listed = [table for value in tables.values() for table in (value if isinstance(value, list | tuple) else [value])]
+    counts = [table["seed"].nunique() for table in listed if "seed" in getattr(table, "columns", ())]
     return min(counts, default=0)
 
 
 def _of_all_members(judgement: Judgement, members: int) -> Judgement:
     """Return a judgement that says so where fewer draws are judged than there are, and no reason is given."""
 
-    def told(check: Check) -> Check:
+    def with_missing(check: Check) -> Check:
         by_draw = check.interval.startswith((NEAREST, "share", "mean", "median"))
         if check.left_out or not by_draw or not 1 < check.draws < members:
             return check
         return replace(check, left_out=f"{check.draws} judged of an ensemble of {members}: no reason given")
 
-    return Judgement(*map(told, (judgement.headline, *judgement.parts)))
+    return Judgement(*map(with_missing, (judgement.headline, *judgement.parts)))
 
 
 def _verdict(about: About, printed: State, corrected: State | None) -> str:
@@ -656,15 +676,15 @@ def _multiplied(prediction: Any, factor: float) -> Any:
 
 
 def _numbers(printed: Judgement, corrected: Judgement | None) -> dict[str, Any]:
-    shown = (corrected or printed).headline
+    check = (corrected or printed).headline
     return {
-        "value": shown.value,
-        "predicted": shown.predicted,
-        "lower": shown.lower,
-        "upper": shown.upper,
-        "draws": shown.draws,
-        "draws_for": shown.draws_for,
-        "draws_against": shown.draws_against,
-        "draws_undecided": shown.draws_undecided,
+        "value": check.value,
+        "predicted": check.predicted,
+        "lower": check.lower,
+        "upper": check.upper,
+        "draws": check.draws,
+        "draws_for": check.draws_for,
+        "draws_against": check.draws_against,
+        "draws_undecided": check.draws_undecided,
         "printed": printed.headline.value,
     }

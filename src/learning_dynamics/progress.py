@@ -19,13 +19,13 @@ def progress(items: Sequence[Item], label: str) -> Iterator[Item]:
     if sys.stderr.isatty():
         yield from tqdm(items, desc=label)
         return
-    started = said = time.monotonic()
+    started = printed = time.monotonic()
     for done, item in enumerate(items, start=1):
         yield item
         now = time.monotonic()
-        if now - said >= LINE_INTERVAL or done == len(items):
+        if now - printed >= LINE_INTERVAL or done == len(items):
             print(f"{label}: {done} of {len(items)} after {now - started:.0f} s", file=sys.stderr, flush=True)
-            said = now
+            printed = now
 
 
 _ends = math.inf

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, suggest_name
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,23 +97,23 @@ def rows(measured: Mapping[str, Any], axes: Mapping[str, Any], **labels: Any) ->
     """
     sizes = []
     parts: dict[str, list[np.ndarray]] = {name: [] for name in (*axes, *labels, "index", "value", "predicted")}
-    for quantity, given in measured.items():
-        value, predicted = given if isinstance(given, tuple) else (given, np.nan)
+    for quantity, entry in measured.items():
+        value, predicted = entry if isinstance(entry, tuple) else (entry, np.nan)
         value = np.asarray(value, dtype=float)
         if not len(axes) <= value.ndim <= len(axes) + 1:
             raise ValueError(f"{quantity}: {value.ndim} axes for coordinates {list(axes)} and an index")
-        places = [grid.ravel() for grid in np.indices(value.shape)]
+        indices = [grid.ravel() for grid in np.indices(value.shape)]
         for depth, (name, coordinates) in enumerate(axes.items(), start=1):
             coordinates = np.asarray(coordinates)
-            parts[name].append(coordinates[tuple(places[depth - coordinates.ndim : depth])])
+            parts[name].append(coordinates[tuple(indices[depth - coordinates.ndim : depth])])
         for name, label in labels.items():
             if np.ndim(label):
-                parts[name].append(np.asarray(label)[places[0]])
-        parts["index"].append(places[-1] + 1 if value.ndim > len(axes) else np.zeros(value.size, dtype=int))
+                parts[name].append(np.asarray(label)[indices[0]])
+        parts["index"].append(indices[-1] + 1 if value.ndim > len(axes) else np.zeros(value.size, dtype=int))
         parts["value"].append(value.ravel())
         parts["predicted"].append(np.broadcast_to(predicted, value.shape).ravel())
         sizes.append(value.size)
-    table: dict[str, Any] = {name: np.concatenate(found) if found else labels[name] for name, found in parts.items()}
+    table: dict[str, Any] = {name: np.concatenate(arrays) if arrays else labels[name] for name, arrays in parts.items()}
     # a column at a time: a frame for each quantity took most of the time of measuring a small run
     table["quantity"] = pd.array(list(measured), dtype="str").repeat(sizes)
     order = [*axes, *labels, "quantity", "index", "value", "predicted"]
@@ -138,12 +138,14 @@ def select(table: pd.DataFrame, quantity: Quantity | list[Quantity] | None = Non
     chosen = np.ones(len(table), dtype=bool)
     for column, wanted in where.items():
         if column not in table:
-            raise ProjectError(f"the table has no column `{column}`{near(column, table.columns)}")
+            raise ProjectError(f"the table has no column `{column}`{suggest_name(column, table.columns)}")
         listed = isinstance(wanted, list | tuple | np.ndarray)
         chosen &= (table[column].isin(wanted) if listed else table[column] == wanted).to_numpy()
     if not chosen.any():
-        known = near(quantity, table["quantity"].unique()) if isinstance(quantity, str) else ""
-        raise ProjectError(f"no rows where {', '.join(f'{key} is {value!r}' for key, value in where.items())}{known}")
+        suggestion = suggest_name(quantity, table["quantity"].unique()) if isinstance(quantity, str) else ""
+        raise ProjectError(
+            f"no rows where {', '.join(f'{key} is {value!r}' for key, value in where.items())}{suggestion}"
+        )
     return table[chosen]
 
 
@@ -153,21 +155,21 @@ def remembered(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Conc
     For functions of a table that nobody changes and of hashable arguments. Arrays become read-only; of other things
     callers are given copies by who reads them. What was read is forgotten with the table.
     """
-    known: dict[int, dict[Any, Any]] = {}
+    results: dict[int, dict[Any, Any]] = {}
 
     @functools.wraps(read)
     def reading(table: pd.DataFrame, *arguments: P.args, **options: P.kwargs) -> T:
-        if id(table) not in known:
-            known[id(table)] = {}
-            weakref.finalize(table, known.pop, id(table), None)
-        asked = (arguments, tuple(options.items()))
-        found = known[id(table)]
-        if asked not in found:
+        if id(table) not in results:
+            results[id(table)] = {}
+            weakref.finalize(table, results.pop, id(table), None)
+        key = (arguments, tuple(options.items()))
+        of_table = results[id(table)]
+        if key not in of_table:
             result = read(table, *arguments, **options)
             if isinstance(result, np.ndarray):
                 result.flags.writeable = False
-            found[asked] = result
-        return cast(T, found[asked])
+            of_table[key] = result
+        return cast(T, of_table[key])
 
     return reading
 
@@ -219,8 +221,9 @@ def ascending(setting: str, **tables: pd.DataFrame) -> None:
         It names two roles, and the setting of each.
     """
     values = [(role, settings_of(table)[setting]) for role, table in tables.items()]
-    for (below, less), (above, more) in itertools.pairwise(values):
-        if not less < more:
+    for (first, first_value), (second, second_value) in itertools.pairwise(values):
+        if not first_value < second_value:
             raise ProjectError(
-                f"roles `{below}` and `{above}`: {setting} is {less} and {more}, and must grow; swap the runs"
+                f"roles `{first}` and `{second}`: {setting} is {first_value} and {second_value}, and must grow; "
+                "swap the runs"
             )

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import data, run
 from learning_dynamics.pipeline.store.arrays import load_trajectory
-from learning_dynamics.pipeline.study.blocks import overlaid
+from learning_dynamics.pipeline.study.blocks import overlay
 from learning_dynamics.pipeline.study.signatures import signatures
 from learning_dynamics.pipeline.study.sources import module_path, part_module
 from tests.support import PAPERS, smoke
@@ -110,7 +110,7 @@ def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
     def tried(drawn):
         chosen = drawn.draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=2, unique=True))
         changed = {key: drawn.draw(values(fields[key].annotation, tuple(fields[key].metadata))) for key in chosen}
-        tiny = spec | {"settings": overlaid(spec["settings"], changed)}
+        tiny = spec | {"settings": overlay(spec["settings"], changed)}
         try:
             signature.check(tiny["settings"], name)
         except ProjectError:

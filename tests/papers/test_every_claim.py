@@ -8,7 +8,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import VERDICTS, Evaluation
-from learning_dynamics.pipeline.commands.claims import refuse_what_cannot_move
+from learning_dynamics.pipeline.commands.claims import refuse_unread_run
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
 from learning_dynamics.pipeline.store.records import plain_facts
@@ -27,7 +27,7 @@ def named(section):
     found = []
     for paper in PAPERS:
         try:
-            names = list(smoke(paper).study.about(paper)[section])
+            names = list(smoke(paper).study.paper_block(paper)[section])
         except ProjectError as error:
             found.append(pytest.param(paper, "", id=f"{paper}: {error}"))
         else:
@@ -66,7 +66,7 @@ def test_it_says_what_is_written_down_of_it(paper, name):
 
 
 def test_nothing_is_written_down_of_claims_that_are_not_there():
-    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.about(paper)["claims"]}
+    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.paper_block(paper)["claims"]}
     assert set(written()) <= claims
 
 
@@ -110,22 +110,20 @@ def test_it_is_judged_under_every_variant_of_our_choices(paper, name):
     [
         pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
         for paper in PAPERS
-        for check, block in shipped().study.about(paper).get("sensitivity", {}).items()
+        for check, block in shipped().study.paper_block(paper).get("sensitivity", {}).items()
         for name in block["claims"]
     ],
 )
 def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
-    run = shipped().study.about(paper)["sensitivity"][check]["run"]
+    run = shipped().study.paper_block(paper)["sensitivity"][check]["run"]
     spec = smoke(paper).claim(paper, name)
     function = paper_function(paper, "claims", spec["kind"])
-    refuse_what_cannot_move(
-        check, name, function, claim_tables(paper, name), spec["settings"], run, evaluated(paper, name)
-    )
+    refuse_unread_run(check, name, function, claim_tables(paper, name), spec["settings"], run, evaluated(paper, name))
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_papers_summary_is_filled_by_its_claims(paper):
-    about = smoke(paper).study.about(paper)
+    about = smoke(paper).study.paper_block(paper)
     summary = about.get("summary", "")
     assert typed_results(summary) == []
     assert typed_results(about.get("notation", "")) == []

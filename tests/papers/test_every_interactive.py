@@ -7,7 +7,7 @@ import json
 import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
-from learning_dynamics.pipeline.commands.interactive import LARGEST, chart_of
+from learning_dynamics.pipeline.commands.interactive import MAX_BYTES, chart_json
 from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
 from learning_dynamics.pipeline.store.records import plain_facts
 from tests.support import PAPERS, smoke, tables_of
@@ -26,8 +26,8 @@ def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     spec = whose.drawing("interactive", paper, name)
     tables = tables_of(whose, paper, spec["runs"])
     drawn = paper_function(paper, "interactive", spec["kind"])(**tables, **spec["settings"])
-    text = chart_of(drawn, "what it shows", name)
-    assert len(text.encode()) < LARGEST
+    text = chart_json(drawn, "what it shows", name)
+    assert len(text.encode()) < MAX_BYTES
     assert "NaN" not in text
     assert "Infinity" not in text
     chart = json.loads(text)

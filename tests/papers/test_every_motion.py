@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
-from learning_dynamics.pipeline.commands.motion import LARGEST, animated, rendered
+from learning_dynamics.pipeline.commands.motion import MAX_BYTES, encode_webp, render_frames
 from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
 from learning_dynamics.pipeline.store.records import plain_facts
 from learning_dynamics.plotting import style
@@ -28,11 +28,11 @@ def test_it_moves_and_says_what_it_shows(paper, name):
     with style():
         motion = paper_function(paper, "motion", spec["kind"])(**tables, **spec["settings"])
         assert motion.figure.get_size_inches()[0] == MOVING
-        frames = rendered(motion)
+        frames = render_frames(motion)
     assert 3 <= motion.seconds <= 4.5  # the last frame is held for another 1.5
     different = {frame.tobytes() for frame in frames}
     assert len(different) > 10
-    assert len(animated(frames, motion.seconds, "", name)) < LARGEST
+    assert len(encode_webp(frames, motion.seconds, "", name)) < MAX_BYTES
     assert (np.asarray(frames[0]) != np.asarray(frames[-1])).any()
     caption = whose.study.caption(paper, name, "motion")
     assert typed_results(caption) == []

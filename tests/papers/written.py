@@ -116,7 +116,7 @@ def members_of(paper: str) -> list[str]:
     """Return the runs of a paper at smoke scale that its claims read, members of sweeps by themselves."""
     whose = smoke(paper)
     names: dict[str, None] = {}
-    for claim in whose.study.about(paper)["claims"]:
+    for claim in whose.study.paper_block(paper)["claims"]:
         for given in whose.claim(paper, claim)["runs"].values():
             for spec in given if isinstance(given, list) else [given]:
                 names |= dict.fromkeys(member for member, _ in sweep_members(spec["name"], spec["sweep"]))
@@ -127,7 +127,7 @@ def computed(papers: Iterable[str]) -> dict[str, Any]:
     """Return all claims and all quantities of papers, computed here."""
     claims, quantities = {}, []
     for paper in papers:
-        for name in smoke(paper).study.about(paper)["claims"]:
+        for name in smoke(paper).study.paper_block(paper)["claims"]:
             claims[f"{paper}.{name}"] = claim_entry(evaluation(paper, name, claim_tables(paper, name)))
         for member in members_of(paper):
             quantities += quantity_rows(paper, member, pd.read_parquet(made(smoke(paper), paper, member)))
@@ -339,7 +339,7 @@ def main() -> None:
     together = _claims_together([machine["claims"] for machine in machines])
     _keep_wider(together, claims)
     claims |= together
-    configured = [f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.about(paper)["claims"]]
+    configured = [f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.paper_block(paper)["claims"]]
     VERDICTS.write_text(_as_yaml({name: claims[name] for name in configured if name in claims}), encoding="utf-8")
     quantities = _quantities_together([machine["quantities"] for machine in machines])
     if QUANTITIES.exists():

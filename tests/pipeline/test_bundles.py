@@ -32,7 +32,7 @@ from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.commands.roles import load_table
 project = Project(load([Path("scan.yaml")]))
-table = load_table(Path("results/toy/metrics"), project.described("toy", "scan"))
+table = load_table(Path("results/toy/metrics"), project.describe_run("toy", "scan"))
 print(table.attrs)
 print(table.to_csv())
 """

@@ -12,7 +12,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import cli
-from learning_dynamics.pipeline.commands.replication import judged_under
+from learning_dynamics.pipeline.commands.replication import claim_fingerprints
 from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -88,13 +88,13 @@ CONFIG = {"files": [], "given": {}}
 
 
 def test_claims_are_of_the_seed_under_which_they_are_compared(judged):
-    made = judged_under({str(judged.study.seed): "results"}, [PAPER], CONFIG)
+    made = claim_fingerprints({str(judged.study.seed): "results"}, [PAPER], CONFIG)
     assert list(made) == [f"{judged.study.seed}/{PAPER}"]
     with pytest.raises(ProjectError, match=r"claims of seed 7: .* was made by other settings"):
-        judged_under({"7": "results"}, [PAPER], CONFIG)
+        claim_fingerprints({"7": "results"}, [PAPER], CONFIG)
     Path("smoke.yaml").write_text("scale: smoke\noverlays: [workflow/config/smoke]\n")
     with pytest.raises(ProjectError, match="was made by other settings"):
-        judged_under({str(judged.study.seed): "results"}, [PAPER], {"files": ["smoke.yaml"], "given": {}})
+        claim_fingerprints({str(judged.study.seed): "results"}, [PAPER], {"files": ["smoke.yaml"], "given": {}})
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_claims_are_of_the_seed_under_which_they_are_compared(judged):
 )
 def test_folders_that_hold_no_seeds_claims_are_refused(judged, folders, papers, mend):
     with pytest.raises(ProjectError) as error:
-        judged_under(folders, papers, CONFIG)
+        claim_fingerprints(folders, papers, CONFIG)
     assert mend in str(error.value)
 
 

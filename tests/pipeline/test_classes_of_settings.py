@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.sweep import kinds_of_settings
+from learning_dynamics.pipeline.commands.sweep import types_of_settings
 from learning_dynamics.pipeline.study import regions
 from learning_dynamics.pipeline.study.config import merge, read_yaml
 from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.reasons import chosen, provenance
+from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
 from tests.pipeline.conftest import PAPER, TOY, toy
 
 PACE = {"horizon": 4.0, "points": 5, "rtol": 1e-6}
@@ -90,7 +90,7 @@ def test_a_reason_is_given_once_for_a_class_and_may_differ_by_kind_and_run(confi
     assert [reason("tea", f"pace.{key}") for key in PACE] == ["long enough", "few", "accurate"]
     assert reason("tea", "met.rtol") == "accurate"  # a class that others inherit from, taken by itself
     assert reason("soup", "pace.horizon") == "it is hotter"
-    listed = {(row["name"], row["setting"]): row["value"] for row in chosen(study, "toy")}
+    listed = {(row["name"], row["setting"]): row["value"] for row in unstated_settings(study, "toy")}
     assert listed["soup", "pace.horizon"] == 8.0
     assert listed["soup", "pace.points"] == 5
     assert listed["teas", "pace.rtol"] == [1e-3, 1e-5]
@@ -116,7 +116,7 @@ def test_sweeps_reach_inside(configured):
     measuring = configured("runs.teas.sweep", {"met.rtol": [1e-3, 1e-5]})
     assert measuring.measure("toy", "teas--met.rtol-0.001")["settings"] == {"met": {"rtol": 1e-3}}
     assert measuring.trajectory("toy", "teas--met.rtol-0.001") == "tea"
-    assert kinds_of_settings(found.study, "toy", "tea").keys() == {"rate", *(f"pace.{key}" for key in PACE), "met.rtol"}
+    assert types_of_settings(found.study, "toy", "tea").keys() == {"rate", *(f"pace.{key}" for key in PACE), "met.rtol"}
 
 
 def test_wild_draws_reach_inside_and_may_name_what_is_inside(configured):
@@ -125,7 +125,7 @@ def test_wild_draws_reach_inside_and_may_name_what_is_inside(configured):
     for draw in range(1, 20):
         layer = regions.wild_layer(found.study, "toy", draw)
         assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6
-        drawn = Project(regions.changed(found.study.configuration, "toy", layer, "wild", 7))
+        drawn = Project(regions.with_layer(found.study.configuration, "toy", layer, "wild", 7))
         assert drawn.run("toy", "tea")["settings"]["pace"] == PACE | layer["runs"]["tea"]["pace"]
         pace = drawn.run("toy", "soup")["settings"]["pace"]
         assert pace == drawn.run("toy", "tea")["settings"]["pace"] | layer["runs"]["soup"]["pace"]

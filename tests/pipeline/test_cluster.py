@@ -6,7 +6,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study import cluster
-from learning_dynamics.pipeline.study.cluster import check_nothing_left_behind, jobs_of
+from learning_dynamics.pipeline.study.cluster import check_no_orphaned_jobs, queued_jobs
 
 HERE = Path("/home/someone/project with | in its name")
 
@@ -26,9 +26,9 @@ def squeue(tmp_path, monkeypatch):
 
 def test_jobs_of_this_folder_are_named_with_their_mend(squeue):
     squeue(f"12|rule_run_wildcards_spectral_bias_small_scale|{HERE}\n9|rule_metrics_metrics|{HERE}\n")
-    assert jobs_of(HERE) == ["9", "12"]
+    assert queued_jobs(HERE) == ["9", "12"]
     with pytest.raises(ProjectError, match=r"2 jobs .* scancel 9 12$"):
-        check_nothing_left_behind(HERE)
+        check_no_orphaned_jobs(HERE)
 
 
 @pytest.mark.parametrize(
@@ -42,17 +42,17 @@ def test_jobs_of_this_folder_are_named_with_their_mend(squeue):
 )
 def test_others_jobs_do_not_matter(squeue, line):
     squeue(line + "\n")
-    check_nothing_left_behind(HERE)
+    check_no_orphaned_jobs(HERE)
 
 
 def test_a_controller_that_does_not_answer_stops_nothing(squeue):
     squeue(f"12|rule_run|{HERE}\n", status=1)
-    check_nothing_left_behind(HERE)
+    check_no_orphaned_jobs(HERE)
 
 
 def test_without_slurm_there_are_none(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert jobs_of(HERE) == []
+    assert queued_jobs(HERE) == []
 
 
 @pytest.mark.parametrize("taken", [True, False])
@@ -63,7 +63,7 @@ def test_a_job_is_put_back_or_says_why_not(taken, tmp_path, monkeypatch, capsys)
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("SLURM_JOB_ID", "4711")
-    monkeypatch.setattr(cluster, "LEAVING", 0.0)
+    monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)
     with pytest.raises(ProjectError, match=r"^3 of 9 epochs.*job 4711 back \((no reason given|held)\)$"):
         cluster.requeue("3 of 9 epochs are trained")
     assert asked.read_text() == "requeue 4711\n"
@@ -82,4 +82,4 @@ def test_only_a_submission_that_was_told_so_goes_back(monkeypatch):
 
 @pytest.mark.parametrize(("limit", "seconds"), [(60.0, 30.0), (120.0, 60.0), (86_400.0, 86_340.0)])
 def test_a_job_goes_back_a_minute_before_its_end_but_not_at_once(limit, seconds):
-    assert cluster.granted(limit) == seconds
+    assert cluster.time_until_requeue(limit) == seconds

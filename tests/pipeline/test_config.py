@@ -6,7 +6,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study.config import load, read_yaml
-from learning_dynamics.pipeline.study.reasons import chosen
+from learning_dynamics.pipeline.study.reasons import unstated_settings
 from tests.support import PAPERS, ROOT, project
 
 OVERLAYS = sorted(path for path in (ROOT / "workflow/config").glob("*.yaml") if path.stem not in PAPERS)
@@ -64,13 +64,13 @@ def test_an_overlay_without_a_name_may_add_and_not_replace(root):
 
 
 def test_another_seed_is_another_scale(root):
-    assert load(given={"seed": 7}, root=root).scale == "seed7"
-    assert load(given={"seed": 7, "scale": "mine"}, root=root).scale == "mine"
-    assert load(given={"seed": 1}, root=root).scale is None
+    assert load(overrides={"seed": 7}, root=root).scale == "seed7"
+    assert load(overrides={"seed": 7, "scale": "mine"}, root=root).scale == "mine"
+    assert load(overrides={"seed": 1}, root=root).scale is None
 
 
 def test_papers_can_be_chosen(root):
-    assert list(load(given={"papers": ["two"]}, root=root).papers) == ["two"]
+    assert list(load(overrides={"papers": ["two"]}, root=root).papers) == ["two"]
 
 
 @pytest.mark.parametrize(
@@ -147,5 +147,5 @@ def test_every_overlay_that_is_shipped_fits(overlay, paper):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_choice_has_a_reason(paper):
-    for row in chosen(project(papers=[paper]).study, paper):
+    for row in unstated_settings(project(papers=[paper]).study, paper):
         assert row["reason"] or row["origin"] == "code", row

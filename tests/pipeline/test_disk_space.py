@@ -32,7 +32,7 @@ ON_IMAGES = (
     ],
 )
 def test_what_is_on_disk_at_the_same_time(sizes, at_once, expected):
-    assert disk_space.room(sizes, at_once) == expected
+    assert disk_space.max_disk_use(sizes, at_once) == expected
 
 
 @pytest.mark.parametrize(("limits", "fits"), [([4, None, 1], True), ([4, None, None], False), ([4, 1, None], True)])
@@ -42,10 +42,10 @@ def test_the_disk_is_held_against_what_is_under_way_at_once(limits, fits, config
     monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda folder: type("", (), {"free": 9 * 10**9}))
     runs = [(project, "toy", name) for name in ("slow", "fast", "slow--steps-20")]  # `fast` is like `slow`
     if fits:
-        disk_space.check_room(runs, limits, tmp_path)
+        disk_space.check_disk_space(runs, limits, tmp_path)
     else:
         with pytest.raises(ProjectError, match=r"3 runs take up to 24\.0 GB of disk, and 9\.0 are free"):
-            disk_space.check_room(runs, limits, tmp_path)
+            disk_space.check_disk_space(runs, limits, tmp_path)
 
 
 def test_nothing_starts_that_the_disk_cannot_hold(clean):

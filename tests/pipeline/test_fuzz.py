@@ -25,7 +25,7 @@ from learning_dynamics.pipeline.study import digests, sources
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.plain_yaml import read_yaml
 from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.reasons import chosen
+from learning_dynamics.pipeline.study.reasons import unstated_settings
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 SEED = int(os.environ.get("FUZZ_SEED", "2023"))
@@ -87,7 +87,7 @@ def world(sources_of_toy, tmp_path_factory):
 def build(project: Project) -> None:
     """Make the made-up paper's results here, so that commands have something to read."""
     home = Path("results/toy")
-    for name in project.study.about("toy")["data"]:
+    for name in project.study.paper_block("toy")["data"]:
         data.execute("toy", name, project.data("toy", name), home / f"data/{name}.npz")
     for name in project.study.runs["toy"]:
         source = project.run_data("toy", name)
@@ -132,7 +132,7 @@ def planned(project: Project) -> None:
     assert project.outputs
     assert project.page
     for paper in project.study.papers:
-        chosen(project.study, paper)
+        unstated_settings(project.study, paper)
         project.claims(paper)
         for name in project.study.figures(paper):
             project.tables_for("figure", paper, name)
@@ -305,8 +305,8 @@ def test_a_command_line_is_refused_in_one_line_or_done(world, arguments):
     out, err = io.StringIO(), io.StringIO()
     random.seed(0)
     with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "bound_memory", lambda: None)
-        patch.setattr(cli, "bound_time", lambda minutes: None)
+        patch.setattr(cli, "limit_memory", lambda: None)
+        patch.setattr(cli, "limit_time", lambda minutes: None)
         try:
             status = cli.main(arguments)
         except SystemExit as ended:  # argparse: usage, and what is wrong

@@ -17,7 +17,7 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import cli
 from learning_dynamics.pipeline.commands.functions import told
-from learning_dynamics.pipeline.commands.guard import guarded
+from learning_dynamics.pipeline.commands.guard import run_guarded
 from tests.support import ROOT
 
 
@@ -42,7 +42,7 @@ def raising(error):
     ],
 )
 def test_any_failure_is_one_line(capsys, error, line, status):
-    assert guarded(raising(error)) == status
+    assert run_guarded(raising(error)) == status
     told_of = capsys.readouterr().err
     assert told_of.startswith(line)
     assert told_of.count("\n") == 1
@@ -51,7 +51,7 @@ def test_any_failure_is_one_line(capsys, error, line, status):
 def test_the_traceback_is_there_for_who_asks(monkeypatch):
     monkeypatch.setenv("LEARNING_DYNAMICS_TRACEBACK", "1")
     with pytest.raises(KeyError):
-        guarded(raising(KeyError("kind")))
+        run_guarded(raising(KeyError("kind")))
 
 
 def test_warnings_come_after_success_and_not_with_a_failure(capsys):
@@ -63,9 +63,9 @@ def test_warnings_come_after_success_and_not_with_a_failure(capsys):
         if error:
             raise error
 
-    assert guarded(warn) == 0
+    assert run_guarded(warn) == 0
     assert capsys.readouterr().err.count("warning: RuntimeWarning: divide by zero") == 1
-    assert guarded(lambda: warn(ProjectError("no"))) == 1
+    assert run_guarded(lambda: warn(ProjectError("no"))) == 1
     assert capsys.readouterr().err == "error: no\n"
 
 
@@ -110,9 +110,10 @@ def python(code, *arguments, options=(), **variables):
 
 
 def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
-    code = (
-        "from learning_dynamics.pipeline.commands.guard import guarded; guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))"
-    )
+    code = """
+        from learning_dynamics.pipeline.commands.guard import run_guarded
+        run_guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))
+    """
     ended = python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
@@ -121,7 +122,7 @@ def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
 def test_the_configuration_is_utf8_in_any_locale():
     code = """
         from learning_dynamics.pipeline.study.config import load
-        print(load(given={"papers": ["spectral_bias"]}).papers["spectral_bias"]["title"].isascii())
+        print(load(overrides={"papers": ["spectral_bias"]}).papers["spectral_bias"]["title"].isascii())
     """
     assert python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0").returncode == 0
 
@@ -147,9 +148,9 @@ def test_what_never_ends_is_ended(loop):
         from learning_dynamics.pipeline.commands import guard
         guard.GRACE = 0.5
         def endless():
-            guard.bound_time(0.01)
+            guard.limit_time(0.01)
             {loop}
-        raise SystemExit(guard.guarded(endless))
+        raise SystemExit(guard.run_guarded(endless))
     """
     ended = python(code)
     assert ended.returncode == 1
@@ -164,11 +165,11 @@ def test_memory_that_is_not_there_is_refused_when_asked_for():
         from learning_dynamics.pipeline.commands import guard
         from learning_dynamics.pipeline.commands.functions import told
         def large():
-            guard.bound_memory()
+            guard.limit_memory()
             most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
             with told("run flow", {"width": most}):
                 np.ones(most // 4)
-        raise SystemExit(guard.guarded(large))
+        raise SystemExit(guard.run_guarded(large))
     """
     ended = python(code)
     assert ended.returncode == 1

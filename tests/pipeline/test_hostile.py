@@ -11,7 +11,7 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import api, cli
 from learning_dynamics.pipeline.report.markdown import prose
-from learning_dynamics.pipeline.store.pictures import drawn_alike
+from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.study.plain_yaml import read_yaml
 from learning_dynamics.trajectories import Trajectory
 
@@ -266,7 +266,7 @@ def test_a_seed_is_that_of_data_and_run_and_may_be_numpys():
 
 def test_a_matplotlibrc_changes_nothing():
     with mpl.rc_context({"axes.facecolor": "red", "lines.linewidth": 9}):
-        with drawn_alike():
+        with matplotlib_defaults():
             assert mpl.rcParams["axes.facecolor"] == mpl.rcParamsDefault["axes.facecolor"]
             assert mpl.rcParams["lines.linewidth"] == mpl.rcParamsDefault["lines.linewidth"]
         assert mpl.rcParams["axes.facecolor"] == "red"

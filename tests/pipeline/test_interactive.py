@@ -129,7 +129,7 @@ def test_a_figure_has_one_below_it(clean):
 def test_one_that_is_too_large_is_refused(moved_once, monkeypatch):
     from learning_dynamics.plotting.interactive import Interactive
 
-    monkeypatch.setattr(interactive, "LARGEST", 100)
+    monkeypatch.setattr(interactive, "MAX_BYTES", 100)
     monkeypatch.setattr(interactive, "complete", lambda drawn, said: {"values": [0.25] * 100})
     with pytest.raises(ProjectError, match=r"growth: takes 1 kB, at most 0 are shown; give it fewer points"):
-        interactive.chart_of(Interactive(None), "", "growth")
+        interactive.chart_json(Interactive(None), "", "growth")

@@ -6,7 +6,7 @@ import pytest
 
 from learning_dynamics.pipeline.report import contents, markdown
 from learning_dynamics.pipeline.report.contents import Paper, Topic
-from learning_dynamics.pipeline.report.looks import LOOKS
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 
 
 def page(tmp_path, **changed):
@@ -21,7 +21,7 @@ def page(tmp_path, **changed):
         },
     }  # fmt: skip
     topic = Topic("made_up", "flow", "The flow", [], [claim | changed])
-    return markdown.of_paper(Paper("made_up", "Things", "Nobody", "", "", [topic], [], [], [], None, []), tmp_path)
+    return markdown.paper_page(Paper("made_up", "Things", "Nobody", "", "", [topic], [], [], [], None, []), tmp_path)
 
 
 def variant(verdict, ours=False, **choices):
@@ -64,4 +64,4 @@ def test_sensitivity_checks_that_disagree_are_named(tmp_path):
     ],
 )
 def test_a_reason_leaves_out_what_the_verdict_says(reason, told):
-    assert contents.besides(LOOKS["not reproduced"].meaning, reason) == told
+    assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told

@@ -11,7 +11,7 @@ from PIL import Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import motion
-from learning_dynamics.pipeline.commands.motion import LARGEST, animated, rendered
+from learning_dynamics.pipeline.commands.motion import MAX_BYTES, encode_webp, render_frames
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.plotting import style
 from learning_dynamics.plotting.motion import MOVING, Motion
@@ -54,8 +54,8 @@ def film(frames=20):
 
 def test_a_film_is_small_repeats_and_lasts_some_seconds(tmp_path):
     with style():
-        data = animated(rendered(film()), 4.0, "of a test", "motion test")
-    assert len(data) <= LARGEST
+        data = encode_webp(render_frames(film()), 4.0, "of a test", "motion test")
+    assert len(data) <= MAX_BYTES
     path = tmp_path / "film.webp"
     path.write_bytes(data)
     with Image.open(path) as image:
@@ -72,7 +72,7 @@ def test_a_film_is_small_repeats_and_lasts_some_seconds(tmp_path):
 
 def test_what_stands_still_in_a_figure_stands_still_in_its_film():
     with style():
-        first, *_, last = (np.asarray(one, dtype=int) for one in rendered(film()))
+        first, *_, last = (np.asarray(one, dtype=int) for one in render_frames(film()))
     rows = np.flatnonzero((first != last).any(axis=(1, 2)))
     assert 0 < len(rows) < len(first)
     # axes, ticks and labels are where they were: below and left of the axes nothing changes
@@ -82,10 +82,10 @@ def test_what_stands_still_in_a_figure_stands_still_in_its_film():
 
 
 def test_what_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(motion, "LARGEST", 4000)
+    monkeypatch.setattr(motion, "MAX_BYTES", 4000)
     noise = np.random.default_rng(0).integers(0, 255, (12, 30, 50, 3), dtype=np.uint8)
     with pytest.raises(ProjectError, match=r"motion test: takes \d+ kB, at most 4 are shown"):
-        animated([Image.fromarray(one) for one in noise], 4.0, "", "motion test")
+        encode_webp([Image.fromarray(one) for one in noise], 4.0, "", "motion test")
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,11 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from learning_dynamics.judging import VERDICTS, Check
-from learning_dynamics.pipeline.commands.figure import ready_for_svg
-from learning_dynamics.pipeline.commands.interactive import chart_of
-from learning_dynamics.pipeline.report import page, places
+from learning_dynamics.pipeline.commands.figure import prepare_for_svg
+from learning_dynamics.pipeline.commands.interactive import chart_json
+from learning_dynamics.pipeline.report import page, source_links
 from learning_dynamics.pipeline.report.contents import Exhibit, Film, Interactive, Paper, Topic
-from learning_dynamics.pipeline.report.pictures import compressed, fitted, vector
+from learning_dynamics.pipeline.report.pictures import compress, compress_to_fit, read_vector
 from learning_dynamics.pipeline.report.vectors import GROUND, INK
 from learning_dynamics.pipeline.store.records import check_row
 from learning_dynamics.pipeline.store.seals import seal
@@ -102,7 +102,7 @@ def made_up_chart(path):
         drawing.slider("slope", "slope", [1, 2, 3], 2), drawing.choice("way", "way", ["a", "b"], ["up", "down"], "a")
     )
     title = drawing.reading("slope", [1, 2, 3], ["gentle", "even", "steep"])
-    text = chart_of(drawing.Interactive(chart.properties(title=title)), "A line that turns.", "test")
+    text = chart_json(drawing.Interactive(chart.properties(title=title)), "A line that turns.", "test")
     path.write_text(f"[{json.dumps({})},\n{text},\n", encoding="utf-8")
     seal(path, ".json")
 
@@ -322,7 +322,7 @@ def test_a_compressed_figure_keeps_the_colours_of_thin_lines_and_its_white(tmp_p
         figure.savefig(tmp_path / "figure.png")
         seal(tmp_path / "figure.png", ".png")
         plt.close(figure)
-    with Image.open(io.BytesIO(compressed(tmp_path / "figure.png", kind, colours).data)) as image:
+    with Image.open(io.BytesIO(compress(tmp_path / "figure.png", kind, colours).data)) as image:
         pixels = np.asarray(image.convert("RGB"), dtype=int).reshape(-1, 3)
     assert (pixels == 255).all(axis=1).any()
     for colour in COLOURS.values():
@@ -337,8 +337,8 @@ def test_figures_are_made_to_fit(tmp_path):
         noise = np.random.default_rng(seed).integers(0, 255, (200, 300 + 200 * seed, 3), dtype=np.uint8)
         Image.fromarray(noise).save(pngs[-1], dpi=(220, 220))
         seal(pngs[-1], ".png")
-    fine = sum(len(picture.data) for picture in fitted(pngs, 10**9).values())
-    pictures = fitted(pngs, int(0.8 * fine))
+    fine = sum(len(picture.data) for picture in compress_to_fit(pngs, 10**9).values())
+    pictures = compress_to_fit(pngs, int(0.8 * fine))
     assert sum(len(picture.data) for picture in pictures.values()) <= 0.8 * fine
     assert [(picture.width, picture.height) for picture in pictures.values()] == [(151, 100), (251, 100)]
 
@@ -352,7 +352,7 @@ def drawn_as_svg(path):
         right.pcolormesh(np.eye(3), cmap="cividis")
         right.text(0.5, 0.5, "0", color="white")
         right.text(1.5, 1.5, "1")
-        ready_for_svg(figure)
+        prepare_for_svg(figure)
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)
     seal(path, ".svg")
@@ -362,7 +362,7 @@ def drawn_as_svg(path):
 def test_the_same_figure_gives_the_same_svg(tmp_path):
     first, second = (drawn_as_svg(tmp_path / f"{name}.svg") for name in "ab")
     assert first.read_bytes() == second.read_bytes()
-    assert vector(first).data == vector(second).data
+    assert read_vector(first).data == read_vector(second).data
 
 
 def shown_in(chromium, picture, scheme, **media):
@@ -382,13 +382,13 @@ def shown_in(chromium, picture, scheme, **media):
 
 def test_a_vector_is_light_by_day_and_dark_by_night(tmp_path, chromium):
     svg = drawn_as_svg(tmp_path / "figure.svg")
-    light, dark = (shown_in(chromium, vector(svg), scheme) for scheme in ("light", "dark"))
-    for pixels in (light, shown_in(chromium, vector(svg), "dark", media="print")):
+    light, dark = (shown_in(chromium, read_vector(svg), scheme) for scheme in ("light", "dark"))
+    for pixels in (light, shown_in(chromium, read_vector(svg), "dark", media="print")):
         assert {"#ffffff", "#000000", "#222222", "#440154"} <= pixels
         assert not {GROUND, INK} & pixels
     assert {GROUND, INK, COLOURS["vermilion"].lower(), "#ffffff", "#000000"} <= dark
     assert not {"#222222", "#440154"} & dark
-    assert "@media screen and (prefers-color-scheme:dark)" in vector(svg).data.decode()
+    assert "@media screen and (prefers-color-scheme:dark)" in read_vector(svg).data.decode()
     assert f"--ink: {INK}" in CSS
     assert f"--ground: {GROUND}" in CSS
 
@@ -403,13 +403,13 @@ def test_small_figures_are_vectors_as_far_as_there_is_room(tmp_path):
                 figure.savefig(path)
                 seal(path, path.suffix)
             plt.close(figure)
-    vectors = {png: found for png in pngs if (found := vector(png.with_suffix(".svg")))}
+    vectors = {png: found for png in pngs if (found := read_vector(png.with_suffix(".svg")))}
     assert list(vectors) == pngs[:2]
 
     def kinds(most):
-        return [picture.kind for picture in fitted(pngs, most, "webp", vectors).values()]
+        return [picture.kind for picture in compress_to_fit(pngs, most, "webp", vectors).values()]
 
-    everything = sum(len(picture.data) for picture in fitted(pngs, 10**9, "webp", vectors).values())
+    everything = sum(len(picture.data) for picture in compress_to_fit(pngs, 10**9, "webp", vectors).values())
     assert kinds(everything) == ["svg+xml", "svg+xml", "webp"]
     assert kinds(everything - 1) == ["svg+xml", "webp", "webp"]
     assert kinds(0) == ["webp", "webp", "webp"]
@@ -499,8 +499,8 @@ def test_a_verdict_in_a_tally_leads_to_its_claims(chromium, front):
     ],
 )
 def test_a_topic_says_what_the_papers_map_says_of_it(monkeypatch, map_, about):
-    monkeypatch.setattr(places, "_docstring", lambda *package: f"Title.\n\n{map_}\n\nShared: ``flow``.")
-    assert places.topic_about("a_paper", "flow") == about
+    monkeypatch.setattr(source_links, "_docstring", lambda *package: f"Title.\n\n{map_}\n\nShared: ``flow``.")
+    assert source_links.topic_about("a_paper", "flow") == about
 
 
 def test_links_lead_somewhere(wide, html):

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study.reasons import chosen, provenance
+from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
 from learning_dynamics.pipeline.study.sweeps import sweep_members
 
 
@@ -267,7 +267,7 @@ def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
     assert provenance(found, "toy", "runs", "slow", "rate") == "stated"
     assert provenance(found, "toy", "runs", "fast", "steps") == {"chosen": "short"}
     assert provenance(found, "toy", "data", "starts", "samples") == {"chosen": "a few"}
-    rows = {(row["section"], row["name"], row["setting"]) for row in chosen(found, "toy")}
+    rows = {(row["section"], row["name"], row["setting"]) for row in unstated_settings(found, "toy")}
     assert ("runs", "slow", "steps") in rows
     assert ("runs", "slow", "rate") not in rows
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import compare, publish, verdicts, wild
-from learning_dynamics.pipeline.commands.publish import BESIDE, keep, repeat
+from learning_dynamics.pipeline.commands.publish import OPTIONAL_PARTS, carry_over, copy_if_made
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.provenance import digest, provenance
@@ -34,15 +34,15 @@ def claims(*rows):
 
 
 def put(folder, table):
-    (folder / published.CLAIMS).write_text(published.as_csv(table), encoding="utf-8")
+    (folder / published.CLAIMS).write_text(published.to_csv(table), encoding="utf-8")
     published.write_versions(folder, {})
-    return published.read(folder)
+    return published.read_claims(folder)
 
 
 def test_published_results_are_those_of_the_configuration():
     if not published.FOLDER.is_dir():
         pytest.skip("nothing is published yet")
-    stale = published.stale(Project(load()))
+    stale = published.find_differences(Project(load()))
     assert stale == [], "write them anew with: make publish"
 
 
@@ -68,12 +68,12 @@ def test_published_results_are_small():
 )
 def test_a_claim_is_compared(tmp_path, here, there, comes):
     known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
-    assert list(published.compared(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
+    assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
 
 
 def test_claims_come_and_go_in_the_order_of_the_run(tmp_path):
     known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx")))
-    both = published.compared(
+    both = published.compare_claims(
         claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "cab")), known
     ).set_index("claim")
     assert list(both.index) == ["toy.c", "toy.a", "toy.b", "toy.x"]
@@ -83,9 +83,11 @@ def test_claims_come_and_go_in_the_order_of_the_run(tmp_path):
 def test_published_files_are_held_to_their_digests(tmp_path):
     put(tmp_path, claims({"claim": "toy.a"}))
     (tmp_path / "toy.md").write_text("# Toy\n")
-    assert "toy.md: is not what was published" in published.damaged(tmp_path)[0]  # as after a publication cut short
+    assert (
+        "toy.md: is not what was published" in published.find_damaged(tmp_path)[0]
+    )  # as after a publication cut short
     published.write_versions(tmp_path, {"seed": 1})
-    assert published.damaged(tmp_path) == []
+    assert published.find_damaged(tmp_path) == []
     draw = random.Random(2023)
     for name in [published.CLAIMS, published.VERSIONS, "toy.md"] * 30:
         whole = (tmp_path / name).read_bytes()
@@ -93,13 +95,13 @@ def test_published_files_are_held_to_their_digests(tmp_path):
         spoilt = bytearray(whole)
         spoilt[bit // 8] ^= 1 << bit % 8
         (tmp_path / name).write_bytes(bytes(spoilt))
-        assert len(published.damaged(tmp_path)) == 1
+        assert len(published.find_damaged(tmp_path)) == 1
         if name != "toy.md":
             with pytest.raises(ProjectError, match="is not what was published"):
-                published.read(tmp_path)
+                published.read_claims(tmp_path)
         (tmp_path / name).write_bytes(whole)
     (tmp_path / published.CLAIMS).unlink()
-    assert published.CLAIMS in published.damaged(tmp_path)[0]
+    assert published.CLAIMS in published.find_damaged(tmp_path)[0]
 
 
 def test_published_verdicts_of_another_version_are_told(tmp_path, configured):
@@ -107,12 +109,12 @@ def test_published_verdicts_of_another_version_are_told(tmp_path, configured):
     project = configured()
     for made, outdated in ((project.fingerprint("claims", "toy", "claims"), 0), ("of another", 1)):
         published.write_versions(tmp_path, {"verdicts": {"toy": made}})
-        assert len(published.unlike(project, ["toy"], tmp_path)) == outdated
+        assert len(published.find_outdated_papers(project, ["toy"], tmp_path)) == outdated
 
 
 def test_papers_that_were_not_run_are_not_missing(tmp_path):
     known = put(tmp_path, claims({"claim": "toy.a"}, {"claim": "other.a", "paper": "other"}))
-    assert list(published.compared(claims({"claim": "toy.a"}), known)["claim"]) == ["toy.a"]
+    assert list(published.compare_claims(claims({"claim": "toy.a"}), known)["claim"]) == ["toy.a"]
 
 
 def test_formulas_are_readable_in_the_table(tmp_path):
@@ -124,20 +126,20 @@ def test_a_foreign_table_is_refused(tmp_path):
     (tmp_path / published.CLAIMS).write_text("a,b\n1,2\n")
     published.write_versions(tmp_path, {})
     with pytest.raises(ProjectError, match="lacks the columns"):
-        published.read(tmp_path)
+        published.read_claims(tmp_path)
 
 
 def test_compare_says_what_differs(tmp_path, monkeypatch, capsys):
     put(tmp_path, claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "reproduced"}))
     monkeypatch.setattr(published, "FOLDER", tmp_path)
-    monkeypatch.setattr(published.read, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
     table = claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "contradicted"})
     write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
     assert compare.execute(tmp_path / "claims.parquet") == 1
     printed = capsys.readouterr().out
     assert "1 with another verdict" in printed
-    assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.differing(
-        table, published.read()
+    assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.describe_differences(
+        table, published.read_claims()
     )
 
 
@@ -185,13 +187,13 @@ def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path, m
         Image.new("RGB", (40, 20)).save(picture, format="png")
     folders = (tmp_path / "made", tmp_path / "drawn", tmp_path / "out")
     with pytest.raises(ProjectError, match="toy/draw1: of other settings or other code"):
-        repeat(project(), "wild", *folders)
+        copy_if_made(project(), "wild", *folders)
     monkeypatch.setattr(publish, "joined_of_other_versions", lambda *_: None)
-    there = {name: "" for name in BESIDE if repeat(project(), name, *folders)}
+    there = {name: "" for name in OPTIONAL_PARTS if copy_if_made(project(), name, *folders)}
     assert list(there) == ["wild"]
     assert "toy.a,1,reproduced" in (tmp_path / "out/wild.csv").read_text()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["wild.csv", "wild.md", "wild.png"]
-    assert "[wild.md](wild.md)" in markdown.of_all([], tmp_path / "out", there)
+    assert "[wild.md](wild.md)" in markdown.results_page([], tmp_path / "out", there)
 
 
 def test_what_was_judged_beside_an_earlier_run_stays_and_says_so(tmp_path):
@@ -201,14 +203,14 @@ def test_what_was_judged_beside_an_earlier_run_stays_and_says_so(tmp_path):
     for name in ("wild.md", "wild.csv", "toy/wild.png", "turning.md"):
         (before / name).write_text(name)
     published.write_versions(before, {"commit": "0123456789"})
-    assert keep(before, after, ["replication", "wild"]) == {"wild": "0123456789"}
+    assert carry_over(before, after, ["replication", "wild"]) == {"wild": "0123456789"}
     assert sorted(path.name for path in after.iterdir()) == ["toy", "wild.csv", "wild.md"]
     published.write_versions(after, {"commit": "fedcba", "beside": {"wild": "0123456789"}})
     (tmp_path / "last").mkdir()
-    assert keep(after, tmp_path / "last", ["wild"]) == {"wild": "0123456789"}
-    assert "Made earlier, at commit `0123456`." in markdown.of_all([], after, {"wild": "0123456789"})
+    assert carry_over(after, tmp_path / "last", ["wild"]) == {"wild": "0123456789"}
+    assert "Made earlier, at commit `0123456`." in markdown.results_page([], after, {"wild": "0123456789"})
     (after / "wild.md").unlink()
-    assert keep(after, tmp_path / "last", ["wild"]) == {}
+    assert carry_over(after, tmp_path / "last", ["wild"]) == {}
 
 
 def test_links_of_what_is_published_lead_somewhere(publishing):

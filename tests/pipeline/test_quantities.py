@@ -32,7 +32,7 @@ OF_OVERLAYS = {"continued_batches", "continued_whole"}  # measured where an over
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_is_measured_is_declared_with_a_meaning_and_nothing_else(paper):
     for kind, names in measured(paper).items():
-        declared = quantities.declared(paper, kind)
+        declared = quantities.declared_quantities(paper, kind)
         assert all(len(meaning) > 3 for meaning in declared.values()), kind
         missing = {name for name in names if not any(fnmatchcase(name, one) for one in declared)}
         assert not missing, f"{kind}: {sorted(missing)} are measured, not declared"
@@ -117,7 +117,7 @@ def refuse(claim: str) -> None:
 
 def test_quantities_are_listed_with_their_meanings_those_of_helpers_too(waves):
     waves()
-    assert dict(quantities.declared("waves", "decay.decay")) == {
+    assert dict(quantities.declared_quantities("waves", "decay.decay")) == {
         "x": "Where it is and how fast, in units of the start.",
         "speed": "Where it is and how fast, in units of the start.",
         "power_*": "Its powers.",
@@ -155,4 +155,4 @@ def test_a_measured_quantity_that_is_not_listed_is_refused(waves):
 def test_a_reference_to_a_function_that_is_not_there_is_refused(waves):
     waves("`of_ends`", "`of_end`")
     with pytest.raises(ProjectError, match="no function `of_end`"):
-        quantities.declared("waves", "decay.decay")
+        quantities.declared_quantities("waves", "decay.decay")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.judging import Finding, Untested, claim, equal, evaluate, every_draw
-from learning_dynamics.pipeline.store.records import COLUMNS, PART_COLUMNS, as_expected, claim_row, part_rows
+from learning_dynamics.pipeline.store.records import COLUMNS, PART_COLUMNS, claim_row, is_expected, part_rows
 from learning_dynamics.pipeline.store.tables import read_table, write_table
 
 
@@ -59,8 +59,8 @@ def test_facts_are_json_that_any_reader_takes():
 
 
 def test_without_an_expected_verdict_every_verdict_is():
-    assert as_expected("contradicted", "")
-    assert as_expected("reproduced", "reproduced")
+    assert is_expected("contradicted", "")
+    assert is_expected("reproduced", "reproduced")
     # "not reproduced" holds the letters of "reproduced"
-    assert not as_expected("reproduced", "not reproduced")
-    assert not as_expected("not reproduced", "reproduced")
+    assert not is_expected("reproduced", "not reproduced")
+    assert not is_expected("not reproduced", "reproduced")

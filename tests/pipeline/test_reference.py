@@ -53,7 +53,7 @@ def test_every_kind_of_run_has_its_settings_and_its_columns(paper):
             list(signatures(module_path(part_module(paper, part, kind)))[name].types) for part in ("runs", "metrics")
         )
         columns = [column.name for column in paper_function(paper, "metrics", kind).columns]
-        measured = list(quantities.declared(paper, kind))
+        measured = list(quantities.declared_quantities(paper, kind))
         assert first_cells == of_run + of_measuring + measured + columns, kind
 
 
@@ -117,7 +117,7 @@ def test_every_page_is_in_the_navigation():
 
     named = listed(reference.navigation(project().study, GUIDES))
     assert sorted(named) == sorted([*pages(), *GUIDES])
-    assert {"dynamics", "measures", "datasets", "plotting", "tidy", "claims"} <= set(reference.public_modules())
+    assert {"dynamics", "measures", "datasets", "plotting", "tidy", "judging"} <= set(reference.public_modules())
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("mkdocs"), reason="MkDocs is not installed: make docs installs it")

@@ -7,24 +7,24 @@ import re
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.report.references import bibtex, place_of
+from learning_dynamics.pipeline.report.references import bibtex, link_name
 from tests.support import PAPERS, ROOT, project
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_paper_can_be_read_and_cited(paper):
-    references = project(papers=[paper]).study.about(paper)["references"]
+    references = project(papers=[paper]).study.paper_block(paper)["references"]
     entries = bibtex(references)
     keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
     assert len(keys) == len(set(keys)) == len(references) > 0
     assert entries.count("{") == entries.count("}")
     for reference in references:
-        assert re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", place_of(reference["url"]))
+        assert re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link_name(reference["url"]))
 
 
 def test_the_citation_file_has_the_same_references():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     there = {(one["title"], one["year"], one["url"]) for one in cited if "url" in one}
-    ours = [one for paper in PAPERS for one in project().study.about(paper)["references"]]
+    ours = [one for paper in PAPERS for one in project().study.paper_block(paper)["references"]]
     here = {(one["title"], one["year"], one["url"]) for one in ours}
     assert there == here

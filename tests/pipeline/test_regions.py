@@ -14,8 +14,8 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import mean
 from learning_dynamics.judging import VERDICTS, Evaluation, Judgement, at_most, every_draw
 from learning_dynamics.pipeline.commands import wild
-from learning_dynamics.pipeline.report.looks import LOOKS
-from learning_dynamics.pipeline.report.turning import in_words
+from learning_dynamics.pipeline.report.turning import describe_turning
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.store.tables import read_provenance
 from learning_dynamics.pipeline.study import regions
 from learning_dynamics.pipeline.study.config import read_yaml
@@ -70,7 +70,7 @@ def test_a_list_is_a_choice_and_anything_else_a_value(configured):
 def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     found = configured("runs.slow.wild", {"steps": [3, 9], "rate": [0.001, 0.015]})
     layer = regions.wild_layer(found.study, "toy", 1)
-    drawn = Project(regions.changed(found.study.configuration, "toy", layer, "wild", 7))
+    drawn = Project(regions.with_layer(found.study.configuration, "toy", layer, "wild", 7))
     fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
     assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
     assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # it has its own
@@ -121,7 +121,7 @@ def test_where_the_printed_formula_happens_to_hold_the_correction_counts(
     verdict, printed, corrected, expected, on_draw
 ):
     found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
-    assert wild.on_a_draw(found, expected)[0] == on_draw
+    assert wild.verdict_on_draw(found, expected)[0] == on_draw
 
 
 def some_open(count, against=0):
@@ -134,9 +134,9 @@ def some_open(count, against=0):
 def test_a_part_that_is_open_as_a_whole_leaves_a_draw_open():
     many = every_draw("x", np.zeros(100), at_most=1.0)
     for printed in (Judgement(many, OPEN), Judgement(many, every_draw("x", [np.nan], at_most=1.0))):
-        assert wild.on_a_draw(Evaluation("undecided", printed, None), "reproduced")[0] == "undecided"
+        assert wild.verdict_on_draw(Evaluation("undecided", printed, None), "reproduced")[0] == "undecided"
     found = Evaluation("contradicted", Judgement(FAILS), Judgement(many, OPEN))
-    assert wild.on_a_draw(found, "corrected")[0] == "undecided"
+    assert wild.verdict_on_draw(found, "corrected")[0] == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_statement_is_decided_where_nine_in_ten_of_a_draws_data_sets_are(check
     printed, corrected = (check, None) if expected == "reproduced" else (FAILS, check)
     verdict = "contradicted" if corrected or check.state == "fails" else "undecided"
     found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
-    told = wild.on_a_draw(found, expected)[0]
+    told = wild.verdict_on_draw(found, expected)[0]
     if check.state == "fails":
         assert told == "contradicted"
     else:
@@ -166,7 +166,7 @@ def test_a_statement_is_decided_where_nine_in_ten_of_a_draws_data_sets_are(check
 )
 def test_a_rival_that_says_the_same_does_not_leave_a_draw_open(printed, rivals, on_draw):
     found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
-    verdict, why = wild.on_a_draw(found, "reproduced")
+    verdict, why = wild.verdict_on_draw(found, "reproduced")
     assert verdict == on_draw
     assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
 
@@ -192,7 +192,7 @@ def test_the_grid_has_a_value_a_decade(check, grid):
 @pytest.mark.parametrize(("low", "high", "turns"), [(1e-8, 1e-2, 3e-5), (-1.0, 2.0, 0.71), (1, 1000, 137)])
 def test_halving_ends_within_a_tenth(low, high, turns):
     for _ in range(60):
-        middle = regions.between(low, high)
+        middle = regions.midpoint(low, high)
         if middle is None:
             break
         low, high = (middle, high) if middle <= turns else (low, middle)
@@ -202,12 +202,12 @@ def test_halving_ends_within_a_tenth(low, high, turns):
 
 def test_a_range_of_all_numbers_has_a_grid_and_a_middle():
     assert len(regions.turning_grid({"range": [1e-300, 1e99]})) == 400
-    assert regions.between(1e-300, 1e-200) == 1e-250
-    assert regions.between(5e-324, 1.0) > 5e-324
+    assert regions.midpoint(1e-300, 1e-200) == 1e-250
+    assert regions.midpoint(5e-324, 1.0) > 5e-324
 
 
 def test_words_are_not_halved():
-    assert regions.between("a", "b") is None
+    assert regions.midpoint("a", "b") is None
 
 
 CHECK = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
@@ -238,7 +238,7 @@ def test_only_the_named_run_is_varied(configured):
     found = configured("turning.steps", CHECK)
     turned = Project(regions.turning_configuration(found.study, "toy", CHECK, 7))
     assert [turned.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
-    assert list(turned.study.about("toy")["claims"]) == ["geometric"]
+    assert list(turned.study.paper_block("toy")["claims"]) == ["geometric"]
 
 
 def test_a_turning_check_stands_beside_others_of_other_claims(configured):
@@ -246,7 +246,7 @@ def test_a_turning_check_stands_beside_others_of_other_claims(configured):
     found = configured("turning.others", {**CHECK, "run": "descent", "claims": ["decay"]})
     assert list(found.study.checks("toy", "turning")) == ["steps", "others"]
     turned = Project(regions.turning_configuration(found.study, "toy", CHECK, 7))
-    assert list(turned.study.about("toy")["claims"]) == ["geometric"]
+    assert list(turned.study.paper_block("toy")["claims"]) == ["geometric"]
 
 
 @pytest.mark.parametrize(
@@ -262,12 +262,16 @@ def test_a_turning_check_stands_beside_others_of_other_claims(configured):
 def test_where_a_verdict_turns_is_told_in_a_line(rows, told):
     keys = ("from", "to", "verdict", "share")
     found = [{"run": "small", "setting": "scale", **dict(zip(keys, row, strict=True))} for row in rows]
-    assert in_words(found) == f"`scale` of small: {told}"
+    assert describe_turning(found) == f"`scale` of small: {told}"
 
 
 def test_every_verdict_has_a_look_of_its_own():
-    assert tuple(LOOKS) == VERDICTS
-    assert len({look.fill for look in LOOKS.values()}) == len({look.sign for look in LOOKS.values()}) == len(VERDICTS)
+    assert tuple(VERDICT_STYLES) == VERDICTS
+    assert (
+        len({look.fill for look in VERDICT_STYLES.values()})
+        == len({look.sign for look in VERDICT_STYLES.values()})
+        == len(VERDICTS)
+    )
 
 
 # -- planted -----------------------------------------------------------------------------------------------------------

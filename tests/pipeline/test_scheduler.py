@@ -17,7 +17,7 @@ import json
 import threading
 import time
 
-from learning_dynamics.pipeline.study.scheduler import one_timer_at_a_time
+from learning_dynamics.pipeline.study.scheduler import patch_scheduler_timers
 
 seen = {"turns": 0, "threads": 0, "started": []}
 
@@ -37,7 +37,7 @@ onstart:
         return run(jobs, executor=executor)
 
     scheduler._finish_jobs, scheduler.run = counted, noted
-    one_timer_at_a_time(workflow)
+    patch_scheduler_timers(workflow)
 
 onsuccess:
     print("SEEN", json.dumps(seen), flush=True)

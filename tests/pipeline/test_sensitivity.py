@@ -9,7 +9,7 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import mean
 from learning_dynamics.judging import Finding, claim, equal, evaluate
-from learning_dynamics.pipeline.commands.claims import refuse_what_cannot_move
+from learning_dynamics.pipeline.commands.claims import refuse_unread_run
 
 
 def table(run, values):
@@ -33,6 +33,6 @@ def test_a_check_of_a_run_that_the_headline_does_not_read_is_refused():
     tables = {"first": table("a", np.linspace(0.9, 1.1)), "others": [table(run, np.linspace(1.9, 2.1)) for run in "bc"]}
     ours = evaluate(of_first, tables, {})
     assert ours.verdict == "reproduced"
-    refuse_what_cannot_move("a_width", "of_first", of_first, tables, {}, "a", ours)
+    refuse_unread_run("a_width", "of_first", of_first, tables, {}, "a", ours)
     with pytest.raises(ProjectError, match="the headline of claim `of_first` does not read run `c`"):
-        refuse_what_cannot_move("c_width", "of_first", of_first, tables, {}, "c", ours)
+        refuse_unread_run("c_width", "of_first", of_first, tables, {}, "c", ours)

@@ -150,7 +150,7 @@ def test_a_class_that_holds_no_settings_is_an_error(tmp_path, decorator, kind, m
     with pytest.raises(ProjectError) as refused:
         found["flow"].check({"limit": {"horizon": 1.0}}, "here")
     assert message in str(refused.value)
-    with pytest.raises(ProjectError, match=r"trajectory\.py:\d+: class `Trajectory` holds settings"):
+    with pytest.raises(ProjectError, match=r"trajectories\.py:\d+: class `Trajectory` holds settings"):
         found["other"].check({"path": {}}, "here")
 
 

@@ -13,8 +13,8 @@ import yaml
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import cli
-from learning_dynamics.pipeline.commands.map import heat_map, met, reduced
-from learning_dynamics.pipeline.commands.sweep import axis
+from learning_dynamics.pipeline.commands.map import draw_heat_map, reduce_draws, select_rows
+from learning_dynamics.pipeline.commands.sweep import parse_axis
 
 KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
 
@@ -34,7 +34,7 @@ KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
     ],
 )
 def test_axis(text, values):
-    setting, found = axis(text, KINDS)
+    setting, found = parse_axis(text, KINDS)
     assert setting == text.partition("=")[0]
     assert found == values
     assert [type(value) for value in found] == [type(value) for value in values]
@@ -49,7 +49,7 @@ def test_axis(text, values):
 )
 def test_malformed_axes_name_the_grammar(text):
     with pytest.raises(ProjectError, match="SETTING=FIRST:LAST:COUNT"):
-        axis(text, KINDS)
+        parse_axis(text, KINDS)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_malformed_axes_name_the_grammar(text):
 )
 def test_axes_that_no_run_can_follow_are_refused(text, mend):
     with pytest.raises(ProjectError, match=mend):
-        axis(text, KINDS)
+        parse_axis(text, KINDS)
 
 
 def test_a_sweep_is_written_run_and_drawn(clean):
@@ -128,34 +128,34 @@ def test_entries_of_a_quantity_are_not_mixed():
     )
     for at in ("first", "last", "largest", "smallest"):
         with pytest.raises(ProjectError, match="--index 1"):
-            reduced(table, ["rate"], at)
+            reduce_draws(table, ["rate"], at)
     one = table[table["index"] == 1]
-    assert [reduced(one, ["rate"], at)["value"].item() for at in ("first", "largest")] == [1.0, 2.0]
+    assert [reduce_draws(one, ["rate"], at)["value"].item() for at in ("first", "largest")] == [1.0, 2.0]
 
 
 def test_a_condition_that_no_row_meets_is_told_with_what_there_is():
     table = pd.DataFrame({"rate": [float(rate) for rate in range(9)], "value": 1.0})
-    assert len(met(table, {"rate": 3.0})) == 1
+    assert len(select_rows(table, {"rate": 3.0})) == 1
     with pytest.raises(ProjectError, match=r"--where rate=9.0: there are 0.0, 1.0, .*, 7.0, \.\.\.$"):
-        met(table, {"rate": 9.0})
+        select_rows(table, {"rate": 9.0})
 
 
 def test_a_draw_without_a_value_stays_a_draw():
     lost = [1.0, 3.0, np.nan, np.nan]
     table = pd.DataFrame({"rate": 1.0, "seed": [0, 0, 1, 1], "time": [0.0, 1.0] * 2, "value": lost})
-    assert reduced(table, ["rate"], "largest", above=0.0)["value"].tolist() == [0.5]
-    assert reduced(table.assign(value=np.inf), ["rate"], "last", above=0.0)["value"].tolist() == [0.0]
+    assert reduce_draws(table, ["rate"], "largest", above=0.0)["value"].tolist() == [0.5]
+    assert reduce_draws(table.assign(value=np.inf), ["rate"], "last", above=0.0)["value"].tolist() == [0.0]
 
 
 def test_a_share_of_draws_counts_those_that_have_no_value():
     table = pd.DataFrame({"rate": 1.0, "seed": range(4), "value": [0.1, 0.3, np.nan, 0.5]})
-    assert reduced(table, ["rate"], "last", above=0.2)["value"].tolist() == [0.5]
+    assert reduce_draws(table, ["rate"], "last", above=0.2)["value"].tolist() == [0.5]
 
 
 def test_words_keep_their_order_and_numbers_are_sorted():
     cells = itertools.product([10.0, 1.0, 100.0], ["uniform", "skewed"])
     found = pd.DataFrame([{"rate": rate, "sizes": sizes, "value": rate} for rate, sizes in cells])
-    figure = heat_map(found, "rate", "sizes", "x")
+    figure = draw_heat_map(found, "rate", "sizes", "x")
     axis = figure.axes[0]
     assert [text.get_text() for text in axis.get_yticklabels()] == ["uniform", "skewed"]
     assert axis.get_xscale() == "log"

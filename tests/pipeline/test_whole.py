@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from learning_dynamics.pipeline.commands.replication import unsettled
+from learning_dynamics.pipeline.commands.replication import seed_dependent_claims
 from learning_dynamics.pipeline.store.pictures import read_record
-from learning_dynamics.pipeline.store.records import as_expected
+from learning_dynamics.pipeline.store.records import is_expected
 from tests.support import PAPERS, SMOKE, project
 
 SCALE = "smoke"
@@ -24,9 +24,9 @@ def test_every_paper_has_its_verdicts_as_expected(whole, configuration):
     for paper in PAPERS:
         names = {f"{paper}.{name}" for name in configuration.claims(paper)["claims"]}
         assert set(joined["claim"][joined["paper"] == paper]) == names
-    assert all(as_expected(row.verdict, row.expected) for row in joined.itertuples())
+    assert all(is_expected(row.verdict, row.expected) for row in joined.itertuples())
     assert "claims:" in whole.read(f"results/{SCALE}/verdicts.txt")
-    assert unsettled(joined.assign(seed=0)) == []
+    assert seed_dependent_claims(joined.assign(seed=0)) == []
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -153,14 +153,14 @@ def check_disk():
         if job.rule.name in ("run", "run_dropped")
     ]
     limits = (workflow.global_resources.get(key) for key in ("_cores", "_nodes", "gpu"))
-    check_room(runs, [getattr(limit, "value", limit) for limit in limits], Path.cwd())
+    check_disk_space(runs, [getattr(limit, "value", limit) for limit in limits], Path.cwd())
 
 
 def words():
     """A digest of what the page says besides numbers: its own code, captions, claims' texts, the configuration."""
-    from learning_dynamics.pipeline.report.words import digest_of_words
+    from learning_dynamics.pipeline.report.text_digest import digest_of_texts
 
-    return digest_of_words(study)
+    return digest_of_texts(study)
 
 
 def rate_sweeps():
@@ -207,6 +207,6 @@ GIVEN = {
 
 def foreseen():
     """Say what wild draws and turning checks will take, by what their runs took before."""
-    from learning_dynamics.pipeline.commands.costs import regions_will_take
+    from learning_dynamics.pipeline.commands.costs import estimate_region_times
 
-    return regions_will_take(project, Path(RESULTS), WILD if CONFIGURATION.wild else [], CONFIGURATION.wild)
+    return estimate_region_times(project, Path(RESULTS), WILD if CONFIGURATION.wild else [], CONFIGURATION.wild)

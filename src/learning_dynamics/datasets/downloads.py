@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import atomic_write
 
 TIMEOUT = 30.0  # seconds without a byte
 ATTEMPTS = 3  # for each mirror
@@ -83,7 +83,7 @@ class _NoAnswerError(Exception):
 
 
 def _download(address: str, path: Path, md5: str) -> None:
-    with replacing(path) as partial, open(partial, "wb") as stream:
+    with atomic_write(path) as partial, open(partial, "wb") as stream:
         try:
             with urllib.request.urlopen(address, timeout=TIMEOUT) as answer:
                 while block := answer.read(1 << 20):

@@ -26,7 +26,7 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import atomic_write
 from learning_dynamics.progress import time_left
 from learning_dynamics.seeds import seed_sequence
 
@@ -331,7 +331,7 @@ class ResumePoint:
         """Write what has been reached; the recorded states first, so that what names them never comes before them."""
         begun, size = time.monotonic(), self._bytes(network, states)
         for recorded in sorted(set(states) - self._written):
-            with replacing(self._folder / f"epoch-{recorded}.npz") as partial, open(partial, "wb") as stream:
+            with atomic_write(self._folder / f"epoch-{recorded}.npz") as partial, open(partial, "wb") as stream:
                 np.savez(stream, **states[recorded])  # type: ignore[arg-type]
         last = {
             "network": network.state_dict(),
@@ -339,7 +339,7 @@ class ResumePoint:
             "epoch": epoch,
             "recorded": sorted(states),
         }
-        with replacing(self._folder / "last.pt") as partial:
+        with atomic_write(self._folder / "last.pt") as partial:
             torch.save(last, partial)
         self._written = set(states)
         self._last = time.monotonic()

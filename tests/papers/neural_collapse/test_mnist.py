@@ -47,7 +47,7 @@ def test_a_cell_of_the_overlay_trains_for_an_epoch_and_is_measured(monkeypatch, 
 
 def train_and_measure():
     short = project(ROOT / "workflow/config/mnist.yaml", papers=["neural_collapse"], changes={"neural_collapse": SHORT})
-    run = short.described("neural_collapse", "mnist_sample_resnet_mse")
+    run = short.describe_run("neural_collapse", "mnist_sample_resnet_mse")
     table = tables_of(short, "neural_collapse", {"run": run})["run"]
     assert set(table["data"]) == {"mnist_sample"}
     assert set(table["epoch"]) == {1}

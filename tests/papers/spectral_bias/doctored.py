@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from learning_dynamics.pipeline.study.blocks import overlaid
+from learning_dynamics.pipeline.study.blocks import overlay
 from tests.support import Tables, claim_tables, evaluation
 
 PAPER = "spectral_bias"
@@ -63,7 +63,7 @@ def integrated(steps: int, rtol: float) -> Alteration:
             for table in given if isinstance(given, list) else [given]:
                 if "steps" in table:
                     table["steps"] = steps
-                    table.attrs["settings"] = overlaid(table.attrs["settings"], {"integration.rtol": rtol})
+                    table.attrs["settings"] = overlay(table.attrs["settings"], {"integration.rtol": rtol})
 
     return alter
 

@@ -25,14 +25,14 @@ from matplotlib.figure import Figure
 from learning_dynamics.errors import ProjectError, check_known, shortened
 from learning_dynamics.judging import About, Check, Evaluation
 from learning_dynamics.pipeline.commands import in_process
-from learning_dynamics.pipeline.commands.claims import judged
+from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
-from learning_dynamics.pipeline.store.pictures import drawn_alike
+from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table
@@ -77,7 +77,7 @@ def table(paper: str, run: str) -> pd.DataFrame:
         If there is no such run, its metrics are not there, or they were made by other settings or other code.
     """
     check_known(run, runs(paper), "run", paper)
-    return load_table(_results() / paper / "metrics", _project().described(paper, run))
+    return load_table(_results() / paper / "metrics", _project().describe_run(paper, run))
 
 
 def trajectory(paper: str, run: str) -> Trajectory:
@@ -95,13 +95,15 @@ def trajectory(paper: str, run: str) -> Trajectory:
         raise ProjectError(
             f"{paper} {run}: bundles leave no trajectories; make it here: ld.simulate({paper!r}, {run!r})"
         )
-    made = _results() / paper / "runs" / f"{project.trajectory(paper, run)}.npz"
-    found = load_trajectory(made, project.fingerprint("run", paper, run))[0]
+    file_of_run = _results() / paper / "runs" / f"{project.trajectory(paper, run)}.npz"
+    run_trajectory = load_trajectory(file_of_run, project.fingerprint("run", paper, run))[0]
     data = project.measured_data(paper, run)
     if data is not None:  # which the file does not repeat
-        file = _results() / paper / "data" / f"{data}.npz"
-        found.constants = load_arrays(file, project.fingerprint("data", paper, data))[0] | found.constants
-    return found
+        file_of_data = _results() / paper / "data" / f"{data}.npz"
+        run_trajectory.constants = (
+            load_arrays(file_of_data, project.fingerprint("data", paper, data))[0] | run_trajectory.constants
+        )
+    return run_trajectory
 
 
 def claims(paper: str | None = None) -> pd.DataFrame:
@@ -112,28 +114,30 @@ def claims(paper: str | None = None) -> pd.DataFrame:
     """
     if paper is not None:
         _block(paper)
-    project, wanted = _project(), [paper] if paper else paper_names()
-    files = {name: _results() / name / "claims.parquet" for name in wanted}
-    own = {name: read_table(file, declared=COLUMNS) for name, file in files.items() if file.is_file()}
-    if own:
-        found = pd.concat(own.values(), ignore_index=True)
-        outdated = [outdated_verdicts(project, name, _results()) for name in own]
+    project, names = _project(), [paper] if paper else paper_names()
+    files = {name: _results() / name / "claims.parquet" for name in names}
+    own_tables = {name: read_table(file, declared=COLUMNS) for name, file in files.items() if file.is_file()}
+    if own_tables:
+        joined = pd.concat(own_tables.values(), ignore_index=True)
+        outdated = [outdated_verdicts(project, name, _results()) for name in own_tables]
         outdated += [
-            f"{name}: its claims were not judged here; run: snakemake {name}" for name in wanted if name not in own
+            f"{name}: its claims were not judged here; run: snakemake {name}"
+            for name in names
+            if name not in own_tables
         ]
-        found.attrs = {"of": str(_results()), "outdated": list(filter(None, outdated))}
+        joined.attrs = {"of": str(_results()), "outdated": list(filter(None, outdated))}
     else:
-        known = published.read()
-        if known is None:
+        published_claims = published.read_claims()
+        if published_claims is None:
             raise ProjectError(f"{_results()}: no claims, and nothing is published; run snakemake to make them")
-        found = known[known["paper"].isin(wanted)].reset_index(drop=True)
-        lacking = [name for name in wanted if name not in set(known["paper"])]
-        unlike = published.unlike(project, wanted)
-        unlike += [f"{name}: was neither judged here nor published; run: snakemake {name}" for name in lacking]
-        found.attrs = {"of": str(published.FOLDER / published.CLAIMS), "outdated": unlike}
-    for text in found.attrs["outdated"]:
+        joined = published_claims[published_claims["paper"].isin(names)].reset_index(drop=True)
+        missing = [name for name in names if name not in set(joined["paper"])]
+        unlike = published.find_outdated_papers(project, names)
+        unlike += [f"{name}: was neither judged here nor published; run: snakemake {name}" for name in missing]
+        joined.attrs = {"of": str(published.FOLDER / published.CLAIMS), "outdated": unlike}
+    for text in joined.attrs["outdated"]:
         warnings.warn(text, stacklevel=2)
-    return found
+    return joined
 
 
 def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = "paper", **settings: Any) -> Figure:
@@ -160,7 +164,7 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
     import matplotlib.pyplot as plt
 
     draw = paper_function(paper, "figures", spec["kind"])
-    with drawn_alike(), style(look):
+    with matplotlib_defaults(), style(look):
         drawn = Drawn.of(draw(**load_tables(_results() / paper / "metrics", spec["runs"]), **settings))
     plt.close(drawn.figure)  # it is returned; a notebook would show it twice
     return drawn.figure
@@ -208,39 +212,39 @@ def simulate(
     check_known(run, [*runs(paper), *project.study.runs[paper]], "run", paper)
     if seed is not None:
         settings["seed"] = seed
-    found = {}
+    trajectories = {}
     for member, differing in project.study.members(paper, run):
         for key in flat(settings):
             if key in differing:
                 raise ProjectError(f"{paper} {run}.{key}: is swept; name one of its members: {member}")
-        found[member] = _simulated(project, paper, member, data, settings)
-    return found if run in project.study.sweeps(paper) else found[run]
+        trajectories[member] = _simulate_with(project, paper, member, data, settings)
+    return trajectories if run in project.study.sweeps(paper) else trajectories[run]
 
 
-def _simulated(
+def _simulate_with(
     project: Project, paper: str, run: str, data: str | Mapping[str, Any] | None, settings: Mapping[str, Any]
 ) -> Trajectory:
     function = project.study.signature("run", paper, run)
-    takes = function.settings | set(function.fields)
-    own = {key: value for key, value in settings.items() if key in takes}
+    accepted = function.settings | set(function.fields)
+    run_settings = {key: value for key, value in settings.items() if key in accepted}
     name = project.run_data(paper, run)
     if name is None and data is not None:
         raise ProjectError(f"{paper} {run}: takes no data set")
     if not (data is None or isinstance(data, str | Mapping)):
         raise ProjectError(f"{paper} {run}: data: the name of a data set, or settings of one (is {shortened(data)})")
     name = data if isinstance(data, str) else name
-    known = project.study.signature("data", paper, name).settings if name is not None else set()
+    data_settings = project.study.signature("data", paper, name).settings if name is not None else set()
     for key in settings:
-        check_known(key, sorted(known | takes), "setting", f"{paper} {run}")
+        check_known(key, sorted(data_settings | accepted), "setting", f"{paper} {run}")
     arrays = None
     if name is not None:
-        of_data = {key: value for key, value in settings.items() if key not in takes}
-        if "seed" in settings and "seed" in known:
-            of_data["seed"] = settings["seed"]
+        changes = {key: value for key, value in settings.items() if key not in accepted}
+        if "seed" in settings and "seed" in data_settings:
+            changes["seed"] = settings["seed"]
         if isinstance(data, Mapping):
-            of_data |= data
-        arrays = in_process.make_data(paper, name, project.data(paper, name, **of_data))
-    return in_process.simulate(paper, run, project.run(paper, run, **own), arrays)
+            changes |= data
+        arrays = in_process.make_data(paper, name, project.data(paper, name, **changes))
+    return in_process.simulate(paper, run, project.run(paper, run, **run_settings), arrays)
 
 
 def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **settings: Any) -> pd.DataFrame:
@@ -263,7 +267,7 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
         check_known(member, list(of), "trajectory", f"{paper} {run}")
         spec = project.measure(paper, member, **settings)
         members.append((differing, in_process.measure(paper, member, spec, of[member])))
-    return in_process.joined(run, project.described(paper, run)["sweep"], members)
+    return in_process.join_tables(run, project.describe_run(paper, run)["sweep"], members)
 
 
 @dataclass(frozen=True)
@@ -338,17 +342,17 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
     project = _project()
     check_known(claim, list(_block(paper).get("claims", {})), "claim", paper)
     spec = project.claim(paper, claim, **settings)
-    given = tables_by_role or {}
-    for role in given:
+    given_tables = tables_by_role or {}
+    for role in given_tables:
         check_known(role, list(spec["runs"]), "role", f"{paper} {claim}")
-    own = {role: runs for role, runs in spec["runs"].items() if role not in given}
-    tables = load_tables(_results() / paper / "metrics", own)
-    for role, one in given.items():
-        tables[role] = _as_role(paper, f"{claim}, role `{role}`", spec["runs"][role], one)
+    configured_roles = {role: runs for role, runs in spec["runs"].items() if role not in given_tables}
+    tables = load_tables(_results() / paper / "metrics", configured_roles)
+    for role, value in given_tables.items():
+        tables[role] = _as_role(paper, f"{claim}, role `{role}`", spec["runs"][role], value)
     function = paper_function(paper, "claims", spec["kind"])
-    found = judged(claim, function, {role: tables[role] for role in spec["runs"]}, spec["settings"])
+    evaluation = evaluate_claim(claim, function, {role: tables[role] for role in spec["runs"]}, spec["settings"])
     about: About = function.claim
-    facts = plain_facts(found.facts)
+    facts = plain_facts(evaluation.facts)
     return Judged(
         paper,
         claim,
@@ -356,32 +360,32 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
         project.study.statement(paper, claim),
         about.scope,
         fill(project.study.explanation(paper, claim), facts) if facts else "",
-        found.verdict,
-        found.speaks_of,
-        found.reason,
-        found.standing.headline if found.standing else None,
-        found.standing.parts if found.standing else (),
-        found.rivals,
-        found.refuses,
-        found,
+        evaluation.verdict,
+        evaluation.speaks_of,
+        evaluation.reason,
+        evaluation.standing.headline if evaluation.standing else None,
+        evaluation.standing.parts if evaluation.standing else (),
+        evaluation.rivals,
+        evaluation.refuses,
+        evaluation,
     )
 
 
-def _as_role(paper: str, where: str, role: Any, given: Any) -> Any:
+def _as_role(paper: str, where: str, role: Any, value: Any) -> Any:
     """Return what is given for a role as tables: a list where the role holds a list of runs."""
-    several = isinstance(given, list | tuple)
-    if several and not isinstance(role, list):
+    is_list = isinstance(value, list | tuple)
+    if is_list and not isinstance(role, list):
         raise ProjectError(f"{paper} {where}: holds one run, not a list")
     if isinstance(role, list):
-        given = given if several else [given]
+        value = value if is_list else [value]
         # what is given beyond the configured runs is of the kind of the last
-        runs = [*role, *[role[-1]] * (len(given) - len(role))]
-        return [_as_table(paper, where, run["name"], one) for run, one in zip(runs, given, strict=False)]
-    return _as_table(paper, where, role["name"], given)
+        runs = [*role, *[role[-1]] * (len(value) - len(role))]
+        return [_as_table(paper, where, run["name"], item) for run, item in zip(runs, value, strict=False)]
+    return _as_table(paper, where, role["name"], value)
 
 
-def _as_table(paper: str, where: str, run: str, given: Any) -> pd.DataFrame:
-    table = given if isinstance(given, pd.DataFrame) else measure(paper, run, given)
+def _as_table(paper: str, where: str, run: str, value: Any) -> pd.DataFrame:
+    table = value if isinstance(value, pd.DataFrame) else measure(paper, run, value)
     project = _project()
     member = project.study.members(paper, run)[0][0]
     declared = paper_function(paper, "metrics", project.measure(paper, member)["kind"]).columns
@@ -418,4 +422,4 @@ def _project_at(scale: str | None) -> Project:
 
 def _block(paper: str) -> Mapping[str, Any]:
     check_known(paper, _project().study.papers, "paper", "config.yaml")
-    return _project().study.about(paper)
+    return _project().study.paper_block(paper)

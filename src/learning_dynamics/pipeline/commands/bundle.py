@@ -12,16 +12,16 @@ import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import in_process
-from learning_dynamics.pipeline.commands.functions import agreed, check_by_hand, paper_function
+from learning_dynamics.pipeline.commands.functions import check_by_hand, paper_function, verify_fingerprint
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint, provenance
-from learning_dynamics.pipeline.store.tables import as_declared, read_arrow, write_arrow
-from learning_dynamics.pipeline.study.blocks import flat, overlaid
+from learning_dynamics.pipeline.store.tables import read_arrow, to_arrow, write_arrow
+from learning_dynamics.pipeline.study.blocks import flat, overlay
 from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.sweeps import sweep_members
 from learning_dynamics.trajectories import Trajectory
 
-SHOWN = 3  # members that failed, named in one line
+MAX_FAILURES_SHOWN = 3  # members that failed, named in one line
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,21 @@ def execute(
     ProjectError
         If members failed: how many, the first of them, and why.
     """
-    sets = {file.stem: load_arrays(file) for file in data}
+    data_sets = {file.stem: load_arrays(file) for file in data}
     columns = paper_function(paper, "metrics", spec["kind"]).columns
     paper_function(paper, "runs", spec["kind"])  # read before its digest is
-    members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in sets.items()}))
+    members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
     for member in members if fingerprint is None else ():
-        for stage, told_of in (("run", member.run), ("metrics", member.metrics)):
-            check_by_hand(stage, paper, spec["kind"], told_of["settings"], f"--spec: {member.name}")
-    made = agreed(digest([member.measured for member in members]), fingerprint, f"{paper} {name}")
-    first = members[0]
-    settings = {"kind": spec["kind"], **first.run["settings"], **first.metrics["settings"]}
-    record = provenance("bundle", paper, name, settings, made)
-    kept = {member.name: out.parent.parent / "resume" / f"{member.measured}.parquet" for member in members}
-    tables, failures = _read(kept), {}
+        for stage, stage_spec in (("run", member.run), ("metrics", member.metrics)):
+            check_by_hand(stage, paper, spec["kind"], stage_spec["settings"], f"--spec: {member.name}")
+    bundle_fingerprint = verify_fingerprint(
+        digest([member.measured for member in members]), fingerprint, f"{paper} {name}"
+    )
+    first_member = members[0]
+    settings = {"kind": spec["kind"], **first_member.run["settings"], **first_member.metrics["settings"]}
+    record = provenance("bundle", paper, name, settings, bundle_fingerprint)
+    kept_files = {member.name: out.parent.parent / "resume" / f"{member.measured}.parquet" for member in members}
+    tables, failures = _read_kept(kept_files), {}
     try:
         latest: tuple[str, Trajectory] | None = None
         for member in members:
@@ -69,30 +71,30 @@ def execute(
                 continue
             try:
                 if latest is None or latest[0] != member.simulated:
-                    arrays = None if member.data is None else sets[member.data][0]
+                    arrays = None if member.data is None else data_sets[member.data][0]
                     latest = member.simulated, in_process.simulate(paper, member.name, member.run, arrays)
                 table = in_process.measure(paper, member.name, member.metrics, latest[1])
-                tables[member.name] = as_declared(member.name, table, columns)
+                tables[member.name] = to_arrow(member.name, table, columns)
             except ProjectError as error:
                 failures[member.name] = error
     finally:
         for member in members if len(tables) < len(members) else ():
             if member.name in tables:
-                write_arrow(kept[member.name], tables[member.name], record)
+                write_arrow(kept_files[member.name], tables[member.name], record)
     if failures:
-        told = "; ".join(f"{failed}: {failures[failed]}" for failed in list(failures)[:SHOWN])
-        more = "; ..." if len(failures) > SHOWN else ""
+        listed = "; ".join(f"{failed}: {failures[failed]}" for failed in list(failures)[:MAX_FAILURES_SHOWN])
+        ellipsis = "; ..." if len(failures) > MAX_FAILURES_SHOWN else ""
         raise ProjectError(
-            f"{len(failures)} of {len(members)} members failed; what the others gave is kept: {told}{more}"
+            f"{len(failures)} of {len(members)} members failed; what the others gave is kept: {listed}{ellipsis}"
         )
     record["members"] = [(member.measured, tables[member.name].num_rows) for member in members]
     write_arrow(out, pa.concat_tables([tables[member.name] for member in members]), record)
-    for file in kept.values():
+    for file in kept_files.values():
         with suppress(OSError):
             file.unlink(missing_ok=True)
 
 
-def _members(paper: str, spec: Mapping[str, Any], made: Mapping[str, str]) -> Iterator[Member]:
+def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str, str]) -> Iterator[Member]:
     """Yield the members of a bundle, given the fingerprints of its data sets."""
     kind, measure = spec["kind"], spec["measure"]
     simulating, measuring = science("run", paper, kind), science("metrics", paper, kind)
@@ -100,19 +102,19 @@ def _members(paper: str, spec: Mapping[str, Any], made: Mapping[str, str]) -> It
         differing = dict(zip(spec["axes"], values, strict=True))
         ((name, _),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
         data = differing.pop("data", spec["data"])
-        if data is not None and data not in made:
+        if data is not None and data not in data_fingerprints:
             raise ProjectError(f"--data: the data set `{data}` is not among the files; copy the command from the log")
         measured = {key: differing.pop(key) for key in flat(measure) if key in differing}
-        run = {"kind": kind, "settings": overlaid(spec["settings"], differing)}
-        metrics = {"kind": kind, "settings": overlaid(measure, measured)}
-        simulated = fingerprint("run", run, simulating, None if data is None else made[data])
+        run = {"kind": kind, "settings": overlay(spec["settings"], differing)}
+        metrics = {"kind": kind, "settings": overlay(measure, measured)}
+        simulated = fingerprint("run", run, simulating, None if data is None else data_fingerprints[data])
         yield Member(name, data, run, metrics, simulated, fingerprint("metrics", metrics, measuring, simulated))
 
 
-def _read(kept: Mapping[str, Path]) -> dict[str, pa.Table]:
+def _read_kept(files: Mapping[str, Path]) -> dict[str, pa.Table]:
     """Return the tables that an earlier try has kept, by member."""
     tables = {}
-    for name, file in kept.items():
+    for name, file in files.items():
         with suppress(ProjectError):
             tables[name] = read_arrow(file)[0]
     return tables

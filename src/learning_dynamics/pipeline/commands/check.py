@@ -13,67 +13,67 @@ from pathlib import Path
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.seals import FRAMES, opened
-from learning_dynamics.pipeline.study.config import folders, load
+from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.stale_outputs import expected_outputs, fault, joined_of_other_versions
 
 SEED = re.compile(r"seed\d+")
-WORKING = {"logs", "benchmarks", "resume"}  # what jobs leave beside their outputs
+IGNORED_FOLDERS = {"logs", "benchmarks", "resume"}  # what jobs leave beside their outputs
 
 
 def execute(files: Sequence[Path]) -> int:
     """Print every file under results, figures and docs/results that is stale, damaged or foreign; 1 if there is one."""
     configuration = load(files)
-    results, figures = folders(configuration)
+    results, figures = output_folders(configuration)
     project = Project(configuration)
-    checked, wrong = stale(project, results, figures)
-    known = set(expected_outputs(project, str(results), str(figures)))
-    known |= {f"{results}/{name}.csv" for name in ("wild", "turning")}  # tables that lie beside as parquet
+    n_checked, problems = find_stale(project, results, figures)
+    expected = set(expected_outputs(project, str(results), str(figures)))
+    expected |= {f"{results}/{name}.csv" for name in ("wild", "turning")}  # tables that lie beside as parquet
     for folder in sorted(results.glob("replicates/seed*")):
         if SEED.fullmatch(folder.name):
-            other = Project(configuration.with_seed(int(folder.name.removeprefix("seed"))))
-            more, stale_ones = stale(other, folder)
-            checked, wrong = checked + more, wrong + stale_ones
-            known |= set(expected_outputs(other, str(folder)))
-    others, damaged = beside(known, results, figures)
-    wrong += damaged + list(itertools.chain(*map(published.damaged, published.folders())))
+            replicate = Project(configuration.with_seed(int(folder.name.removeprefix("seed"))))
+            n_more, more_problems = find_stale(replicate, folder)
+            n_checked, problems = n_checked + n_more, problems + more_problems
+            expected |= set(expected_outputs(replicate, str(folder)))
+    n_others, damaged = check_other_files(expected, results, figures)
+    problems += damaged + list(itertools.chain(*map(published.find_damaged, published.published_folders())))
     for name in ("replication", "wild", "turning"):
         with suppress(ProjectError):  # missing, or damaged: that is said already
-            wrong += filter(None, [joined_of_other_versions(project, results / f"{name}.parquet")])
-    for text in wrong:
+            problems += filter(None, [joined_of_other_versions(project, results / f"{name}.parquet")])
+    for text in problems:
         print(f"error: {text}", file=sys.stderr)
-    apart = f"; {others} more are whole, of other configurations or commands" if others else ""
-    print(f"{checked} outputs in {results} and {figures} checked, {len(wrong)} stale or foreign{apart}")
-    return int(bool(wrong))
+    remark = f"; {n_others} more are whole, of other configurations or commands" if n_others else ""
+    print(f"{n_checked} outputs in {results} and {figures} checked, {len(problems)} stale or foreign{remark}")
+    return int(bool(problems))
 
 
-def beside(known: Collection[str], *folders: Path) -> tuple[int, list[str]]:
+def check_other_files(expected: Collection[str], *folders: Path) -> tuple[int, list[str]]:
     """Return how many whole outputs lie there besides the known ones, and what is wrong with everything else."""
-    whole, wrong = 0, []
+    n_whole, problems = 0, []
     for folder in folders:
-        for place, below, names in os.walk(folder):
-            below[:] = sorted(set(below) - WORKING)
-            for path in (Path(place, name) for name in sorted(names)):
-                if str(path) in known:
+        for parent, subfolders, names in os.walk(folder):
+            subfolders[:] = sorted(set(subfolders) - IGNORED_FOLDERS)
+            for path in (Path(parent, name) for name in sorted(names)):
+                if str(path) in expected:
                     continue
                 if path.suffix not in FRAMES or path.name.startswith("."):
-                    wrong.append(f"{path}: is no output of learning-dynamics; delete it, or keep it elsewhere")
+                    problems.append(f"{path}: is no output of learning-dynamics; delete it, or keep it elsewhere")
                     continue
                 try:
                     with opened(path):
-                        whole += 1
+                        n_whole += 1
                 except ProjectError as error:
-                    wrong.append(str(error))
-    return whole, wrong
+                    problems.append(str(error))
+    return n_whole, problems
 
 
-def stale(project: Project, results: Path, figures: Path | None = None) -> tuple[int, list[str]]:
+def find_stale(project: Project, results: Path, figures: Path | None = None) -> tuple[int, list[str]]:
     """Return how many outputs there are, and what is wrong with those that the configuration did not make."""
     expected = expected_outputs(project, str(results), None if figures is None else str(figures))
-    wrong: list[str] = []
-    checked = 0
+    problems: list[str] = []
+    n_checked = 0
     for path, fingerprint in expected.items():
         if Path(path).exists():
-            checked += 1
-            wrong += filter(None, [fault(path, fingerprint)])
-    return checked, wrong
+            n_checked += 1
+            problems += filter(None, [fault(path, fingerprint)])
+    return n_checked, problems

@@ -27,7 +27,7 @@ class Drawing:
         return self.function(**self.tables, **self.settings)
 
 
-def prepared(
+def prepare_drawing(
     stage: str,
     paper: str,
     name: str,
@@ -44,6 +44,8 @@ def prepared(
         spec = Project(load()).spec(stage, paper, name)
     kind, runs, settings = spec["kind"], spec["runs"], spec["settings"]
     function = paper_function(paper, PARTS[stage], kind)
-    made = fingerprint_here(stage, paper, kind, spec, None, fingerprint)
+    drawing_fingerprint = fingerprint_here(stage, paper, kind, spec, None, fingerprint)
     tables = load_tables(metrics or Path("results", paper, "metrics"), runs)
-    return Drawing(function, tables, settings, provenance(stage, paper, name, {"runs": runs, **settings}, made))
+    return Drawing(
+        function, tables, settings, provenance(stage, paper, name, {"runs": runs, **settings}, drawing_fingerprint)
+    )

@@ -15,10 +15,10 @@ matplotlib.use("Agg")
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
-from learning_dynamics.pipeline.commands.drawing import prepared
-from learning_dynamics.pipeline.commands.functions import told
-from learning_dynamics.pipeline.report.vectors import KEPT
-from learning_dynamics.pipeline.store.pictures import drawn_alike
+from learning_dynamics.pipeline.commands.drawing import prepare_drawing
+from learning_dynamics.pipeline.commands.functions import error_context
+from learning_dynamics.pipeline.report.vectors import ON_MAP
+from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
@@ -44,9 +44,9 @@ def execute(
     pdf = pdf or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
     png = png or pdf.with_suffix(".png")
     svg = svg or pdf.with_suffix(".svg")
-    drawing = prepared("figure", paper, name, spec, metrics, fingerprint)
-    with drawn_alike(), style(look):
-        with told(f"figure {name}", drawing.settings):
+    drawing = prepare_drawing("figure", paper, name, spec, metrics, fingerprint)
+    with matplotlib_defaults(), style(look):
+        with error_context(f"figure {name}", drawing.settings):
             drawn = Drawn.of(drawing())
         legible_ticks(sized(drawn.figure, look))
         described = json.dumps(drawing.record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
@@ -60,18 +60,18 @@ def execute(
             drawn.figure.savefig(partial, format="pdf", metadata=metadata)
         with sealing(png) as partial:
             drawn.figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
-        ready_for_svg(drawn.figure)
+        prepare_for_svg(drawn.figure)
         with sealing(svg) as partial:
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
             drawn.figure.savefig(partial, format="svg", metadata=metadata)
 
 
-def ready_for_svg(figure: Figure) -> None:
+def prepare_for_svg(figure: Figure) -> None:
     """Let nothing but maps be pixels; give ids to what lies on maps: its colours stay on a dark screen as theirs do."""
-    for one in figure.findobj(lambda one: one.get_rasterized() and not isinstance(one, QuadMesh)):
-        one.set_rasterized(False)
+    for artist in figure.findobj(lambda artist: artist.get_rasterized() and not isinstance(artist, QuadMesh)):
+        artist.set_rasterized(False)
     for panel, axis in enumerate(figure.axes):
-        if axis.images or any(isinstance(one, QuadMesh) for one in axis.collections):
-            for place, one in enumerate((*axis.texts, *axis.lines, *axis.patches)):
-                if one.get_transform().contains_branch(axis.transData):
-                    one.set_gid(f"{KEPT}_{panel}_{place}")
+        if axis.images or any(isinstance(artist, QuadMesh) for artist in axis.collections):
+            for index, artist in enumerate((*axis.texts, *axis.lines, *axis.patches)):
+                if artist.get_transform().contains_branch(axis.transData):
+                    artist.set_gid(f"{ON_MAP}_{panel}_{index}")

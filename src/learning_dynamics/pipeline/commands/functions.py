@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import TRACEBACK
 from learning_dynamics.pipeline.store.provenance import fingerprint
 from learning_dynamics.pipeline.study.blocks import flat
@@ -62,7 +62,9 @@ def _function(module: str, kind: str) -> Any:
     name = kind.rpartition(".")[2]
     known = vars(importlib.import_module(module))
     if name not in known:
-        raise ProjectError(f"{module}: no function `{name}`{near(name, [key for key in known if key[0] != '_'])}")
+        raise ProjectError(
+            f"{module}: no function `{name}`{suggest_name(name, [key for key in known if key[0] != '_'])}"
+        )
     return known[name]
 
 
@@ -79,7 +81,9 @@ def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: An
     """
     if expected is None:
         check_by_hand(stage, paper, kind, spec["settings"])
-    return agreed(fingerprint(stage, spec, science(stage, paper, kind), made_from), expected, f"{paper} {kind}")
+    return verify_fingerprint(
+        fingerprint(stage, spec, science(stage, paper, kind), made_from), expected, f"{paper} {kind}"
+    )
 
 
 def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any], where: str = "--spec") -> None:
@@ -95,11 +99,11 @@ def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any]
     path = module_path(module_of(stage, paper, kind))
     functions, name = signatures(path) if path else {}, kind.rpartition(".")[2]
     if name not in functions:
-        raise ProjectError(f"{where}: no function `{name}` in {path}{near(name, functions)}")
+        raise ProjectError(f"{where}: no function `{name}` in {path}{suggest_name(name, functions)}")
     functions[name].check(settings, f"{where}: settings")
 
 
-def agreed(found: str, expected: str | None, what: str) -> str:
+def verify_fingerprint(found: str, expected: str | None, what: str) -> str:
     """Return a fingerprint; see `fingerprint_here` for the error."""
     if expected is not None and found != expected:
         raise ProjectError(
@@ -110,7 +114,7 @@ def agreed(found: str, expected: str | None, what: str) -> str:
 
 
 @contextmanager
-def told(what: str, settings: Mapping[str, Any]) -> Iterator[None]:
+def error_context(what: str, settings: Mapping[str, Any]) -> Iterator[None]:
     """Turn what a paper's function raises into one line: what failed, where in the source, under which settings.
 
     Raises

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.drawing import prepared
-from learning_dynamics.pipeline.commands.functions import told
+from learning_dynamics.pipeline.commands.drawing import prepare_drawing
+from learning_dynamics.pipeline.commands.functions import error_context
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting.interactive import Interactive, complete
 
-LARGEST = 500_000  # bytes
+MAX_BYTES = 500_000
 
 
 def execute(
@@ -32,11 +32,11 @@ def execute(
     What is not given is the configuration's.
     """
     out = out or Path("figures", paper, f"{name}.json")
-    drawing = prepared("interactive", paper, name, spec, metrics, fingerprint)
-    with told(f"interactive {name}", drawing.settings):
+    drawing = prepare_drawing("interactive", paper, name, spec, metrics, fingerprint)
+    with error_context(f"interactive {name}", drawing.settings):
         drawn: Interactive = drawing()
         facts = plain_facts(drawn.facts)
-        chart = chart_of(drawn, maths.plain(fill(drawn.alt, facts)), f"interactive {name}")
+        chart = chart_json(drawn, maths.plain(fill(drawn.alt, facts)), f"interactive {name}")
     with sealing(out) as partial:
         # the digest becomes the last value of the list, and closes it
         partial.write_text(
@@ -44,18 +44,20 @@ def execute(
         )
 
 
-def chart_of(drawn: Interactive, said: str, what: str) -> str:
+def chart_json(interactive: Interactive, description: str, label: str) -> str:
     """Return a chart as the page carries it, no character of which ends a script.
 
     Raises
     ------
     ProjectError
-        If it takes more than `LARGEST`.
+        If it takes more than `MAX_BYTES`.
     """
-    text = json.dumps(complete(drawn, said), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    if len(text.encode()) > LARGEST:
+    text = json.dumps(complete(interactive, description), ensure_ascii=False, separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )
+    if len(text.encode()) > MAX_BYTES:
         raise ProjectError(
-            f"{what}: takes {len(text.encode()) / 1000:.0f} kB, at most {LARGEST / 1000:.0f} are shown; "
+            f"{label}: takes {len(text.encode()) / 1000:.0f} kB, at most {MAX_BYTES / 1000:.0f} are shown; "
             "give it fewer points"
         )
     return text

@@ -19,11 +19,11 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.roles import load_table
-from learning_dynamics.pipeline.store.pictures import drawn_alike
+from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.seals import refuse_foreign, sealing
-from learning_dynamics.pipeline.study.config import folders, load
+from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
 from learning_dynamics.tidy import select
@@ -32,9 +32,9 @@ REDUCTIONS = ("last", "first", "largest", "smallest")
 MOMENTS = ("time", "epoch", "step")  # columns that say when
 DRAWS = ("seed", "draw")  # columns that say of which draw
 NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *MOMENTS, *DRAWS}
-MOST_CONTOURS = 4
-MOST_TICKS = 8
-MOST_VALUES = 8  # named in an error
+MAX_CONTOURS = 4
+MAX_TICKS = 8
+MAX_VALUES_SHOWN = 8  # named in an error
 GRAMMAR = "write COLUMN=VALUE, for example phase=limit"
 
 
@@ -59,18 +59,20 @@ def execute(
     """
     configuration = load(files, {"papers": [paper]})
     project = Project(configuration)
-    known = project.study.about(paper)["runs"]
-    if name not in known:
-        raise ProjectError(f"{paper} has no run `{name}`{near(name, known)}; give its file with --configfile")
-    results, figures = folders(configuration)
-    described = project.described(paper, name)
+    runs = project.study.paper_block(paper)["runs"]
+    if name not in runs:
+        raise ProjectError(f"{paper} has no run `{name}`{suggest_name(name, runs)}; give its file with --configfile")
+    results, figures = output_folders(configuration)
+    described = project.describe_run(paper, name)
     swept = list(described["sweep"] or ())
     table = load_table(results / paper / "metrics", described, members_as="draw")
     axes = [x, *([y] if y else [])]
     columns = [column for column in table if column not in NO_AXIS or column in swept]
-    for given in axes:
-        if given not in columns:
-            raise ProjectError(f"{name} has no axis `{given}`{near(given, columns)}; axes are: {', '.join(columns)}")
+    for axis_name in axes:
+        if axis_name not in columns:
+            raise ProjectError(
+                f"{name} has no axis `{axis_name}`{suggest_name(axis_name, columns)}; axes are: {', '.join(columns)}"
+            )
     if x == y:
         raise ProjectError(f"--y {y}: is what --x is; name another, or leave it out to draw lines")
     if out is not None and out.suffix != ".pdf":
@@ -80,36 +82,43 @@ def execute(
     quantities = sorted(table["quantity"].unique())
     if quantity is None or quantity not in quantities:
         raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
-    chosen = conditions(where, table) | ({} if index is None else {"index": index})
+    chosen = parse_conditions(where, table) | ({} if index is None else {"index": index})
     pdf = out or figures / paper / f"{name}--{quantity}.pdf"
     for file in (pdf, pdf.with_suffix(".png")):
         refuse_foreign(file)
-    rows = met(select(table, quantity), chosen)
-    others = [setting for setting in swept if setting not in (*axes, *chosen, *DRAWS)]
-    if others:
-        raise ProjectError(f"{name} sweeps {', '.join(others)} too; take one value with --where {others[0]}=...")
-    found = reduced(rows, axes, at, above)
+    rows = select_rows(select(table, quantity), chosen)
+    unfixed = [setting for setting in swept if setting not in (*axes, *chosen, *DRAWS)]
+    if unfixed:
+        raise ProjectError(f"{name} sweeps {', '.join(unfixed)} too; take one value with --where {unfixed[0]}=...")
+    points = reduce_draws(rows, axes, at, above)
     label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
-    with drawn_alike(), style():
-        figure = heat_map(found, x, y, label, None if above is None else (0.0, 1.0)) if y else lines(found, x, label)
+    with matplotlib_defaults(), style():
+        figure = (
+            draw_heat_map(points, x, y, label, None if above is None else (0.0, 1.0))
+            if y
+            else draw_lines(points, x, label)
+        )
         legible_ticks(figure)
-        figure.suptitle(", ".join([quantity, *(_told(key, value) for key, value in chosen.items())]), fontsize=8)
+        figure.suptitle(
+            ", ".join([quantity, *(_format_condition(key, value) for key, value in chosen.items())]), fontsize=8
+        )
         for file in (pdf, pdf.with_suffix(".png")):
             with sealing(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
-    lost = int((~np.isfinite(rows["value"])).sum())
+    n_not_finite = int((~np.isfinite(rows["value"])).sum())
     print(
-        f"{pdf}, {pdf.with_suffix('.png')}: {label}, {len(found)} values" + (f"; {lost} are not finite" if lost else "")
+        f"{pdf}, {pdf.with_suffix('.png')}: {label}, {len(points)} values"
+        + (f"; {n_not_finite} are not finite" if n_not_finite else "")
     )
 
 
-def _told(key: str, value: Any) -> str:
+def _format_condition(key: str, value: Any) -> str:
     return f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
 
 
-def conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
+def parse_conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
     """Return ``COLUMN=VALUE`` texts as columns and values of the column's type."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for text in where:
         column, equals, value = text.partition("=")
         if not equals:
@@ -117,22 +126,24 @@ def conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
         if column == "quantity":
             raise ProjectError(f"--where {text}: write --quantity {value}")
         if column not in table:
-            raise ProjectError(f"--where {text}: the metrics have no column `{column}`{near(column, table.columns)}")
-        if column in found:
+            raise ProjectError(
+                f"--where {text}: the metrics have no column `{column}`{suggest_name(column, table.columns)}"
+            )
+        if column in values:
             raise ProjectError(f"--where {text}: `{column}` is given twice; a run has one value of it")
         if pd.api.types.is_bool_dtype(table[column]):
             if value not in ("True", "False"):
                 raise ProjectError(f"--where {text}: `{column}` is True or False")
-            found[column] = value == "True"
+            values[column] = value == "True"
             continue
         try:
-            found[column] = float(value) if pd.api.types.is_numeric_dtype(table[column]) else value
+            values[column] = float(value) if pd.api.types.is_numeric_dtype(table[column]) else value
         except ValueError:
             raise ProjectError(f"--where {text}: `{column}` is a number") from None
-    return found
+    return values
 
 
-def met(rows: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
+def select_rows(rows: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows that meet all conditions.
 
     Raises
@@ -141,15 +152,17 @@ def met(rows: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
         It names the first condition that no row meets, and some of the values that there are.
     """
     for column, value in chosen.items():
-        there = rows[column].unique()
+        existing = rows[column].unique()
         rows = rows[rows[column] == value]
         if rows.empty:
-            few = ", ".join(map(str, there[:MOST_VALUES])) + (", ..." if len(there) > MOST_VALUES else "")
-            raise ProjectError(f"--where {column}={value}: there are {few}")
+            listed = ", ".join(map(str, existing[:MAX_VALUES_SHOWN])) + (
+                ", ..." if len(existing) > MAX_VALUES_SHOWN else ""
+            )
+            raise ProjectError(f"--where {column}={value}: there are {listed}")
     return rows
 
 
-def reduced(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | None = None) -> pd.DataFrame:
+def reduce_draws(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | None = None) -> pd.DataFrame:
     """Return one row for each point of the axes: of the draws the median, or the share above a number, at one moment.
 
     Parameters
@@ -185,91 +198,101 @@ def reduced(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | Non
         rows = rows[(rows["value"] == best) | best.isna()].drop_duplicates(draw)
     if above is not None:
         # a value that is not finite is a draw, too: it counts as not above
-        shown = (rows["value"] > above) & np.isfinite(rows["value"])
-        return shown.rename("value").groupby([rows[key] for key in axes], sort=False).mean().reset_index()
-    kept = ["value", *(["predicted"] if "predicted" in rows else [])]
-    return rows.groupby(list(axes), sort=False)[kept].median().reset_index()
+        is_above = (rows["value"] > above) & np.isfinite(rows["value"])
+        return is_above.rename("value").groupby([rows[key] for key in axes], sort=False).mean().reset_index()
+    value_columns = ["value", *(["predicted"] if "predicted" in rows else [])]
+    return rows.groupby(list(axes), sort=False)[value_columns].median().reset_index()
 
 
-def heat_map(found: pd.DataFrame, x: str, y: str, label: str, limits: tuple[float, float] | None = None) -> Figure:
+def draw_heat_map(
+    points: pd.DataFrame, x: str, y: str, label: str, limits: tuple[float, float] | None = None
+) -> Figure:
     """Draw the value over two columns, with contours of the prediction; words stand in their order of appearance.
 
     Without `limits` colours span the values, on a logarithmic scale where these do over two decades.
     """
-    order = {key: found[key].unique() for key in (x, y)}
-    across, up = (np.sort(one) if _numeric(one) else np.asarray(one) for one in order.values())
+    order = {key: points[key].unique() for key in (x, y)}
+    across, up = (
+        np.sort(values_of_axis) if _is_numeric(values_of_axis) else np.asarray(values_of_axis)
+        for values_of_axis in order.values()
+    )
     if min(len(across), len(up)) < 2:
         raise ProjectError(f"a map needs two or more values of both {x} and {y}; leave --y out to draw lines")
 
     def grid(column: str) -> np.ndarray:
         return (
-            found.pivot_table(index=y, columns=x, values=column, dropna=False)
+            points.pivot_table(index=y, columns=x, values=column, dropna=False)
             .reindex(index=up, columns=across)
             .to_numpy()
         )
 
     values = grid("value")
     positive = values[np.isfinite(values) & (values > 0)]
-    wide = positive.size == np.isfinite(values).sum() and positive.size and positive.max() > 100 * positive.min()
+    spans_decades = (
+        positive.size == np.isfinite(values).sum() and positive.size and positive.max() > 100 * positive.min()
+    )
     figure, axis = plt.subplots(figsize=(0.62 * WIDTH, 0.48 * WIDTH))
-    places = [one if _numeric(one) else np.arange(len(one)) for one in (across, up)]
-    norm = Normalize(*limits) if limits else LogNorm() if wide else None
-    mesh = axis.pcolormesh(*map(_edges, places), values, norm=norm, cmap="viridis")
+    centres = [
+        values_of_axis if _is_numeric(values_of_axis) else np.arange(len(values_of_axis))
+        for values_of_axis in (across, up)
+    ]
+    norm = Normalize(*limits) if limits else LogNorm() if spans_decades else None
+    mesh = axis.pcolormesh(*map(_cell_edges, centres), values, norm=norm, cmap="viridis")
     bar = figure.colorbar(mesh, label=label)
     # between words, and between draws, there is nothing that a contour could run through
-    continuous = _numeric(across) and _numeric(up) and not {x, y} & set(DRAWS)
-    if continuous and "predicted" in found and found["predicted"].notna().any():
+    continuous = _is_numeric(across) and _is_numeric(up) and not {x, y} & set(DRAWS)
+    if continuous and "predicted" in points and points["predicted"].notna().any():
         predicted = grid("predicted")
         low, high = np.nanmin(predicted), np.nanmax(predicted)
         if high > low:
             ticks = [tick for tick in bar.get_ticks() if low < tick < high]
             levels = np.array(
-                ticks[:: -(-len(ticks) // MOST_CONTOURS)] or np.linspace(low, high, MOST_CONTOURS + 2)[1:-1]
+                ticks[:: -(-len(ticks) // MAX_CONTOURS)] or np.linspace(low, high, MAX_CONTOURS + 2)[1:-1]
             )
             # between cells, contours run on the scale of the colours
             scale, back = (np.log, np.exp) if isinstance(norm, LogNorm) and low > 0 else (np.positive, np.positive)
-            drawn = axis.contour(
+            contours = axis.contour(
                 across, up, scale(predicted), levels=scale(levels), colors="white", linewidths=0.9, linestyles="solid"
             )
-            drawn.set_path_effects([withStroke(linewidth=2.2, foreground="black")])
-            for text in axis.clabel(drawn, fmt=lambda level: f"{back(level):g}", fontsize=6):
+            contours.set_path_effects([withStroke(linewidth=2.2, foreground="black")])
+            for text in axis.clabel(contours, fmt=lambda level: f"{back(level):g}", fontsize=6):
                 text.set_path_effects([withStroke(linewidth=1.5, foreground="black")])
     axis.set(xlabel=x, ylabel=y)
-    _scaled(axis, "x", across)
-    _scaled(axis, "y", up)
+    _set_scale(axis, "x", across)
+    _set_scale(axis, "y", up)
     return figure
 
 
-def _numeric(values: Any) -> bool:
+def _is_numeric(values: Any) -> bool:
     dtype = np.asarray(values).dtype
     return bool(np.issubdtype(dtype, np.number))
 
 
-def _scaled(axis: Axes, which: str, values: np.ndarray) -> None:
+def _set_scale(axis: Axes, which: str, values: np.ndarray) -> None:
     """Let an axis be logarithmic where its values are; words and few numbers become its ticks."""
-    if _numeric(values):
+    if _is_numeric(values):
         axis.set(**{f"{which}scale": _scale(values)})
-        if len(values) <= MOST_TICKS:
+        if len(values) <= MAX_TICKS:
             axis.set(**{f"{which}ticks": values, f"{which}ticklabels": [f"{value:g}" for value in values]})
             getattr(axis, f"{which}axis").set_minor_locator(NullLocator())
     else:
-        axis.set(**{f"{which}ticks": np.arange(len(values)), f"{which}ticklabels": [str(one) for one in values]})
+        axis.set(**{f"{which}ticks": np.arange(len(values)), f"{which}ticklabels": [str(value) for value in values]})
 
 
-def lines(found: pd.DataFrame, x: str, label: str) -> Figure:
+def draw_lines(points: pd.DataFrame, x: str, label: str) -> Figure:
     """Draw the value against one column, and the prediction as a line."""
-    found = found.sort_values(x) if _numeric(found[x]) else found
+    points = points.sort_values(x) if _is_numeric(points[x]) else points
     figure, axis = plt.subplots(figsize=(WIDTH / 2, 2.6))
-    numeric = _numeric(found[x])
-    across = found[x].to_numpy() if numeric else found[x].astype(str).to_numpy()
-    axis.plot(across, found["value"], "o", markersize=3, label="measured")
-    if "predicted" in found and found["predicted"].notna().any():
-        axis.plot(across, found["predicted"], color="0.3", label="predicted")
+    numeric = _is_numeric(points[x])
+    across = points[x].to_numpy() if numeric else points[x].astype(str).to_numpy()
+    axis.plot(across, points["value"], "o", markersize=3, label="measured")
+    if "predicted" in points and points["predicted"].notna().any():
+        axis.plot(across, points["predicted"], color="0.3", label="predicted")
         axis.legend()
     axis.set(xlabel=x, ylabel=label)
     if numeric:
         axis.set_xscale(_scale(across))
-    values = found["value"]
+    values = points["value"]
     if (values > 0).all() and values.max() > 100 * values.min():
         axis.set_yscale("log")
     return figure
@@ -287,10 +310,10 @@ def _scale(values: np.ndarray) -> str:
     return "log" if uneven(np.diff(np.log(ordered))) < uneven(np.diff(ordered)) else "linear"
 
 
-def _edges(centres: np.ndarray) -> np.ndarray:
+def _cell_edges(centres: np.ndarray) -> np.ndarray:
     """Return the ends of cells around values, halfway on the scale that they are drawn on."""
     logarithmic = _scale(centres) == "log"
-    places = np.log(centres) if logarithmic else centres.astype(float)
-    middle = (places[1:] + places[:-1]) / 2
-    ends = np.concatenate([[2 * places[0] - middle[0]], middle, [2 * places[-1] - middle[-1]]])
+    positions = np.log(centres) if logarithmic else centres.astype(float)
+    middle = (positions[1:] + positions[:-1]) / 2
+    ends = np.concatenate([[2 * positions[0] - middle[0]], middle, [2 * positions[-1] - middle[-1]]])
     return np.exp(ends) if logarithmic else ends

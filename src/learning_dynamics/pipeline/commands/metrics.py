@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.functions import arguments_for, fingerprint_here, paper_function, told
+from learning_dynamics.pipeline.commands.functions import arguments_for, error_context, fingerprint_here, paper_function
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table
@@ -31,7 +31,7 @@ def execute(
     A function with a parameter `data` is given the data set that the run was simulated on.
     """
     measure = paper_function(paper, "metrics", spec["kind"])
-    made = fingerprint_here("metrics", paper, spec["kind"], spec, made_from, fingerprint)
+    metrics_fingerprint = fingerprint_here("metrics", paper, spec["kind"], spec, made_from, fingerprint)
     trajectory, record = load_trajectory(run, made_from)
     if trajectory.settings.get("kind") != spec["kind"]:
         raise ProjectError(f"{run}: is of kind {trajectory.settings.get('kind')}, not {spec['kind']}; name its own run")
@@ -42,8 +42,8 @@ def execute(
         raise ProjectError(f"--data: `{spec['kind']}` {mend}")
     if data is not None:
         arguments["data"] = load_arrays(data, record.get("data"))[0]
-    with told(f"metrics of {name}", settings):
+    with error_context(f"metrics of {name}", settings):
         table = measure(trajectory, **arguments, **arguments_for(measure, spec["settings"]))
     if QUANTITY in measure.columns:
         refuse_unlisted(paper, spec["kind"], table["quantity"].unique())
-    write_table(out, table, measure.columns, provenance("metrics", paper, name, settings, made))
+    write_table(out, table, measure.columns, provenance("metrics", paper, name, settings, metrics_fingerprint))

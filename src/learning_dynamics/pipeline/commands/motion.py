@@ -17,16 +17,16 @@ import numpy as np
 from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.drawing import prepared
-from learning_dynamics.pipeline.commands.functions import told
-from learning_dynamics.pipeline.store.pictures import drawn_alike
+from learning_dynamics.pipeline.commands.drawing import prepare_drawing
+from learning_dynamics.pipeline.commands.functions import error_context
+from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting import legible_ticks, style
 from learning_dynamics.plotting.motion import Motion
 
-LARGEST = 500_000  # bytes
-HELD = 1500  # milliseconds for which the last frame stays
+MAX_BYTES = 500_000
+LAST_FRAME_TIME = 1500  # milliseconds for which the last frame stays
 COLOURS = (64, 32, 16)  # from fine to coarse
 
 
@@ -43,17 +43,17 @@ def execute(
     What is not given is the configuration's.
     """
     out = out or Path("figures", paper, f"{name}.webp")
-    drawing = prepared("motion", paper, name, spec, metrics, fingerprint)
-    with drawn_alike(), style():
-        with told(f"motion {name}", drawing.settings):
+    drawing = prepare_drawing("motion", paper, name, spec, metrics, fingerprint)
+    with matplotlib_defaults(), style():
+        with error_context(f"motion {name}", drawing.settings):
             motion: Motion = drawing()
-            frames = rendered(motion)
+            frames = render_frames(motion)
         described = json.dumps({KEY: drawing.record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
         with sealing(out) as partial:
-            partial.write_bytes(animated(frames, motion.seconds, described, f"motion {name}"))
+            partial.write_bytes(encode_webp(frames, motion.seconds, described, f"motion {name}"))
 
 
-def rendered(motion: Motion) -> list[Image.Image]:
+def render_frames(motion: Motion) -> list[Image.Image]:
     """Return every frame; the figure's layout is settled on the last and then stays."""
     figure = motion.figure
     figure.set_dpi(plt.rcParams["savefig.dpi"])
@@ -70,8 +70,8 @@ def rendered(motion: Motion) -> list[Image.Image]:
     return frames
 
 
-def animated(frames: Sequence[Image.Image], seconds: float, described: str, what: str) -> bytes:
-    """Return frames as an animated WebP that repeats, in one palette, of as many colours as fit into `LARGEST`.
+def encode_webp(frames: Sequence[Image.Image], seconds: float, described: str, label: str) -> bytes:
+    """Return frames as an animated WebP that repeats, in one palette, of as many colours as fit into `MAX_BYTES`.
 
     Raises
     ------
@@ -79,17 +79,17 @@ def animated(frames: Sequence[Image.Image], seconds: float, described: str, what
         If it is larger even in few colours.
     """
     step = round(1000 * seconds / len(frames))
-    durations = [step] * (len(frames) - 1) + [step + HELD]
+    durations = [step] * (len(frames) - 1) + [step + LAST_FRAME_TIME]
     exif = Image.Exif()
     exif[ExifTags.Base.ImageDescription] = described
     for colours in COLOURS:
-        shown = _in_one_palette(frames, colours)
+        images = _in_one_palette(frames, colours)
         buffer = io.BytesIO()
-        shown[0].save(
+        images[0].save(
             buffer,
             "WEBP",
             save_all=True,
-            append_images=shown[1:],
+            append_images=images[1:],
             duration=durations,
             loop=0,
             lossless=True,
@@ -98,19 +98,21 @@ def animated(frames: Sequence[Image.Image], seconds: float, described: str, what
             minimize_size=True,
             exif=exif,
         )
-        if buffer.tell() <= LARGEST:
+        if buffer.tell() <= MAX_BYTES:
             return buffer.getvalue()
     raise ProjectError(
-        f"{what}: takes {buffer.tell() / 1000:.0f} kB, at most {LARGEST / 1000:.0f} are shown; let less of it move"
+        f"{label}: takes {buffer.tell() / 1000:.0f} kB, at most {MAX_BYTES / 1000:.0f} are shown; let less of it move"
     )
 
 
 def _in_one_palette(frames: Sequence[Image.Image], colours: int) -> list[Image.Image]:
     """Return frames in colours that all share: with palettes of their own, what stands still would flicker."""
-    packed = [np.asarray(one, dtype=np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32) for one in frames]
-    seen = np.unique(np.concatenate([np.unique(one) for one in packed]))
-    every = np.stack([seen >> 16, seen >> 8 & 255, seen & 255], axis=-1).astype(np.uint8)
-    palette = Image.fromarray(every[None]).quantize(
+    packed = [np.asarray(frame, dtype=np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32) for frame in frames]
+    unique_colours = np.unique(np.concatenate([np.unique(frame) for frame in packed]))
+    all_colours = np.stack([unique_colours >> 16, unique_colours >> 8 & 255, unique_colours & 255], axis=-1).astype(
+        np.uint8
+    )
+    palette = Image.fromarray(all_colours[None]).quantize(
         colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
     )
-    return [one.quantize(palette=palette, dither=Image.Dither.NONE).convert("RGB") for one in frames]
+    return [frame.quantize(palette=palette, dither=Image.Dither.NONE).convert("RGB") for frame in frames]

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.study.config import PAPERS, ROOT
 from learning_dynamics.pipeline.study.study import RULES
 
@@ -47,7 +47,7 @@ def _name(config: Path, paper: str) -> bool:
     text = config.read_text(encoding="utf-8") if config.is_file() else ""
     named, count = re.subn(r"^(papers: \[[^\]\n]+)\]", rf"\1, {paper}]", text, flags=re.MULTILINE)
     if count:
-        with replacing(config) as partial:
+        with atomic_write(config) as partial:
             partial.write_text(named, encoding="utf-8")
     return bool(count)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands import turning, wild
-from learning_dynamics.pipeline.commands.check import stale
-from learning_dynamics.pipeline.commands.report import found_in, seeds_in, turning_in
+from learning_dynamics.pipeline.commands.check import find_stale
+from learning_dynamics.pipeline.commands.report import read_claim_tables, read_replication, read_turning
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.report.contents import Paper, gather
-from learning_dynamics.pipeline.report.pictures import compressed, fitted
+from learning_dynamics.pipeline.report.pictures import compress, compress_to_fit
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.provenance import provenance
@@ -28,8 +28,8 @@ from learning_dynamics.pipeline.study.config import ROOT, load
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.stale_outputs import joined_of_other_versions
 
-LARGEST = 5_000_000  # bytes of all figures together
-BESIDE = ("replication", "wild", "turning")  # what is judged only when it is asked for
+MAX_BYTES = 5_000_000  # bytes of all figures together
+OPTIONAL_PARTS = ("replication", "wild", "turning")  # what is judged only when it is asked for
 REGIONS = {"wild": wild, "turning": turning}
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
@@ -62,56 +62,60 @@ def execute(
     results, figures = results / scale, figures / scale
     out = out or (published.SCALES / scale if scale else published.FOLDER)
     if check:
-        wrong = published.stale(project, out)
-        for text in wrong:
+        problems = published.find_differences(project, out)
+        for text in problems:
             print(f"error: {text}; make publish", file=sys.stderr)
-        return int(bool(wrong))
-    refuse_what_is_stale(project, results, figures)
-    found = found_in(project, results)
-    gathered = gather(project.study, found, figures, {}, seeds_in(results), turning_in(results))
+        return int(bool(problems))
+    refuse_stale(project, results, figures)
+    tables_of_papers = read_claim_tables(project, results)
+    papers_shown = gather(
+        project.study, tables_of_papers, figures, {}, read_replication(results), read_turning(results)
+    )
     record = provenance("publish", "all", "results", {"papers": project.study.papers})
-    claims = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
+    claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder, "results")
-        made.mkdir()
-        draw(gathered, made)
-        beside = {name: "" for name in BESIDE if repeat(project, name, results, figures, made)}
-        beside |= keep(out, made, [name for name in BESIDE if name not in beside])
-        for paper in gathered:
-            _write(made / f"{paper.name}.md", markdown.of_paper(paper, out))
-        first = markdown.of_scale(scale, gathered, published.beside_default(claims)) if scale else ""
-        _write(made / "README.md", first or markdown.of_all(gathered, out, beside))
-        _write(made / published.CLAIMS, published.as_csv(claims))
-        kept = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
+        new_folder = Path(folder, "results")
+        new_folder.mkdir()
+        write_figures(papers_shown, new_folder)
+        beside = {name: "" for name in OPTIONAL_PARTS if copy_if_made(project, name, results, figures, new_folder)}
+        beside |= carry_over(out, new_folder, [name for name in OPTIONAL_PARTS if name not in beside])
+        for paper in papers_shown:
+            _write(new_folder / f"{paper.name}.md", markdown.paper_page(paper, out))
+        first_page = markdown.scale_page(scale, papers_shown, published.compare_with_default(claims)) if scale else ""
+        _write(new_folder / "README.md", first_page or markdown.results_page(papers_shown, out, beside))
+        _write(new_folder / published.CLAIMS, published.to_csv(claims))
+        versions_of_tools = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
         versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.study.papers}
-        published.write_versions(made, {"seed": project.study.seed, **kept, "verdicts": versions, "beside": beside})
-        _put(made, out)
+        published.write_versions(
+            new_folder, {"seed": project.study.seed, **versions_of_tools, "verdicts": versions, "beside": beside}
+        )
+        _replace_published(new_folder, out)
     if out == published.FOLDER:
-        into_readme(ROOT / "README.md", markdown.in_short(gathered, out.relative_to(ROOT).as_posix()))
+        update_readme(ROOT / "README.md", markdown.readme_table(papers_shown, out.relative_to(ROOT).as_posix()))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    print(f"wrote {out}: {len(gathered)} papers, {len(claims)} claims, {size / 1e6:.1f} MB")
+    print(f"wrote {out}: {len(papers_shown)} papers, {len(claims)} claims, {size / 1e6:.1f} MB")
     if record["dirty"]:
         print("the checkout has local changes: commit first and publish again, so that versions.json names a commit")
     return 0
 
 
-def refuse_what_is_stale(project: Project, results: Path, figures: Path) -> None:
+def refuse_stale(project: Project, results: Path, figures: Path) -> None:
     """Raise `ProjectError` if a result or figure was not made by the configuration and the source as they stand."""
-    _, wrong = stale(project, results)
+    _, problems = find_stale(project, results)
     for paper in project.study.papers:
         for name in project.study.figures(paper):
             png = figures / paper / f"{name}.png"
             if read_record(png).get("fingerprint") != project.fingerprint("figure", paper, name):
-                wrong.append(f"{png}: was drawn by other settings or other code")
-    if wrong:
-        more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        raise ProjectError(f"{wrong[0]}{more}; what is published is a run of this commit: make figures")
+                problems.append(f"{png}: was drawn by other settings or other code")
+    if problems:
+        and_more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+        raise ProjectError(f"{problems[0]}{and_more}; what is published is a run of this commit: make figures")
 
 
-def draw(papers: list[Paper], folder: Path) -> None:
-    """Write every figure into ``<paper>/<figure>.png``, as fine as fits into `LARGEST` together, films beside them."""
+def write_figures(papers: list[Paper], folder: Path) -> None:
+    """Write every figure into ``<paper>/<figure>.png``, as fine as fits into `MAX_BYTES`, films beside them."""
     exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
-    pictures = fitted([figure.png for figure in exhibits], LARGEST)
+    pictures = compress_to_fit([figure.png for figure in exhibits], MAX_BYTES)
     for figure in exhibits:
         path = folder / figure.paper / f"{figure.name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +124,7 @@ def draw(papers: list[Paper], folder: Path) -> None:
             path.with_suffix(".webp").write_bytes(verified(figure.film.webp))
 
 
-def into_readme(readme: Path, findings: str) -> None:
+def update_readme(readme: Path, findings: str) -> None:
     """Put the findings between their marks in the README; a README without marks is left alone."""
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     before, begin, rest = text.partition(MARKS[0])
@@ -129,7 +133,7 @@ def into_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def repeat(project: Project, name: str, results: Path, figures: Path, folder: Path) -> bool:
+def copy_if_made(project: Project, name: str, results: Path, figures: Path, folder: Path) -> bool:
     """Write the verdicts under several seeds, on wild draws or over ranges, if they are there; return whether.
 
     Raises
@@ -141,44 +145,44 @@ def repeat(project: Project, name: str, results: Path, figures: Path, folder: Pa
     if not (text.is_file() and matrix.is_file()):
         return False
     (folder / text.name).write_bytes(verified(text))
-    wrong = joined_of_other_versions(project, table)
-    if wrong:
+    problem = joined_of_other_versions(project, table)
+    if problem:
         raise ProjectError(
-            f"{wrong} (`make replicate`, `make replicate SEEDS=0 WILD=20`, `make turning`), or delete {text}"
+            f"{problem} (`make replicate`, `make replicate SEEDS=0 WILD=20`, `make turning`), or delete {text}"
         )
     if name in REGIONS:
-        _write(folder / f"{name}.csv", REGIONS[name].as_csv(read_table(table)))
-    (folder / matrix.name).write_bytes(compressed(matrix, colours=32).data)
+        _write(folder / f"{name}.csv", REGIONS[name].to_csv(read_table(table)))
+    (folder / matrix.name).write_bytes(compress(matrix, colours=32).data)
     return True
 
 
-def keep(out: Path, made: Path, names: Sequence[str]) -> dict[str, str]:
+def carry_over(out: Path, new_folder: Path, names: Sequence[str]) -> dict[str, str]:
     """Carry over what was judged beside an earlier default run and not beside this one; return of which commit."""
-    before = published.versions(out)
-    files = [Path(file) for file in before.get("files", ())]
-    kept = {}
+    versions_before = published.read_versions(out)
+    files = [Path(file) for file in versions_before.get("files", ())]
+    commits = {}
     for name in names:
-        its = [out / file for file in files if file.stem == name and len(file.parts) == 1]
-        if its and all(file.is_file() for file in its):
-            for file in its:
-                shutil.copyfile(file, made / file.name)
-            kept[name] = before.get("beside", {}).get(name) or before["commit"]
-    return kept
+        files_of_name = [out / file for file in files if file.stem == name and len(file.parts) == 1]
+        if files_of_name and all(file.is_file() for file in files_of_name):
+            for file in files_of_name:
+                shutil.copyfile(file, new_folder / file.name)
+            commits[name] = versions_before.get("beside", {}).get(name) or versions_before["commit"]
+    return commits
 
 
-def _put(made: Path, out: Path) -> None:
+def _replace_published(new_folder: Path, out: Path) -> None:
     """Replace what this command wrote before by what it has made, file by file; other files are left alone."""
-    written = {path.relative_to(made) for path in made.rglob("*") if path.is_file()}
-    before = {Path(name) for name in published.written(out)}
+    written = {path.relative_to(new_folder) for path in new_folder.rglob("*") if path.is_file()}
+    files_before = {Path(name) for name in published.published_files(out)}
     for name in sorted(written):
-        with replacing(out / name) as partial:
-            shutil.copyfile(made / name, partial)
-    for name in before - written:
+        with atomic_write(out / name) as partial:
+            shutil.copyfile(new_folder / name, partial)
+    for name in files_before - written:
         (out / name).unlink(missing_ok=True)
         with suppress(OSError):  # it holds more
             (out / name).parent.rmdir()
 
 
 def _write(path: Path, text: str) -> None:
-    with replacing(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text(text, encoding="utf-8")

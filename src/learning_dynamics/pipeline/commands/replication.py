@@ -18,8 +18,8 @@ from matplotlib.patches import Patch
 
 from learning_dynamics.errors import ProjectError, shortened
 from learning_dynamics.judging import VERDICTS
-from learning_dynamics.pipeline.report.looks import LOOKS, key
-from learning_dynamics.pipeline.store.pictures import drawn_alike
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
+from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import CLAIM, PAPER, VERDICT
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIMS
@@ -51,8 +51,8 @@ def execute(
     png: Path,
 ) -> None:
     """Read the claims of every seed; write table, Markdown and figure."""
-    made = judged_under(folders, papers, config)
-    found = pd.concat(
+    fingerprints = claim_fingerprints(folders, papers, config)
+    verdicts = pd.concat(
         [
             read_table(Path(folder, paper, "claims.parquet"), declared=CLAIMS).assign(seed=int(seed))
             for seed, folder in folders.items()
@@ -60,13 +60,13 @@ def execute(
         ],
         ignore_index=True,
     )[[column.name for column in COLUMNS]]
-    write_table(out, found, COLUMNS, provenance("replication", "all", "replication", {"made": made}))
+    write_table(out, verdicts, COLUMNS, provenance("replication", "all", "replication", {"made": fingerprints}))
     with sealing(markdown) as partial:
-        partial.write_text(describe(found), encoding="utf-8")
-    save(lambda: matrix(found), pdf, png)
+        partial.write_text(describe(verdicts), encoding="utf-8")
+    save_figure(lambda: draw_matrix(verdicts), pdf, png)
 
 
-def judged_under(folders: Mapping[str, str], papers: Sequence[str], config: Mapping[str, Any]) -> dict[str, str]:
+def claim_fingerprints(folders: Mapping[str, str], papers: Sequence[str], config: Mapping[str, Any]) -> dict[str, str]:
     """Return the fingerprint of every paper's claims under every seed, as ``seed/paper``.
 
     Raises
@@ -76,24 +76,24 @@ def judged_under(folders: Mapping[str, str], papers: Sequence[str], config: Mapp
     """
     if not folders or len(set(papers)) < len(papers):
         raise ProjectError("--folders, --papers: name at least one seed, and each paper once")
-    given = {**config["given"], "papers": list(papers)}
-    known = load([Path(file) for file in config["files"]], given)
-    made = {}
+    overrides = {**config["given"], "papers": list(papers)}
+    configuration = load([Path(file) for file in config["files"]], overrides)
+    fingerprints = {}
     for seed, folder in folders.items():
         if not (re.fullmatch("0|[1-9][0-9]*", seed) and isinstance(folder, str)):
             raise ProjectError(f"--folders: seed {shortened(seed)}: write a whole number and its folder of results")
-        project = Project(known.with_seed(int(seed)))
+        project = Project(configuration.with_seed(int(seed)))
         for paper in papers:
-            made[f"{seed}/{paper}"] = project.fingerprint("claims", paper, "claims")
-            wrong = fault(Path(folder, paper, "claims.parquet"), made[f"{seed}/{paper}"])
-            if wrong is not None:
-                raise ProjectError(f"--folders: claims of seed {seed}: {wrong}")
-    return made
+            fingerprints[f"{seed}/{paper}"] = project.fingerprint("claims", paper, "claims")
+            problem = fault(Path(folder, paper, "claims.parquet"), fingerprints[f"{seed}/{paper}"])
+            if problem is not None:
+                raise ProjectError(f"--folders: claims of seed {seed}: {problem}")
+    return fingerprints
 
 
-def save(draw: Callable[[], Figure], pdf: Path, png: Path) -> None:
+def save_figure(draw: Callable[[], Figure], pdf: Path, png: Path) -> None:
     """Draw a figure in the project's style and write it twice."""
-    with drawn_alike(), style():
+    with matplotlib_defaults(), style():
         figure = draw()
         with sealing(pdf) as partial:
             figure.savefig(partial, format="pdf", metadata={"CreationDate": None})
@@ -101,51 +101,61 @@ def save(draw: Callable[[], Figure], pdf: Path, png: Path) -> None:
             figure.savefig(partial, format="png")
 
 
-def unsettled(found: pd.DataFrame) -> list[str]:
+def seed_dependent_claims(verdicts: pd.DataFrame) -> list[str]:
     """Return the claims whose verdict depends on the seed."""
-    counts = found.groupby("claim", sort=False)["verdict"].nunique()
+    counts = verdicts.groupby("claim", sort=False)["verdict"].nunique()
     return list(counts[counts > 1].index)
 
 
-def describe(found: pd.DataFrame) -> str:
+def describe(verdicts: pd.DataFrame) -> str:
     """Return which claims hang on the seed, and the verdict of every claim under every seed, as Markdown."""
-    wide = found.set_index(["claim", "seed"])["verdict"].unstack()  # noqa: PD010 - text, nothing to aggregate
-    wide = wide.loc[list(dict.fromkeys(found["claim"]))]
-    open_ = unsettled(found)
-    lines = [f"{len(wide)} claims under {wide.shape[1]} seeds; {len(open_)} with a verdict that depends on the seed."]
-    lines += [f"- `{claim}`: {', '.join(wide.loc[claim])}" for claim in open_]
-    lines += ["", f"{key(found['verdict'])}.", "", "| claim | " + " | ".join(f"seed {seed}" for seed in wide) + " |"]
-    lines += ["|---|" + "---|" * wide.shape[1]]
-    for claim, row in zip(wide.index, wide.to_numpy(), strict=True):
-        lines.append(f"| `{claim}` | " + " | ".join(LOOKS[verdict].sign for verdict in row) + " |")
+    by_seed = verdicts.set_index(["claim", "seed"])["verdict"].unstack()  # noqa: PD010 - text, nothing to aggregate
+    by_seed = by_seed.loc[list(dict.fromkeys(verdicts["claim"]))]
+    dependent = seed_dependent_claims(verdicts)
+    lines = [
+        f"{len(by_seed)} claims under {by_seed.shape[1]} seeds; "
+        f"{len(dependent)} with a verdict that depends on the seed."
+    ]
+    lines += [f"- `{claim}`: {', '.join(by_seed.loc[claim])}" for claim in dependent]
+    lines += [
+        "",
+        f"{legend(verdicts['verdict'])}.",
+        "",
+        "| claim | " + " | ".join(f"seed {seed}" for seed in by_seed) + " |",
+    ]
+    lines += ["|---|" + "---|" * by_seed.shape[1]]
+    for claim, row in zip(by_seed.index, by_seed.to_numpy(), strict=True):
+        lines.append(f"| `{claim}` | " + " | ".join(VERDICT_STYLES[verdict].sign for verdict in row) + " |")
     return "\n".join(lines) + "\n"
 
 
-def matrix(found: pd.DataFrame, by: str = "seed") -> Figure:
+def draw_matrix(verdicts: pd.DataFrame, by: str = "seed") -> Figure:
     """Draw claims against seeds (or draws), a column of the figure for each paper, each verdict in its colour."""
-    papers = list(dict.fromkeys(found["paper"]))
-    tried = sorted(found[by].unique())
-    longest = max(found[found["paper"] == paper]["claim"].nunique() for paper in papers)
+    papers = list(dict.fromkeys(verdicts["paper"]))
+    columns = sorted(verdicts[by].unique())
+    longest = max(verdicts[verdicts["paper"] == paper]["claim"].nunique() for paper in papers)
     figure, axes = plt.subplots(
         1, len(papers), figsize=(WIDTH * len(papers) / 2.2, 0.9 + 0.17 * longest), squeeze=False
     )
     # on a draw a statement may be undecided; that is told in words
-    open_ = set(unsettled(found)) if by == "seed" else set()
+    dependent = set(seed_dependent_claims(verdicts)) if by == "seed" else set()
     for axis, paper in zip(axes[0], papers, strict=True):
-        rows = found[found["paper"] == paper]
+        rows = verdicts[verdicts["paper"] == paper]
         claims = list(dict.fromkeys(rows["claim"]))
-        for claim, one, verdict in zip(rows["claim"], rows[by], rows["verdict"], strict=True):
-            place = (tried.index(one), claims.index(claim))
-            axis.add_patch(plt.Rectangle(place, 0.92, 0.92, color=LOOKS[verdict].fill, lw=0))
-        axis.set(xlim=(0, len(tried)), ylim=(longest, 0), title=paper)
-        axis.set_xticks([place + 0.46 for place in range(len(tried))], [str(one) for one in tried], rotation=90)
-        names = [claim.partition(".")[2] + (" *" if claim in open_ else "") for claim in claims]
-        axis.set_yticks([place + 0.46 for place in range(len(claims))], names, fontsize=6)
+        for claim, value, verdict in zip(rows["claim"], rows[by], rows["verdict"], strict=True):
+            position = (columns.index(value), claims.index(claim))
+            axis.add_patch(plt.Rectangle(position, 0.92, 0.92, color=VERDICT_STYLES[verdict].fill, lw=0))
+        axis.set(xlim=(0, len(columns)), ylim=(longest, 0), title=paper)
+        axis.set_xticks(
+            [position + 0.46 for position in range(len(columns))], [str(value) for value in columns], rotation=90
+        )
+        names = [claim.partition(".")[2] + (" *" if claim in dependent else "") for claim in claims]
+        axis.set_yticks([position + 0.46 for position in range(len(claims))], names, fontsize=6)
         axis.tick_params(length=0)
         for spine in axis.spines.values():
             spine.set_visible(False)
         axis.set_xlabel(by)
-    used = [verdict for verdict in VERDICTS if (found["verdict"] == verdict).any()]
-    handles = [Patch(color=LOOKS[verdict].fill, label=verdict) for verdict in used]
+    used = [verdict for verdict in VERDICTS if (verdicts["verdict"] == verdict).any()]
+    handles = [Patch(color=VERDICT_STYLES[verdict].fill, label=verdict) for verdict in used]
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2 * len(papers)))
     return figure

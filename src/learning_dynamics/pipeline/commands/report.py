@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.check import stale
+from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
@@ -30,21 +30,21 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
     if set(config) != {"files", "given"}:
         raise ProjectError("--config: must have the keys `files` and `given`; copy the command from Snakemake's log")
     project = Project(load([Path(file) for file in config["files"]], config["given"]))
-    found = found_in(project, results)
+    tables = read_claim_tables(project, results)
     record = provenance("report", "all", claims.stem, {"papers": project.study.papers, **config}, project.verdicts)
-    checked, wrong = stale(project, results)
-    beside = (results / f"{name}.parquet" for name in ("replication", "turning"))
-    wrong += filter(None, (joined_of_other_versions(project, table) for table in beside if table.is_file()))
-    papers = gather(project.study, found, figures, config, seeds_in(results), turning_in(results))
-    pages = page.render(papers, out.parent, record | {"checked": checked, "stale": wrong, "page": project.page})
-    joined = pd.concat([tables["claims"] for tables in found.values()], ignore_index=True)
-    write_table(claims, joined, COLUMNS, record)
+    n_checked, problems = find_stale(project, results)
+    joined_tables = (results / f"{name}.parquet" for name in ("replication", "turning"))
+    problems += filter(None, (joined_of_other_versions(project, table) for table in joined_tables if table.is_file()))
+    papers = gather(project.study, tables, figures, config, read_replication(results), read_turning(results))
+    pages = page.render(papers, out.parent, record | {"checked": n_checked, "stale": problems, "page": project.page})
+    all_claims = pd.concat([tables_of_paper["claims"] for tables_of_paper in tables.values()], ignore_index=True)
+    write_table(claims, all_claims, COLUMNS, record)
     for name, html in reversed(pages.items()):  # the first leads to all others
         with sealing(out.parent / name) as partial:
             partial.write_text(html, encoding="utf-8")
 
 
-def found_in(project: Project, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
+def read_claim_tables(project: Project, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
     """Return every paper's tables of claims, parts, variants and sensitivity."""
     return {
         paper: {
@@ -55,13 +55,13 @@ def found_in(project: Project, results: Path) -> dict[str, dict[str, pd.DataFram
     }
 
 
-def seeds_in(results: Path) -> pd.DataFrame | None:
+def read_replication(results: Path) -> pd.DataFrame | None:
     """Return the verdicts under several seeds, if they are there."""
     replication = results / "replication.parquet"
     return read_table(replication) if replication.is_file() else None
 
 
-def turning_in(results: Path) -> pd.DataFrame | None:
+def read_turning(results: Path) -> pd.DataFrame | None:
     """Return where verdicts turn, if it was sought."""
     turning = results / "turning.parquet"
     return read_table(turning) if turning.is_file() else None

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.store.provenance import check_made_from, digest
-from learning_dynamics.pipeline.store.tables import drawn_by, read_arrow, read_settings, read_table
-from learning_dynamics.pipeline.study.blocks import overlaid
+from learning_dynamics.pipeline.store.tables import draw_columns_of, parse_record, read_arrow, read_table
+from learning_dynamics.pipeline.study.blocks import overlay
 from learning_dynamics.pipeline.study.sweeps import sweep_tables
 from learning_dynamics.tidy import Settings
 
@@ -25,7 +25,9 @@ RunSpec = Mapping[str, Any]
 def load_tables(folder: Path, roles: Mapping[str, RunSpec | Sequence[RunSpec]]) -> dict[str, Any]:
     """Return tables by role; a swept run's members are one table, with swept settings as columns."""
     return {
-        role: load_table(folder, run) if isinstance(run, Mapping) else [load_table(folder, one) for one in run]
+        role: load_table(folder, run)
+        if isinstance(run, Mapping)
+        else [load_table(folder, listed_run) for listed_run in run]
         for role, run in roles.items()
     }
 
@@ -40,29 +42,29 @@ def load_table(folder: Path, run: RunSpec, *, members_as: str | None = None) -> 
     if not sweep:
         table = read_table(folder / f"{run['name']}.parquet", expected)
     else:
-        table = _swept(folder, run, expected, members_as)
+        table = _load_sweep(folder, run, expected, members_as)
     table.attrs["run"] = run["name"]
     return table
 
 
-def _swept(folder: Path, run: RunSpec, expected: str | None, members_as: str | None) -> pd.DataFrame:
+def _load_sweep(folder: Path, run: RunSpec, expected: str | None, members_as: str | None) -> pd.DataFrame:
     name, sweep = run["name"], run["sweep"]
     tables = sweep_tables(name, sweep, run.get("bundle", 1))
     files = [folder / f"{table}.parquet" for table in tables]
     with ThreadPoolExecutor() as threads:
         read = list(threads.map(read_arrow, files))
-    records = [read_settings(file, record) for file, (_, record) in zip(files, read, strict=True)]
+    records = [parse_record(file, record) for file, (_, record) in zip(files, read, strict=True)]
     parts = [  # fingerprint and rows of each member
         part
         for record, (arrow, _) in zip(records, read, strict=True)
         for part in record.get("members", [(record.get("fingerprint"), arrow.num_rows)])
     ]
-    if expected is not None and digest([made for made, _ in parts]) != expected:
+    if expected is not None and digest([member_fingerprint for member_fingerprint, _ in parts]) != expected:
         check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
     lengths = [rows for _, rows in parts]
     # joined before they become a data frame: three times faster than joining thousands of data frames
     joined = pa.concat_tables([arrow for arrow, _ in read])
-    merged, draw = joined.to_pandas(), drawn_by(joined.schema)
+    merged, draw = joined.to_pandas(), draw_columns_of(joined.schema)
     for key in sweep:
         swept = [differing[key] for members in tables.values() for _, differing in members]
         values = pd.Series(swept).repeat(lengths).to_numpy()
@@ -74,5 +76,5 @@ def _swept(folder: Path, run: RunSpec, expected: str | None, members_as: str | N
                 + ("raise `seeds` instead" if key == "seed" else "rename it")
             )
         merged[key] = values
-    merged.attrs = {"settings": Settings(overlaid(records[0]["settings"], sweep)), "draw": draw}
+    merged.attrs = {"settings": Settings(overlay(records[0]["settings"], sweep)), "draw": draw}
     return merged

@@ -14,10 +14,10 @@ import numpy as np
 from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
 from learning_dynamics.pipeline.commands.functions import (
     arguments_for,
+    error_context,
     fingerprint_here,
     paper_function,
     takes_data,
-    told,
 )
 from learning_dynamics.pipeline.store.arrays import load_arrays, save_trajectory
 from learning_dynamics.pipeline.store.provenance import provenance
@@ -45,7 +45,7 @@ def execute(
     Constants that are arrays of the data set are not written where metrics are given the data set anyway.
     """
     simulate = paper_function(paper, "runs", spec["kind"])
-    made = fingerprint_here("run", paper, spec["kind"], spec, made_from, fingerprint)
+    run_fingerprint = fingerprint_here("run", paper, spec["kind"], spec, made_from, fingerprint)
     arguments: dict[str, Any] = {}
     takes = inspect.signature(simulate).parameters
     if ("data" in takes) != (data is not None):
@@ -59,30 +59,30 @@ def execute(
             raise ProjectError(f"{data}: is no data set; name one that `data` has made")
     resume = None
     if "resume" in takes:
-        resume = out.parent.parent / "resume" / made
+        resume = out.parent.parent / "resume" / run_fingerprint
         arguments["resume"] = resume
     try:
-        with told(f"run {name}", spec["settings"]):
+        with error_context(f"run {name}", spec["settings"]):
             trajectory: Trajectory = simulate(**arguments, **arguments_for(simulate, spec["settings"]))
-    except UnfinishedError as reached:
+    except UnfinishedError as unfinished:
         if cluster.may_requeue():
-            cluster.requeue(str(reached))
+            cluster.requeue(str(unfinished))
         raise
     check_finite(name, trajectory, spec["settings"])
     settings = {"kind": spec["kind"], **spec["settings"]}
-    kept = provenance("run", paper, name, settings, made)
+    record_of_run = provenance("run", paper, name, settings, run_fingerprint)
     if data is not None and takes_data(paper, "metrics", spec["kind"]):
-        trajectory = without(trajectory, arguments["data"])
-        kept["data"] = source
-    save_trajectory(out, trajectory, kept)
+        trajectory = without_data(trajectory, arguments["data"])
+        record_of_run["data"] = source
+    save_trajectory(out, trajectory, record_of_run)
     if resume is not None:
         shutil.rmtree(resume, ignore_errors=True)
 
 
-def without(trajectory: Trajectory, data: Mapping[str, np.ndarray]) -> Trajectory:
+def without_data(trajectory: Trajectory, data: Mapping[str, np.ndarray]) -> Trajectory:
     """Return a trajectory less the constants that are arrays of a data set."""
-    own = {name: array for name, array in trajectory.constants.items() if array is not data.get(name)}
-    return dataclasses.replace(trajectory, constants=own)
+    constants = {name: array for name, array in trajectory.constants.items() if array is not data.get(name)}
+    return dataclasses.replace(trajectory, constants=constants)
 
 
 def check_finite(name: str, trajectory: Trajectory, settings: Mapping[str, Any]) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from learning_dynamics.pipeline.commands.verdicts import complaint, describe, differing
+from learning_dynamics.pipeline.commands.verdicts import complaint, describe, describe_differences
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.records import COLUMNS, as_expected
+from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import read_table
-from learning_dynamics.pipeline.study.config import folders, load
+from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.stale_outputs import fault, outdated_verdicts
 
@@ -20,7 +20,7 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
     """Print it, whatever succeeded and whatever failed; return 1 if something is missing or not as expected."""
     configuration = load(files, {"papers": list(papers)} if papers else {})
     project = Project(configuration)
-    results, figures = folders(configuration)
+    results, figures = output_folders(configuration)
     tables: list[pd.DataFrame] = []
     missing: list[str] = []
     outdated: list[str] = []
@@ -38,9 +38,9 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
         table = pd.concat(tables, ignore_index=True)
         print(describe(table), end="")
         if not configuration.scale:
-            print(differing(table, published.read()), end="")
+            print(describe_differences(table, published.read_claims()), end="")
         unexpected = [
-            complaint(row) for row in table.to_dict("records") if not as_expected(row["verdict"], row["expected"])
+            complaint(row) for row in table.to_dict("records") if not is_expected(row["verdict"], row["expected"])
         ]
     for text in unexpected:
         print(text)
@@ -53,7 +53,7 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
         print(f"{len(new)} figures are new" + (f": {', '.join(file.stem for file in new)}" if new else ""))
     page = figures / "index.html"
     if page.is_file():
-        wrong = None if papers else fault(page, project.page)
-        old = wrong or (since is not None and page.stat().st_mtime < since and bool(missing or outdated))
+        problem = None if papers else fault(page, project.page)
+        old = problem or (since is not None and page.stat().st_mtime < since and bool(missing or outdated))
         print(f"the page to read{' (from an earlier run)' if old else ''}: {page.resolve()}")
     return int(bool(missing or outdated or unexpected))

@@ -9,7 +9,7 @@ from learning_dynamics.pipeline.report.tex import describe
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.store.tables import read_table
-from learning_dynamics.pipeline.study.config import folders, load
+from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.stale_outputs import outdated_verdicts
 
@@ -23,7 +23,7 @@ def execute(paper: str, files: list[Path], out: Path | None) -> None:
         If there are none, or they are not those of the configuration and the code as they stand.
     """
     configuration = load(files, {"papers": [paper]})
-    results, _ = folders(configuration)
+    results, _ = output_folders(configuration)
     claims = results / paper / "claims.parquet"
     if not claims.is_file():
         raise ProjectError(f"{claims}: is not there; make it: snakemake --cores all {claims}")

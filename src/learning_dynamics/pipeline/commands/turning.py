@@ -19,14 +19,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.commands.in_process import Workbench
-from learning_dynamics.pipeline.commands.replication import save
-from learning_dynamics.pipeline.commands.wild import carried
+from learning_dynamics.pipeline.commands.replication import save_figure
+from learning_dynamics.pipeline.commands.wild import read_fingerprints
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.report.looks import LOOKS
-from learning_dynamics.pipeline.report.turning import in_words, written
+from learning_dynamics.pipeline.report.turning import describe_turning, format_value
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import CLAIM, PAPER, VERDICT
 from learning_dynamics.pipeline.store.seals import sealing
@@ -49,7 +49,7 @@ COLUMNS = (
     Column("reason", "str", "why, at the first of them"),
     Column("own", "bool", "whether the configured value lies among them"),
 )
-OPEN = ("undecided", "untested")
+NOT_DECIDED = ("undecided", "untested")
 
 
 def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: str = "") -> None:
@@ -63,112 +63,120 @@ def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: s
         raise ProjectError(f"{paper}: no turning check `{name}`; there are: {', '.join(checks) or 'none'}")
     check = checks[name]
     made = made or regions.region_fingerprint(project, paper, name)
-    kept = out.parent.parent / "resume" / f"turning-{paper}-{name}-{made}.jsonl"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    known = _read(kept)
+    judged_file = out.parent.parent / "resume" / f"turning-{paper}-{name}-{made}.jsonl"
+    judged_file.parent.mkdir(parents=True, exist_ok=True)
+    judged_values = _read_judged(judged_file)
     grid = regions.turning_grid(check)
     print(
-        f"{len(grid)} values of {check['setting']}, then at most {regions.STEPS} between any two that differ",
+        f"{len(grid)} values of {check['setting']}, then at most {regions.MAX_BISECTIONS} between any two that differ",
         flush=True,
     )
 
     def judged(value: Any) -> dict[str, Any]:
         key = json.dumps(value)
-        if key not in known:
-            known[key] = _judge(project, paper, check, value)
-            with open(kept, "a", encoding="utf-8") as file:
-                file.write(json.dumps([key, known[key]]) + "\n")
+        if key not in judged_values:
+            judged_values[key] = _judge(project, paper, check, value)
+            with open(judged_file, "a", encoding="utf-8") as file:
+                file.write(json.dumps([key, judged_values[key]]) + "\n")
             print(
-                f"{check['setting']} = {value}: {', '.join(f'{c} {f[0]}' for c, f in known[key].items())}", flush=True
+                f"{check['setting']} = {value}: {', '.join(f'{c} {f[0]}' for c, f in judged_values[key].items())}",
+                flush=True,
             )
-        return known[key]
+        return judged_values[key]
 
     for value in grid:
         judged(value)
     if "range" in check:
         for claim in check["claims"]:
             for low, high in itertools.pairwise(grid):
-                _refine(judged, claim, low, high)
-    values = [json.loads(key) for key in known]
+                _bisect(judged, claim, low, high)
+    values = [json.loads(key) for key in judged_values]
     values = sorted(values) if "range" in check else grid
     section = "data" if "data" in check else "runs"
-    own = project.study.every_setting(paper, section, check.get("data") or check["run"]).get(check["setting"])
-    rows = [row for claim in check["claims"] for row in _rows(paper, claim, check, values, known, own)]
+    configured = project.study.every_setting(paper, section, check.get("data") or check["run"]).get(check["setting"])
+    rows = [row for claim in check["claims"] for row in _rows(paper, claim, check, values, judged_values, configured)]
     table = pd.DataFrame(rows, columns=[column.name for column in COLUMNS])
     write_table(out, table, COLUMNS, provenance("turning", paper, name, dict(check), made))
-    kept.unlink(missing_ok=True)
+    judged_file.unlink(missing_ok=True)
 
 
-def _read(kept: Path) -> dict[str, Any]:
+def _read_judged(judged_file: Path) -> dict[str, Any]:
     """Return what an earlier attempt has judged; a line that was cut off is judged again."""
-    known = {}
-    for line in kept.read_text(encoding="utf-8", errors="replace").splitlines() if kept.is_file() else []:
+    judged_values = {}
+    for line in judged_file.read_text(encoding="utf-8", errors="replace").splitlines() if judged_file.is_file() else []:
         with suppress(ValueError, TypeError):
-            key, found = json.loads(line)
-            if isinstance(key, str) and isinstance(found, dict):
-                known[key] = found
-    return known
+            key, results = json.loads(line)
+            if isinstance(key, str) and isinstance(results, dict):
+                judged_values[key] = results
+    return judged_values
 
 
 def _judge(project: Project, paper: str, check: Mapping[str, Any], value: Any) -> dict[str, list[Any]]:
     """Return verdict, share of draws for it, and reason, of each claim with the setting at a value."""
-    found: dict[str, list[Any]] = {}
-    bench = None
+    results: dict[str, list[Any]] = {}
+    workbench = None
     for claim in check["claims"]:
         try:
-            bench = bench or Workbench(Project(regions.turning_configuration(project.study, paper, check, value)))
-            evaluation = bench.judge(paper, claim)
+            workbench = workbench or Workbench(
+                Project(regions.turning_configuration(project.study, paper, check, value))
+            )
+            evaluation = workbench.judge(paper, claim)
         except ProjectError as error:
-            found[claim] = ["untested", None, maths.plain(str(error))]
+            results[claim] = ["untested", None, maths.plain(str(error))]
             continue
-        held = evaluation.standing.headline if evaluation.standing else None
-        share = held.draws_for / held.draws if held and held.draws else None
-        found[claim] = [evaluation.verdict, share, evaluation.reason]
-    return found
+        headline = evaluation.standing.headline if evaluation.standing else None
+        share = headline.draws_for / headline.draws if headline and headline.draws else None
+        results[claim] = [evaluation.verdict, share, evaluation.reason]
+    return results
 
 
-def _refine(judged: Any, claim: str, low: Any, high: Any) -> None:
+def _bisect(judge_at: Any, claim: str, low: Any, high: Any) -> None:
     """Halve the way between two values at which a claim's decided verdicts differ."""
-    for _ in range(regions.STEPS):
-        below, above = judged(low)[claim][0], judged(high)[claim][0]
-        middle = regions.between(low, high)
-        if below == above or below in OPEN or above in OPEN or middle is None:
+    for _ in range(regions.MAX_BISECTIONS):
+        low_verdict, high_verdict = judge_at(low)[claim][0], judge_at(high)[claim][0]
+        middle = regions.midpoint(low, high)
+        if low_verdict == high_verdict or low_verdict in NOT_DECIDED or high_verdict in NOT_DECIDED or middle is None:
             return
-        found = judged(middle)[claim][0]
-        if found == below:
+        verdict = judge_at(middle)[claim][0]
+        if verdict == low_verdict:
             low = middle
         else:
             high = middle
 
 
 def _rows(
-    paper: str, claim: str, check: Mapping[str, Any], values: Sequence[Any], known: Mapping[str, Any], own: Any
+    paper: str,
+    claim: str,
+    check: Mapping[str, Any],
+    values: Sequence[Any],
+    judged_values: Mapping[str, Any],
+    configured: Any,
 ) -> list[dict[str, Any]]:
-    found = [known[json.dumps(value)][claim] for value in values]
+    results = [judged_values[json.dumps(value)][claim] for value in values]
     rows = []
-    for first, last in regions.stretches(values, [verdict for verdict, *_ in found]):
-        shares = [share for _, share, _ in found[first : last + 1] if share is not None]
-        inside = own in values[first : last + 1]
-        if "range" in check and isinstance(own, int | float):
-            inside = values[first] <= own <= values[last]
+    for first, last in regions.verdict_stretches(values, [verdict for verdict, *_ in results]):
+        shares = [share for _, share, _ in results[first : last + 1] if share is not None]
+        inside = configured in values[first : last + 1]
+        if "range" in check and isinstance(configured, int | float):
+            inside = values[first] <= configured <= values[last]
         rows.append(
             {
                 "paper": paper,
                 "claim": f"{paper}.{claim}",
                 "run": check.get("data") or check["run"],
                 "setting": check["setting"],
-                "from": _text(values[first]),
-                "to": _text(values[last]),
-                "verdict": found[first][0],
+                "from": _format_value(values[first]),
+                "to": _format_value(values[last]),
+                "verdict": results[first][0],
                 "share": min(shares, default=float("nan")),
-                "reason": found[first][2],
+                "reason": results[first][2],
                 "own": bool(inside),
             }
         )
     return rows
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -176,47 +184,47 @@ def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Pa
     """Join the checks of all papers: a table, as CSV too, a page of Markdown, a picture of the intervals."""
     tables = [read_table(file, declared=COLUMNS) for file in files]
     empty = pd.DataFrame(columns=[column.name for column in COLUMNS])
-    found = pd.concat(tables, ignore_index=True) if tables else empty
-    write_table(out, found, COLUMNS, provenance("turning", "all", out.stem, {"made": carried(files)}))
-    with replacing(csv) as partial:
-        partial.write_text(as_csv(found), encoding="utf-8")
+    rows = pd.concat(tables, ignore_index=True) if tables else empty
+    write_table(out, rows, COLUMNS, provenance("turning", "all", out.stem, {"made": read_fingerprints(files)}))
+    with atomic_write(csv) as partial:
+        partial.write_text(to_csv(rows), encoding="utf-8")
     with sealing(markdown) as partial:
-        partial.write_text(describe(found), encoding="utf-8")
-    save(lambda: strips(found), pdf, png)
+        partial.write_text(describe(rows), encoding="utf-8")
+    save_figure(lambda: draw_bars(rows), pdf, png)
 
 
-def as_csv(found: pd.DataFrame) -> str:
+def to_csv(rows: pd.DataFrame) -> str:
     """Return the stretches of each verdict, as CSV."""
-    return found[["claim", "run", "setting", "from", "to", "verdict"]].to_csv(index=False, lineterminator="\n")
+    return rows[["claim", "run", "setting", "from", "to", "verdict"]].to_csv(index=False, lineterminator="\n")
 
 
-def describe(found: pd.DataFrame) -> str:
+def describe(all_rows: pd.DataFrame) -> str:
     """Return a line for each claim and setting, as Markdown."""
     lines = ["# Where verdicts turn", "", "Settings that the papers do not state, varied until a verdict turns.", ""]
-    for (claim, _, _), rows in found.groupby(["claim", "run", "setting"], sort=False):
-        lines.append(f"- `{claim}`: {in_words(rows.to_dict('records'))}")
+    for (claim, _, _), rows in all_rows.groupby(["claim", "run", "setting"], sort=False):
+        lines.append(f"- `{claim}`: {describe_turning(rows.to_dict('records'))}")
     return "\n".join(lines) + "\n"
 
 
-def strips(found: pd.DataFrame) -> Figure:
+def draw_bars(all_rows: pd.DataFrame) -> Figure:
     """Draw a bar for each claim and setting: the values tried, from the first to the last, coloured by verdict."""
-    groups = list(found.groupby(["claim", "run", "setting"], sort=False))
+    groups = list(all_rows.groupby(["claim", "run", "setting"], sort=False))
     figure, axis = plt.subplots(figsize=(WIDTH, 0.9 + 0.28 * max(len(groups), 1)))
-    for place, (_, rows) in enumerate(groups):
+    for index, (_, rows) in enumerate(groups):
         for part, row in enumerate(rows.to_dict("records")):
             width = 1 / len(rows)
-            axis.barh(place, width, left=part * width, height=0.86, color=LOOKS[row["verdict"]].fill, lw=0)
-            first, last = (written(row[end]) for end in ("from", "to"))
+            axis.barh(index, width, left=part * width, height=0.86, color=VERDICT_STYLES[row["verdict"]].fill, lw=0)
+            first, last = (format_value(row[end]) for end in ("from", "to"))
             ends = first if first == last else f"{first} … {last}"
             weight = "bold" if row["own"] else "normal"
-            axis.text((part + 0.5) * width, place, ends, ha="center", va="center", fontsize=6, fontweight=weight)
+            axis.text((part + 0.5) * width, index, ends, ha="center", va="center", fontsize=6, fontweight=weight)
     names = [f"{claim}: {setting}" for (claim, _, setting), _ in groups]
     axis.set_yticks(range(len(groups)), names, fontsize=6)
     axis.set(xlim=(0, 1), ylim=(len(groups) - 0.5, -0.5), xticks=[], xlabel="values tried; bold: the configured one")
     axis.tick_params(length=0)
     for spine in axis.spines.values():
         spine.set_visible(False)
-    used = [verdict for verdict in VERDICTS if (found["verdict"] == verdict).any()]
-    handles = [Patch(color=LOOKS[verdict].fill, label=verdict) for verdict in used]
+    used = [verdict for verdict in VERDICTS if (all_rows["verdict"] == verdict).any()]
+    handles = [Patch(color=VERDICT_STYLES[verdict].fill, label=verdict) for verdict in used]
     figure.legend(handles=handles, loc="outside lower center", ncols=max(len(handles), 1))
     return figure

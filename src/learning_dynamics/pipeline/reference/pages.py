@@ -46,9 +46,9 @@ def public_modules() -> list[str]:
 
 def pages(study: Study) -> dict[str, str]:
     """Return every generated page by its path."""
-    found = {"index.md": home(study), "library/notebook.md": NOTEBOOK}
-    found |= {f"library/{name}.md": module_page(name) for name in public_modules()}
-    return found | {f"settings/{paper}.md": settings_page(study, paper) for paper in study.papers}
+    contents = {"index.md": home(study), "library/notebook.md": NOTEBOOK}
+    contents |= {f"library/{name}.md": module_page(name) for name in public_modules()}
+    return contents | {f"settings/{paper}.md": settings_page(study, paper) for paper in study.papers}
 
 
 def navigation(study: Study, guides: list[str]) -> list[Mapping[str, Any]]:
@@ -64,8 +64,8 @@ def navigation(study: Study, guides: list[str]) -> list[Mapping[str, Any]]:
 
 def home(study: Study) -> str:
     """Return the first page."""
-    about = {paper: study.about(paper) for paper in study.papers}
-    papers = [f"- [{name}](settings/{name}.md): {one['title']}. {one['citation']}" for name, one in about.items()]
+    about = {paper: study.paper_block(paper) for paper in study.papers}
+    papers = [f"- [{name}](settings/{name}.md): {block['title']}. {block['citation']}" for name, block in about.items()]
     return "\n".join(
         [HOME, *papers, LIBRARY, *(f"- [{name}](library/{name}.md): {_first(name)}" for name in public_modules())]
     )

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.report.places import topic_about, topic_title
+from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
 from learning_dynamics.pipeline.study.signatures import NUMBERS, Signature, signature_of, signatures
 from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
 from learning_dynamics.pipeline.study.study import Study, quantities, reasons
@@ -40,38 +40,38 @@ class _Page:
 
     def __init__(self, study: Study, paper: str) -> None:
         self.study, self.paper = study, paper
-        blocks = study.about(paper)
-        self.kinds = _grouped({name: study.resolved(paper, "runs", name)["kind"] for name in blocks["runs"]})
-        self.sources = _grouped({name: block["source"] for name, block in blocks.get("data", {}).items()})
+        blocks = study.paper_block(paper)
+        self.kinds = _group_by_kind({name: study.resolved(paper, "runs", name)["kind"] for name in blocks["runs"]})
+        self.sources = _group_by_kind({name: block["source"] for name, block in blocks.get("data", {}).items()})
         # each class of settings, and the settings that are one: as (section, name of the run or data set, key)
         self.taken: dict[str, tuple[Signature, list[tuple[str, str, str]]]] = {}
         self.shared: dict[str, str] = {}  # functions that docstrings refer to, and theirs
 
     def parts(self) -> Iterator[str]:
-        block = self.study.about(self.paper)
+        block = self.study.paper_block(self.paper)
         yield f"# Settings of {self.paper}"
         yield maths.paragraphs(f"{block['title']}. {block['citation']}\n\n{block.get('notation', '')}")
         for topic in sorted({kind.partition(".")[0] for kind in self.kinds}):
             about = topic_about(self.paper, topic) or topic_title(self.paper, topic)
             yield f"## {topic} {{#{topic}}}"
             yield maths.paragraphs(f"In the paper: {about.rstrip('.')}.")
-            for kind in sorted(one for one in self.kinds if one.startswith(f"{topic}.")):
+            for kind in sorted(topic_kind for topic_kind in self.kinds if topic_kind.startswith(f"{topic}.")):
                 yield from self.kind(kind, self.kinds[kind])
         yield from ["## Data {#data}"] if self.sources else []
         for source, names in sorted(self.sources.items()):
             yield _heading(source)
             yield from self.of_kind("data", source, names)
         yield from ["## Settings that belong together {#classes}"] if self.taken else []
-        for name, (taken, settings) in sorted(self.taken.items()):
+        for name, (settings_class, settings) in sorted(self.taken.items()):
             yield _heading(name)
-            yield from self.described(taken, name, settings)
+            yield from self.describe(settings_class, name, settings)
         yield from ["## Referred to above"] if self.shared else []
-        told: set[str] = set()
-        while open_ := self.shared.keys() - told:  # they may refer to more
-            for name in sorted(open_):
+        described: set[str] = set()
+        while undescribed := self.shared.keys() - described:  # they may refer to more
+            for name in sorted(undescribed):
                 yield _heading(name)
-                yield self.prose(quantities.sections(self.shared[name])[0], name)
-            told |= open_
+                yield self.prose(quantities.docstring_sections(self.shared[name])[0], name)
+            described |= undescribed
 
     def kind(self, kind: str, runs: list[str]) -> Iterator[str]:
         yield _heading(kind, kind.rpartition(".")[2])
@@ -79,88 +79,91 @@ class _Page:
         yield Markup("<p>Runs of this kind: {}.</p>").format(Markup(", ").join(map(_code, runs)))
         yield '<p class="part">Measured</p>'
         yield from self.of_kind("metrics", kind, runs)
-        measured = quantities.declared(self.paper, kind).items()
+        measured = quantities.declared_quantities(self.paper, kind).items()
         if measured:
             yield _table(("quantity", "meaning"), [(_code(name), self.line(text, kind)) for name, text in measured])
         declared = paper_function(self.paper, PARTS["metrics"], kind).columns
         yield columns_table({column.name: column for column in declared})
 
     def of_kind(self, stage: str, kind: str, names: list[str]) -> Iterator[str]:
-        """Yield what `described` does of the function of a kind; `names` are the runs or data sets of this kind."""
+        """Yield what `describe` does of the function of a kind; `names` are the runs or data sets of this kind."""
         function = signature_of(stage, self.paper, kind, kind)
-        places = [("data" if stage == "data" else "runs", name, "") for name in names]
-        for key, taken in function.classes.items():
-            settings = self.taken.setdefault(taken.name, (taken, []))[1]
-            settings += [(section, name, f"{key}.") for section, name, _ in places]
-        yield from self.described(function, kind, places)
+        settings_places = [("data" if stage == "data" else "runs", name, "") for name in names]
+        for key, settings_class in function.classes.items():
+            settings = self.taken.setdefault(settings_class.name, (settings_class, []))[1]
+            settings += [(section, name, f"{key}.") for section, name, _ in settings_places]
+        yield from self.describe(function, kind, settings_places)
 
-    def described(self, function: Signature, near: str, places: list[tuple[str, str, str]]) -> Iterator[str]:
-        """Yield a docstring and the table of settings, whose values stand at `places`, keys beginning as these end."""
-        said: dict[str, str] = {}
-        for one in reversed((function, *function.bases)):
-            prose, sections = quantities.sections(one.docstring)
+    def describe(self, function: Signature, context: str, settings_places: list[tuple[str, str, str]]) -> Iterator[str]:
+        """Yield a docstring and the table of settings; `settings_places`: section, name and prefix of their keys."""
+        meanings: dict[str, str] = {}
+        for signature in reversed((function, *function.bases)):
+            prose, sections = quantities.docstring_sections(signature.docstring)
             for head, text in sections.get("Parameters", []):
-                said |= dict.fromkeys(head.partition(" : ")[0].split(", "), text)
-        yield self.prose(prose, near)
-        given = [("Given", name, text) for name, text in said.items() if name in function.arguments]
-        for verb, name, text in [*given, *(("Returns", *entry) for entry in sections.get("Returns", []))]:
-            yield Markup("<p>{} {}: {}</p>").format(verb, _code(name), self.line(text, near))
+                meanings |= dict.fromkeys(head.partition(" : ")[0].split(", "), text)
+        yield self.prose(prose, context)
+        entries = [("Given", name, text) for name, text in meanings.items() if name in function.arguments]
+        for verb, name, text in [*entries, *(("Returns", *entry) for entry in sections.get("Returns", []))]:
+            yield Markup("<p>{} {}: {}</p>").format(verb, _code(name), self.line(text, context))
         rows = []
         for name, annotation in function.types.items():
             if name in function.classes:
                 link = Markup('<a href="#{}">{}</a>').format(function.classes[name].name, "setting by setting")
-                meaning = Markup("a block of settings. ") + self.line(said.get(name, ""), near)
+                meaning = Markup("a block of settings. ") + self.line(meanings.get(name, ""), context)
                 rows.append((_code(name), _code(annotation), meaning, link))
                 continue
             field = function.model.model_fields[name]
             default = "" if field.is_required() else f"; `{field.default}` if not given"
-            meaning = maths.html(f"{_meaning(annotation)}{default}. ") + self.line(said.get(name, ""), near)
-            rows.append((_code(name), _code(annotation), meaning, self.origin(name, places)))
+            meaning = maths.html(f"{_meaning(annotation)}{default}. ") + self.line(meanings.get(name, ""), context)
+            rows.append((_code(name), _code(annotation), meaning, self.origin(name, settings_places)))
         if rows:
             yield _table(("setting", "type", "meaning", "where from"), rows)
 
-    def origin(self, key: str, places: list[tuple[str, str, str]]) -> Markup:
+    def origin(self, key: str, settings_places: list[tuple[str, str, str]]) -> Markup:
         """Return where a setting's values come from; with the names of runs where they do not come from one place."""
-        found: dict[str, list[str]] = {}
-        for section, name, before in places:
-            origin = reasons.provenance(self.study, self.paper, section, name, before + key)
+        runs_by_origin: dict[str, list[str]] = {}
+        for section, name, prefix in settings_places:
+            origin = reasons.provenance(self.study, self.paper, section, name, prefix + key)
             if isinstance(origin, Mapping):
                 origin = ": ".join(next(iter(origin.items())))
             if origin is not None:
-                found.setdefault(origin, []).append(name)
-        if not found:
+                runs_by_origin.setdefault(origin, []).append(name)
+        if not runs_by_origin:
             return Markup("the configuration's <code>seed</code>") if key == "seed" else Markup("the default")
-        several = len(found) > 1
-        lines = [maths.html(one) + (f" ({', '.join(runs)})" if several else "") for one, runs in found.items()]
+        is_split = len(runs_by_origin) > 1
+        lines = [
+            maths.html(origin_text) + (f" ({', '.join(runs)})" if is_split else "")
+            for origin_text, runs in runs_by_origin.items()
+        ]
         return Markup("<br>").join(lines)
 
-    def prose(self, text: str, near: str) -> Markup:
-        return self.linked(maths.paragraphs(text), near)
+    def prose(self, text: str, context: str) -> Markup:
+        return self.linked(maths.paragraphs(text), context)
 
-    def line(self, text: str, near: str) -> Markup:
-        return self.linked(maths.html(" ".join(text.split())), near)
+    def line(self, text: str, context: str) -> Markup:
+        return self.linked(maths.html(" ".join(text.split())), context)
 
-    def linked(self, html: Markup, near: str) -> Markup:
-        """Return HTML in which the names of functions on this page, as the one that is `near` sees them, are links."""
+    def linked(self, html: Markup, context: str) -> Markup:
+        """Return HTML in which the names of functions on this page, as `context` sees them, are links."""
 
         def link(match: re.Match[str]) -> str:
-            anchor = self.anchor(match[1], near)
-            return f'<a href="#{anchor}">{match[0]}</a>' if anchor not in ("", near) else match[0]
+            anchor = self.anchor(match[1], context)
+            return f'<a href="#{anchor}">{match[0]}</a>' if anchor not in ("", context) else match[0]
 
         return Markup(CODE.sub(link, html))
 
-    def anchor(self, name: str, near: str) -> str:
-        topic = near.partition(".")[0]
+    def anchor(self, name: str, context: str) -> str:
+        topic = context.partition(".")[0]
         for kind in (f"{topic}.{name}", name):
             if kind in self.kinds or kind in self.sources:
                 return kind
         module, _, function = name.rpartition(".")
-        beside = [near.rpartition(".")[0]] if near in self.shared else []
-        for place in (f"{topic}.{module}", module) if module else beside:
-            path = module_path(f"{PACKAGE}.papers.{self.paper}.{place}")
+        own_module = [context.rpartition(".")[0]] if context in self.shared else []
+        for path_of_function in (f"{topic}.{module}", module) if module else own_module:
+            path = module_path(f"{PACKAGE}.papers.{self.paper}.{path_of_function}")
             if path is not None and function in signatures(path):
-                self.shared[f"{place}.{function}"] = signatures(path)[function].docstring
-                return f"{place}.{function}"
+                self.shared[f"{path_of_function}.{function}"] = signatures(path)[function].docstring
+                return f"{path_of_function}.{function}"
         return ""
 
 
@@ -171,17 +174,17 @@ def types_table() -> Markup:
 
 def columns_table(named: Mapping[str, Column]) -> Markup:
     """Return columns with their types and meanings."""
-    rows = [(_code(name), one.type, maths.html(_told(one))) for name, one in named.items()]
+    rows = [(_code(name), column.type, maths.html(_describe_column(column))) for name, column in named.items()]
     return _table(("column", "type", "meaning"), rows)
 
 
-def _told(column: Column) -> str:
+def _describe_column(column: Column) -> str:
     empty, apart = " (may be empty)" * column.nullable, " (tells draws apart)" * column.draw
     return column.description + empty + apart
 
 
-def _grouped(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    return {kind: [name for name, own in kinds.items() if own == kind] for kind in kinds.values()}
+def _group_by_kind(kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    return {kind: [name for name, kind_of_run in kinds.items() if kind_of_run == kind] for kind in kinds.values()}
 
 
 def _meaning(annotation: str) -> str:

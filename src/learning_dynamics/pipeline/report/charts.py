@@ -15,14 +15,14 @@ from learning_dynamics.pipeline.store.seals import verified
 DRAW = Path(__file__).with_name("chart.js")
 
 
-def specification(file: Path) -> Markup:
+def read_chart(file: Path) -> Markup:
     """Return an interactive figure's chart as text that ends no script."""
     chart = json.loads(verified(file))[1]
     return Markup(json.dumps(chart, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 @functools.cache
-def library() -> str:
+def library_uri() -> str:
     """Return what draws the charts of a page, as a data URI: Vega-Embed with all that it needs, and the call.
 
     It is packed, to two fifths: every paper's page carries it.

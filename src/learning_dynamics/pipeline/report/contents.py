@@ -12,15 +12,15 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.judging import VERDICTS
-from learning_dynamics.pipeline.report.looks import LOOKS
-from learning_dynamics.pipeline.report.places import code_of, topic_about, topic_title
-from learning_dynamics.pipeline.report.references import bibtex, place_of
+from learning_dynamics.pipeline.report.references import bibtex, link_name
+from learning_dynamics.pipeline.report.source_links import link_to_function, topic_about, topic_title
 from learning_dynamics.pipeline.report.templates import fill
-from learning_dynamics.pipeline.report.turning import in_words
+from learning_dynamics.pipeline.report.turning import describe_turning
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.store.pictures import read_record
-from learning_dynamics.pipeline.store.records import as_expected
-from learning_dynamics.pipeline.study.config import folders
-from learning_dynamics.pipeline.study.reasons import chosen
+from learning_dynamics.pipeline.store.records import is_expected
+from learning_dynamics.pipeline.study.config import output_folders
+from learning_dynamics.pipeline.study.reasons import unstated_settings
 from learning_dynamics.pipeline.study.study import Study
 
 Row = dict[str, Any]
@@ -80,7 +80,7 @@ class Topic:
     name: str
     title: str
     exhibits: list[Exhibit] = field(default_factory=list)
-    loose: list[Row] = field(default_factory=list)
+    unshown_claims: list[Row] = field(default_factory=list)
     about: str = ""
 
     @property
@@ -101,8 +101,8 @@ class Paper:
     topics: list[Topic]
     claims: list[Row]
     observations: list[Row]
-    chosen: list[Row]
-    telling: Exhibit | None
+    unstated: list[Row]
+    lead_figure: Exhibit | None
     references: list[Row]
 
     @property
@@ -113,10 +113,10 @@ class Paper:
     @property
     def counts(self) -> dict[str, int]:
         """How many of the paper's own claims there are of each verdict."""
-        return counted(self.claims)
+        return count_verdicts(self.claims)
 
     @property
-    def every(self) -> list[Row]:
+    def all_claims(self) -> list[Row]:
         """The paper's claims, then observations of ours."""
         return [*self.claims, *self.observations]
 
@@ -126,7 +126,7 @@ class Paper:
         return [figure for topic in self.topics for figure in topic.exhibits]
 
     @property
-    def otherwise(self) -> list[Row]:
+    def failed_claims(self) -> list[Row]:
         """The paper's own claims that do not hold as they stand, or are not decided."""
         return self.of("corrected", "contradicted", "not reproduced", "undecided")
 
@@ -135,7 +135,7 @@ class Paper:
         return [claim for claim in self.claims if claim["verdict"] in verdicts]
 
 
-def counted(claims: Sequence[Row]) -> dict[str, int]:
+def count_verdicts(claims: Sequence[Row]) -> dict[str, int]:
     """Return how many claims there are of each verdict, those that there are."""
     counts = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
     return {verdict: count for verdict, count in counts.items() if count}
@@ -143,9 +143,9 @@ def counted(claims: Sequence[Row]) -> dict[str, int]:
 
 def gather(
     study: Study,
-    found: Mapping[str, Mapping[str, pd.DataFrame]],
+    tables: Mapping[str, Mapping[str, pd.DataFrame]],
     figures: Path,
-    given: Mapping[str, Any],
+    overlays: Mapping[str, Any],
     replication: pd.DataFrame | None = None,
     turning: pd.DataFrame | None = None,
 ) -> list[Paper]:
@@ -155,24 +155,24 @@ def gather(
     ----------
     study : Study
         The configuration.
-    found : mapping of paper to mapping of table to DataFrame
+    tables : mapping of paper to mapping of table to DataFrame
         As in ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet``.
     figures : path
         Holds ``<paper>/<figure>.png``.
-    given : mapping
+    overlays : mapping
         The overlays and values that the configuration was read with, for the commands that are shown.
     replication : DataFrame, optional
         Verdicts under several seeds.
     turning : DataFrame, optional
         Where verdicts turn.
     """
-    options = _options(given)
-    beside = Beside(replication, turning)
-    return [_paper(study, paper, found[paper], figures, options, beside) for paper in study.papers]
+    options = _options(overlays)
+    beside = OtherVerdicts(replication, turning)
+    return [_paper(study, paper, tables[paper], figures, options, beside) for paper in study.papers]
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherVerdicts:
     """What else was judged, if it was: verdicts under several seeds, and where they turn."""
 
     replication: pd.DataFrame | None
@@ -182,84 +182,86 @@ class Beside:
 def _paper(
     study: Study,
     paper: str,
-    found: Mapping[str, pd.DataFrame],
+    tables: Mapping[str, pd.DataFrame],
     figures: Path,
     options: str,
-    beside: Beside,
+    beside: OtherVerdicts,
 ) -> Paper:
-    block = study.about(paper)
-    rows = [_claim(study, paper, row, found, beside) for row in found["claims"].to_dict("records")]
-    told = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
+    block = study.paper_block(paper)
+    rows = [_claim(study, paper, row, tables, beside) for row in tables["claims"].to_dict("records")]
+    facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
     exhibits = {name: _exhibit(study, paper, name, figures, options) for name in study.figures(paper)}
     topics: dict[str, Topic] = {}
     for name, exhibit in exhibits.items():
         kind = study.kind("figure", paper, name)
         _topic(topics, paper, kind).exhibits.append(exhibit)
     for row in rows:
-        shown = exhibits.get(row["figure"] or "")
-        row["shown"] = shown
-        if shown is not None:
-            (shown.observations if row["origin"] == "ours" else shown.claims).append(row)
+        exhibit_of_row = exhibits.get(row["figure"] or "")
+        row["shown"] = exhibit_of_row
+        if exhibit_of_row is not None:
+            (exhibit_of_row.observations if row["origin"] == "ours" else exhibit_of_row.claims).append(row)
         elif row["origin"] != "ours":
-            _topic(topics, paper, row["kind"]).loose.append(row)
+            _topic(topics, paper, row["kind"]).unshown_claims.append(row)
     telling = block.get("telling", next(iter(exhibits), None))
     return Paper(
         paper,
         block["title"],
         block["citation"],
-        fill(block.get("summary", ""), told),
+        fill(block.get("summary", ""), facts),
         block.get("notation", ""),
         list(topics.values()),
         [row for row in rows if row["origin"] != "ours"],
         [row for row in rows if row["origin"] == "ours"],
-        _grouped(chosen(study, paper), found["sensitivity"], {row["claim"]: row["verdict"] for row in rows}),
+        _group_settings(
+            unstated_settings(study, paper), tables["sensitivity"], {row["claim"]: row["verdict"] for row in rows}
+        ),
         exhibits[telling] if telling else None,
-        [reference | {"place": place_of(reference["url"])} for reference in block.get("references", [])],
+        [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
     )
 
 
-def _claim(study: Study, paper: str, row: Row, found: Mapping[str, pd.DataFrame], beside: Beside) -> Row:
+def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame], beside: OtherVerdicts) -> Row:
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
 
-    def of(table: str) -> list[Row]:
-        rows = found[table]
+    def rows_of(table: str) -> list[Row]:
+        rows = tables[table]
         return rows[rows["claim"] == row["claim"]].to_dict("records")
 
-    variants = of("variants")
+    variants = rows_of("variants")
     for variant in variants:
         variant["choices"] = json.loads(variant["choices"])
-    kind, parts = study.kind("claims", paper, name), of("parts")
-    held = "corrected" if row["verdict"] == "corrected" else "printed"
+    kind, parts = study.kind("claims", paper, name), rows_of("parts")
+    prediction = "corrected" if row["verdict"] == "corrected" else "printed"
     return row | {
         "id": name,
         "kind": kind,
         "facts": facts,
         # scopes name the sizes of the default configuration
         "scope": f"at the default scale: {row['scope']}" if study.configuration.scale else row["scope"],
-        "reason": besides(LOOKS[row["verdict"]].meaning, row["reason"]),
-        "as_expected": as_expected(row["verdict"], row["expected"]),
+        "reason": drop_repeated_clause(VERDICT_STYLES[row["verdict"]].meaning, row["reason"]),
+        "as_expected": is_expected(row["verdict"], row["expected"]),
         "rivals": json.loads(row["rivals"]),
         "explanation": fill(study.explanation(paper, name), facts) if facts else "",
         "evidence": [path for path in row["evidence"].split(", ") if path],
         "parts": parts,
         # the headline of the prediction that stands, which for a corrected claim is not the printed one
-        "standing": next((part for part in parts if part["of"] == held and part["part"] == 0), None),
+        "standing": next((part for part in parts if part["of"] == prediction and part["part"] == 0), None),
         "variants": variants,
-        "sensitivity": of("sensitivity"),
+        "sensitivity": rows_of("sensitivity"),
         "seeds": _seeds(beside.replication, row["claim"]),
         "turning": _turning(beside.turning, row["claim"]),
-        "code": code_of(paper, "claims", kind),
+        "code": link_to_function(paper, "claims", kind),
     }
 
 
-def besides(meaning: str, reason: str) -> str:
+def drop_repeated_clause(meaning: str, reason: str) -> str:
     """Return a reason without the clause at its end that its verdict's name says already.
 
-    >>> besides("an outcome does not show here", "too few draws; does not show here")
+    >>> drop_repeated_clause("an outcome does not show here", "too few draws; does not show here")
     'too few draws'
     """
-    *others, last = reason.split("; ")
-    return "; ".join(others) if last and meaning.endswith(last) else reason
+    *earlier, last_clause = reason.split("; ")
+    return "; ".join(earlier) if last_clause and meaning.endswith(last_clause) else reason
 
 
 def _seeds(replication: pd.DataFrame | None, claim: str) -> dict[int, str]:
@@ -274,7 +276,7 @@ def _turning(turning: pd.DataFrame | None, claim: str) -> list[str]:
     if turning is None:
         return []
     rows = turning[turning["claim"] == claim]
-    return [in_words(part.to_dict("records")) for _, part in rows.groupby(["run", "setting"], sort=False)]
+    return [describe_turning(part.to_dict("records")) for _, part in rows.groupby(["run", "setting"], sort=False)]
 
 
 def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -> Exhibit:
@@ -282,7 +284,7 @@ def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -
     drawing = read_record(png)
     heading, _, caption = fill(study.caption(paper, name), drawing["facts"]).partition("\n\n")
     pdf = png.with_suffix(".pdf")
-    made = folders(study.configuration)[1] / paper / pdf.name  # wherever it is read from
+    output = output_folders(study.configuration)[1] / paper / pdf.name  # wherever it is read from
     title = " ".join(heading.split()).rstrip(".")
     return Exhibit(
         paper,
@@ -292,8 +294,8 @@ def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -
         fill(drawing.get("alt", ""), drawing["facts"]) or title,
         png,
         pdf,
-        code_of(paper, "figure", study.kind("figure", paper, name)),
-        f"snakemake --cores all {made}{options}",
+        link_to_function(paper, "figure", study.kind("figure", paper, name)),
+        f"snakemake --cores all {output}{options}",
         film=_film(study, paper, name, figures) if name in study.motions(paper) else None,
         interactive=_interactive(study, paper, name, figures),
     )
@@ -308,11 +310,14 @@ def _film(study: Study, paper: str, name: str, figures: Path) -> Film:
 
 def _interactive(study: Study, paper: str, name: str, figures: Path) -> Interactive | None:
     """Return what stands below a figure and can be moved, if something does."""
-    moved = next((one for one, block in study.blocks(paper, "interactive").items() if block["figure"] == name), None)
-    if moved is None:
+    name_of_interactive = next(
+        (interactive for interactive, block in study.blocks(paper, "interactive").items() if block["figure"] == name),
+        None,
+    )
+    if name_of_interactive is None:
         return None
-    file = figures / paper / f"{moved}.json"
-    return Interactive(file, fill(study.caption(paper, moved, "interactive"), read_record(file)["facts"]))
+    file = figures / paper / f"{name_of_interactive}.json"
+    return Interactive(file, fill(study.caption(paper, name_of_interactive, "interactive"), read_record(file)["facts"]))
 
 
 def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:
@@ -322,21 +327,23 @@ def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:
     return topics[name]
 
 
-def _options(given: Mapping[str, Any]) -> str:
+def _options(overlays: Mapping[str, Any]) -> str:
     """Return what a command needs so that Snakemake reads the same configuration."""
-    if given.get("files"):
-        return " --configfile " + shlex.join(map(str, given["files"]))
-    values = {key: value for key, value in given.get("given", {}).items() if isinstance(value, int | str)}
+    if overlays.get("files"):
+        return " --configfile " + shlex.join(map(str, overlays["files"]))
+    values = {key: value for key, value in overlays.get("given", {}).items() if isinstance(value, int | str)}
     return " --config " + shlex.join(f"{key}={value}" for key, value in values.items()) if values else ""
 
 
-def _grouped(rows: list[Row], sensitivity: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:
+def _group_settings(rows: list[Row], sensitivity: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:
     """Join rows that differ only in the run or data set that uses the setting; say what became of varying it."""
     groups: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        tried = sensitivity[(sensitivity["run"] == row["name"]) & (sensitivity["setting"] == row["setting"])]
-        same = sum(verdicts.get(claim) == got for claim, got in zip(tried["claim"], tried["verdict"], strict=True))
-        varied = f"varied: {same} of {len(tried)} verdicts stay" if len(tried) else ""
+        checks = sensitivity[(sensitivity["run"] == row["name"]) & (sensitivity["setting"] == row["setting"])]
+        n_same = sum(
+            verdicts.get(claim) == verdict for claim, verdict in zip(checks["claim"], checks["verdict"], strict=True)
+        )
+        varied = f"varied: {n_same} of {len(checks)} verdicts stay" if len(checks) else ""
         key = (row["setting"], str(row["value"]), row["origin"], row["reason"], varied)
         if key in groups:
             groups[key]["name"] += f", {row['name']}"

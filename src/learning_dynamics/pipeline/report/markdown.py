@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, counted
-from learning_dynamics.pipeline.report.looks import LOOKS
+from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts
 from learning_dynamics.pipeline.report.templates import MATHS
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.study.config import ROOT
 
-BESIDE = {
+OPTIONAL_PARTS = {
     "replication": [
         "## Under other seeds",
         "Every verdict under every seed tried: [replication.md](replication.md).",
@@ -34,92 +34,99 @@ BESIDE = {
     ],
 }
 ERRATA = ROOT / "docs/errata"
-PICTURES = 3  # on the first screen of the README
-MOST_OTHERS = 4  # variants of a claim with another verdict that are named
+MAX_PICTURES = 3  # on the first screen of the README
+MAX_OTHERS = 4  # variants of a claim with another verdict that are named
 
 
-def of_all(papers: Sequence[Paper], folder: Path, beside: Mapping[str, str]) -> str:
+def results_page(papers: Sequence[Paper], folder: Path, beside: Mapping[str, str]) -> str:
     """Return the first page: what was found, what turned out otherwise.
 
     `folder` is where it will lie; `beside` names what else was judged, with the commit where it was another one.
     """
     claims = [claim for paper in papers for claim in paper.claims]
-    ours = sum(len(paper.observations) for paper in papers)
+    n_observations = sum(len(paper.observations) for paper in papers)
     lines = [
         "# Results",
-        f"{_several(len(claims), 'claim')} of {_several(len(papers), 'paper')}, held against what the default run "
-        f"measured: {_counts(counted(claims))}."
-        + (f" Apart from them: {_several(ours, 'observation')} of ours." if ours else "")
+        f"{_plural(len(claims), 'claim')} of {_plural(len(papers), 'paper')}, held against what the default run "
+        f"measured: {_counts(count_verdicts(claims))}."
+        + (f" Apart from them: {_plural(n_observations, 'observation')} of ours." if n_observations else "")
         + " Written by `make publish`; the page with everything that stands behind a verdict is made by `make figures`."
         " The table: [claims.csv](claims.csv). Compare a run of your own: `python -m learning_dynamics compare`.",
     ]
     for paper in papers:
         lines.append(f"## {prose(paper.title)}")
         lines.append(prose(paper.summary))
-        if paper.telling:
-            lines.append(_image(paper.telling))
+        if paper.lead_figure:
+            lines.append(_image(paper.lead_figure))
         lines.append(f"{_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
     lines.append("## What turned out otherwise")
-    otherwise = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
-    if otherwise and ERRATA.is_dir():
+    failed = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
+    if failed and ERRATA.is_dir():
         lines.append(f"Derivations, and counterexamples to try: [errata]({os.path.relpath(ERRATA, folder.resolve())}).")
-    if not otherwise:
+    if not failed:
         lines.append("Nothing: no claim had to be corrected, none is contradicted.")
-    for claim in otherwise:
-        lines.append(_otherwise(claim, folder))
+    for claim in failed:
+        lines.append(_failed_claim(claim, folder))
     for name, commit in beside.items():
-        lines += BESIDE[name] + ([f"Made earlier, at commit `{commit[:7]}`."] if commit else [])
-    return _joined(lines)
+        lines += OPTIONAL_PARTS[name] + ([f"Made earlier, at commit `{commit[:7]}`."] if commit else [])
+    return _join(lines)
 
 
-def of_scale(scale: str, papers: Sequence[Paper], both: pd.DataFrame) -> str:
+def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) -> str:
     """Return the first page of another scale: which verdicts carry from the default run, which turn.
 
     Parameters
     ----------
-    both : DataFrame
-        As `published.compared` returns it.
+    comparison : DataFrame
+        As `published.compare_claims` returns it.
     """
     references = {claim["claim"]: claim for paper in papers for claim in (*paper.claims, *paper.observations)}
-    both = both[both["claim"].isin(references)]
-    known = both[both["verdict_published"].notna()]
-    turned = known["verdict"] != known["verdict_published"]
+    comparison = comparison[comparison["claim"].isin(references)]
+    in_both = comparison[comparison["verdict_published"].notna()]
+    turned = in_both["verdict"] != in_both["verdict_published"]
     lines = [
         f"# Results at the scale `{scale}`",
-        f"{len(known)} verdicts beside those of the default run: {int((~turned).sum())} are the same, "
+        f"{len(in_both)} verdicts beside those of the default run: {int((~turned).sum())} are the same, "
         f"{int(turned.sum())} are others. Figures and what stands behind each verdict: "
         + ", ".join(f"[{prose(paper.title)}]({paper.name}.md)" for paper in papers)
         + f". The table: [claims.csv](claims.csv). Written by `python -m learning_dynamics publish --configfile "
         f"workflow/config/{scale}.yaml`; [the default run](../../results/README.md).",
     ]
-    for title, chosen in (("Verdicts that turn", known[turned]), ("Verdicts that carry", known[~turned])):
+    for title, chosen in (("Verdicts that turn", in_both[turned]), ("Verdicts that carry", in_both[~turned])):
         rows = [
             f"| [{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']}) "
             f"| {_cell(references[row['claim']]['reference'])} "
-            f"| {row['verdict_published']} | {_shown(row['measured_published'])} "
-            f"| {row['verdict']} | {_shown(row['measured'])} |"
+            f"| {row['verdict_published']} | {_number_or_nothing(row['measured_published'])} "
+            f"| {row['verdict']} | {_number_or_nothing(row['measured'])} |"
             for row in chosen.to_dict("records")
         ]
         if rows:
             head = "| claim | where | default | measured | here | measured |\n|---|---|---|---:|---|---:|\n"
             lines += [f"## {title}", head + "\n".join(rows)]
-    return _joined(lines)
+    return _join(lines)
 
 
-def _shown(value: float) -> str:
+def _number_or_nothing(value: float) -> str:
     return "" if pd.isna(value) else _number(value)
 
 
-def in_short(papers: Sequence[Paper], folder: str) -> str:
+def readme_table(papers: Sequence[Paper], folder: str) -> str:
     """Return what the project's README shows first: three figures, and how many claims of each verdict; one link."""
-    told = [paper for paper in papers if paper.telling][:PICTURES]
+    shown_papers = [paper for paper in papers if paper.lead_figure][:MAX_PICTURES]
     claims = [claim for paper in papers for claim in paper.claims]
-    verdicts = list(counted(claims))
+    verdicts = list(count_verdicts(claims))
     lines = []
-    if told:
-        lines += ["| " + " | ".join(_image(paper.telling, f"{folder}/") for paper in told if paper.telling) + " |"]
-        lines += ["|" + "---|" * len(told)]
-        lines += ["| " + " | ".join(_cell(paper.telling.title) for paper in told if paper.telling) + " |", ""]
+    if shown_papers:
+        lines += [
+            "| "
+            + " | ".join(_image(paper.lead_figure, f"{folder}/") for paper in shown_papers if paper.lead_figure)
+            + " |"
+        ]
+        lines += ["|" + "---|" * len(shown_papers)]
+        lines += [
+            "| " + " | ".join(_cell(paper.lead_figure.title) for paper in shown_papers if paper.lead_figure) + " |",
+            "",
+        ]
     lines += ["| claims of | " + " | ".join(verdicts) + " |", "|---|" + "---:|" * len(verdicts)]
     for paper in papers:
         counts = " | ".join(str(paper.counts.get(verdict, "")) for verdict in verdicts)
@@ -128,10 +135,10 @@ def in_short(papers: Sequence[Paper], folder: str) -> str:
     return "\n".join(lines)
 
 
-def of_paper(paper: Paper, folder: Path) -> str:
+def paper_page(paper: Paper, folder: Path) -> str:
     """Return a paper's page: its figures and claims by topic."""
-    read = ", ".join(f"[{one['place']}]({one['url']})" for one in paper.references)
-    lines = [f"# {prose(paper.title)}", prose(paper.citation) + (f": {read}" if read else "")]
+    links = ", ".join(f"[{reference['place']}]({reference['url']})" for reference in paper.references)
+    lines = [f"# {prose(paper.title)}", prose(paper.citation) + (f": {links}" if links else "")]
     lines += [f"{_counts(paper.counts)}. [All papers](README.md)"]
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
@@ -145,60 +152,64 @@ def of_paper(paper: Paper, folder: Path) -> str:
                 lines.append(f"[In motion]({figure.paper}/{figure.name}.webp): {film}")
             lines.append(f"`{figure.command}` · [code]({_code(figure.code, folder)})")
             lines += [_claim(claim, folder) for claim in figure.claims]
-        lines += [_claim(claim, folder) for claim in topic.loose]
+        lines += [_claim(claim, folder) for claim in topic.unshown_claims]
     if paper.observations:
         lines += ["## Observations of ours", "No sentences of the paper; they are not in its tally."]
         lines += [_claim(claim, folder) for claim in paper.observations]
     if paper.references:
         lines += ["## To cite", f"```bibtex\n{paper.bibtex}\n```"]
-    return _joined(lines)
+    return _join(lines)
 
 
 def _claim(claim: Row, folder: Path) -> str:
-    held = claim["standing"]
+    standing = claim["standing"]
     lines = [
         f'- <a name="{claim["claim"]}"></a>'
-        f"{LOOKS[claim['verdict']].sign} **{claim['verdict']}**{_speaks_of(claim)}: {prose(claim['reference'])}, "
-        f"`{claim['claim']}` "
+        f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{_speaks_of(claim)}: "
+        f"{prose(claim['reference'])}, `{claim['claim']}` "
         f"([code]({_code(claim['code'], folder)})). {prose(claim['statement'])}"
     ]
     if claim["correction"]:
         lines.append(f"What holds: {prose(claim['correction'])}")
     if claim["reason"]:
         lines.append(f"Why: {prose(claim['reason'])}.")
-    if held:
-        predicted = "" if pd.isna(held["predicted"]) else f", predicted {_number(held['predicted'])}"
-        lines.append(f"{prose(held['quantity'])}: **{_measured(held)}**{predicted}; {prose(held['criterion'])}.")
-        draws = ", ".join(f"{held[f'draws_{kind}']} {kind}" for kind in ("for", "against", "undecided"))
-        lines += [f"{prose(line)}." for line in (*claim["turning"], *_varied(claim))]
-        left_out = f"; {prose(held['left_out'])}" if held["left_out"] else ""
+    if standing:
+        predicted = "" if pd.isna(standing["predicted"]) else f", predicted {_number(standing['predicted'])}"
+        lines.append(
+            f"{prose(standing['quantity'])}: **{_measured(standing)}**{predicted}; {prose(standing['criterion'])}."
+        )
+        draws = ", ".join(f"{standing[f'draws_{kind}']} {kind}" for kind in ("for", "against", "undecided"))
+        lines += [f"{prose(line)}." for line in (*claim["turning"], *_describe_variants(claim))]
+        left_out = f"; {prose(standing['left_out'])}" if standing["left_out"] else ""
         lines.append(f"Scope: {prose(claim['scope'])}. Draws: {draws}{left_out}.")
-    if held and claim["rivals"]:
-        rivals = "; ".join(f"{prose(rival)} ({got})" for rival, got in claim["rivals"].items())
+    if standing and claim["rivals"]:
+        rivals = "; ".join(f"{prose(rival)} ({verdict})" for rival, verdict in claim["rivals"].items())
         refuses = (
             "" if pd.isna(claim["refuses"]) else f"; a prediction off by a fraction of {_number(claim['refuses'], 2)}"
         )
-        word = "Would have refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
-        lines.append(f"{word}: {rivals}{refuses}.")
+        heading = "Would have refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
+        lines.append(f"{heading}: {rivals}{refuses}.")
     return "\n  ".join(f"{line}  " for line in lines).rstrip()
 
 
-def _varied(claim: Row) -> list[str]:
+def _describe_variants(claim: Row) -> list[str]:
     """Return how many agree of the variants of our own choices and of the sensitivity checks, and which do not."""
-    ours: Mapping[str, Any] = next((one["choices"] for one in claim["variants"] if one["ours"]), {})
+    configured: Mapping[str, Any] = next((row["choices"] for row in claim["variants"] if row["ours"]), {})
     variants = [
-        (one["verdict"], [f"`{key}` = {value}" for key, value in one["choices"].items() if value != ours[key]])
-        for one in claim["variants"]
+        (row["verdict"], [f"`{key}` = {value}" for key, value in row["choices"].items() if value != configured[key]])
+        for row in claim["variants"]
     ]
     checks = [
-        (one["verdict"], [f"`{one['setting']}` = {one['value']} in {one['run']}"]) for one in claim["sensitivity"]
+        (row["verdict"], [f"`{row['setting']}` = {row['value']} in {row['run']}"]) for row in claim["sensitivity"]
     ]
     lines = []
-    for what, tried in (("Our own choices varied", variants), ("Again with a chosen setting varied", checks)):
-        others = [f"{verdict} with {', '.join(named)}" for verdict, named in tried if verdict != claim["verdict"]]
-        shown = others[:MOST_OTHERS] + ([f"{len(others) - MOST_OTHERS} more"] if len(others) > MOST_OTHERS else [])
-        if tried:
-            lines.append("; ".join([f"{what}: {len(tried) - len(others)} of {len(tried)} agree", *shown]))
+    for label, results in (("Our own choices varied", variants), ("Again with a chosen setting varied", checks)):
+        differing = [f"{verdict} with {', '.join(named)}" for verdict, named in results if verdict != claim["verdict"]]
+        listed = differing[:MAX_OTHERS] + (
+            [f"{len(differing) - MAX_OTHERS} more"] if len(differing) > MAX_OTHERS else []
+        )
+        if results:
+            lines.append("; ".join([f"{label}: {len(results) - len(differing)} of {len(results)} agree", *listed]))
     return lines
 
 
@@ -206,14 +217,14 @@ def _speaks_of(claim: Row) -> str:
     return f", of {claim['speaks_of']}" if claim["speaks_of"] else ""
 
 
-def _otherwise(claim: Row, folder: Path) -> str:
+def _failed_claim(claim: Row, folder: Path) -> str:
     if claim["verdict"] == "corrected":
         holds = f"What holds: {prose(claim['correction'])}"
     else:
         holds = f"Measured: {prose(claim['quantity'])}: {_measured(claim)}. {prose(claim['reason'])}".rstrip()
-    place = claim["claim"].partition(".")[0]
+    paper = claim["claim"].partition(".")[0]
     return (
-        f"- {LOOKS[claim['verdict']].sign} **{claim['verdict']}**, [{place}]({place}.md#{claim['claim']}), "
+        f"- {VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**, [{paper}]({paper}.md#{claim['claim']}), "
         f"{prose(claim['reference'])} ([code]({_code(claim['code'], folder)})).  \n"
         f"  As printed: {prose(claim['statement'])}  \n  {holds}"
     )
@@ -223,16 +234,16 @@ def _cell(text: str) -> str:
     return prose(text).replace("\\|", "\\Vert ").replace("|", "\\vert ")
 
 
-def _image(figure: Exhibit, below: str = "") -> str:
+def _image(figure: Exhibit, folder: str = "") -> str:
     alt = re.sub(r"([\[\]])", r"\\\1", maths.plain(figure.alt)).replace("|", "&#124;")
-    return f"![{alt}]({below}{figure.paper}/{figure.name}.png)"
+    return f"![{alt}]({folder}{figure.paper}/{figure.name}.png)"
 
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no claims"
 
 
-def _several(count: int, thing: str) -> str:
+def _plural(count: int, thing: str) -> str:
     return f"{count} {thing}" + ("" if count == 1 else "s")
 
 
@@ -263,7 +274,7 @@ def prose(text: str) -> str:
         pieces = MATHS.split(" ".join(paragraph.split()))
         # also what would make a link of brackets
         marks = r"(?<![`\w])([*_<>])|([*<>])|\](?=\()"
-        pieces[::2] = [re.sub(marks, r"\\\g<0>", maths.words(piece)) for piece in pieces[::2]]
+        pieces[::2] = [re.sub(marks, r"\\\g<0>", maths.plain_words(piece)) for piece in pieces[::2]]
         # no formula is seen beside a letter
         pieces[:-1:2] = [re.sub(r"(?<=\w)$", " ", piece) for piece in pieces[:-1:2]]
         pieces[2::2] = [re.sub(r"^(?=\w)", " ", piece) for piece in pieces[2::2]]
@@ -272,7 +283,7 @@ def prose(text: str) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _joined(lines: Sequence[str]) -> str:
+def _join(lines: Sequence[str]) -> str:
     text = ""
     for line in filter(None, lines):
         text += (

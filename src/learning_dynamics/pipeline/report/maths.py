@@ -57,7 +57,7 @@ FUNCTIONS = {
     "min",
 }
 FUNCTIONS |= {"rank", "sgn", "sign", "sin", "sinh", "softmax", "span", "sup", "tan", "tanh", "tr", "vec", "Tr", "Var"}
-LONG = 20  # characters: formulas above this may break after a relation, or before a term
+MAX_UNBROKEN = 20  # characters: formulas above this may break after a relation, or before a term
 PUNCTUATION = re.compile(r"[.,;:!?)\]’']+")
 
 
@@ -76,12 +76,12 @@ def to_mathml(latex: str) -> str:
     tree = _tree(latex)
     if tree is None:
         return str(Markup("<code>{}</code>").format(latex))
-    pieces, depth, long = [Element("math")], 0, len(to_text(latex)) > LONG
+    pieces, depth, long = [Element("math")], 0, len(to_text(latex)) > MAX_UNBROKEN
     for child in tree:
         sign = child.text if child.tag == "mo" else None
         depth += (sign in OPENING) - (sign in CLOSING - BARS)
         # within parentheses only where there is no other way: the two of a pair grow with what stands beside them
-        if sign in TERMS and long and len(_read(pieces[-1])) > LONG * (0.5 if depth == 0 else 0.75):
+        if sign in TERMS and long and len(_read(pieces[-1])) > MAX_UNBROKEN * (0.5 if depth == 0 else 0.75):
             child.set("form", "infix")
             pieces.append(Element("math"))
         pieces[-1].append(child)
@@ -107,11 +107,13 @@ def to_text(latex: str) -> str:
 
 def unknown_commands(text: str) -> list[str]:
     """Return what of a text's mathematics is not understood: commands that stay as they are, broken formulas."""
-    found = []
+    unknown = []
     for formula in MATHS.findall(text):
         tree = _tree(formula[1:-1])
-        found += [formula] if tree is None else [one for text in tree.itertext() for one in COMMAND.findall(text)]
-    return found
+        unknown += (
+            [formula] if tree is None else [command for text in tree.itertext() for command in COMMAND.findall(text)]
+        )
+    return unknown
 
 
 def _tree(latex: str) -> Element | None:
@@ -133,7 +135,7 @@ def _tidy(node: Element) -> None:
     for child in node:
         _tidy(child)
         if child.tag == "mrow" and len(child) == 1:
-            _become(child, child[0])
+            _replace_by(child, child[0])
     if node.tag in ("mrow", "math", "mstyle"):
         joined: list[Element] = []
         for child in node:
@@ -163,13 +165,13 @@ def _tidy(node: Element) -> None:
 def _space(row: Element) -> None:
     """Set signs that stand before a number close to it, and names of functions off what they are applied to."""
     spaced: list[Element] = []
-    for place, child in enumerate(row):
-        before = row[place - 1] if place else None
-        after_operator = before is None or (before.tag == "mo" and (before.text or "") not in CLOSING)
+    for index, child in enumerate(row):
+        previous = row[index - 1] if index else None
+        after_operator = previous is None or (previous.tag == "mo" and (previous.text or "") not in CLOSING)
         if child.tag == "mo" and child.text in ("−", "+", "±") and after_operator:
             child.attrib.update(form="prefix", lspace="0", rspace="0")
-        named, follows = _is_name(before), child.tag != "mo" or child.text in ("|", "‖")
-        if (named and follows) or (_is_name(child) and before is not None and not after_operator):
+        named, follows = _is_name(previous), child.tag != "mo" or child.text in ("|", "‖")
+        if (named and follows) or (_is_name(child) and previous is not None and not after_operator):
             spaced.append(Element("mspace", width="0.17em"))
         spaced.append(child)
     row[:] = spaced
@@ -182,19 +184,19 @@ def _is_name(node: Element | None) -> bool:
     return node is not None and node.tag == "mi" and (node.text or "") in FUNCTIONS
 
 
-def _become(node: Element, other: Element) -> None:
-    children, text, attributes = list(other), other.text, dict(other.attrib)
+def _replace_by(node: Element, replacement: Element) -> None:
+    children, text, attributes = list(replacement), replacement.text, dict(replacement.attrib)
     node.clear()
-    node.tag, node.text = other.tag, text
+    node.tag, node.text = replacement.tag, text
     node.attrib.update(attributes)
     node.extend(children)
 
 
 def _bold(letter: str) -> str:
-    for start, first, count in ((0x1D468, "A", 26), (0x1D482, "a", 26), (0x1D71E, "Α", 25), (0x1D736, "α", 25)):
-        place = ord(letter) - ord(first)
-        if 0 <= place < count:
-            return chr(start + place)
+    for start, first_letter, count in ((0x1D468, "A", 26), (0x1D482, "a", 26), (0x1D71E, "Α", 25), (0x1D736, "α", 25)):
+        offset = ord(letter) - ord(first_letter)
+        if 0 <= offset < count:
+            return chr(start + offset)
     return letter
 
 
@@ -204,26 +206,28 @@ def _read(node: Element) -> str:
     match node.tag:
         case "mi" | "mn":
             return (
-                unicodedata.normalize("NFKC", node.text or "") if ord((node.text or " ")[0]) > 0x1D000 else _own(node)
+                unicodedata.normalize("NFKC", node.text or "")
+                if ord((node.text or " ")[0]) > 0x1D000
+                else _own_text(node)
             )
         case "mo":
-            sign = _own(node)
+            sign = _own_text(node)
             return f" {sign} " if sign in SPACED else f"{sign} " if sign in (",", ";") else sign
         case "mspace":
             return " " if float(node.get("width", "0").rstrip("em") or 0) > 0.2 else ""
         case "mfrac":
-            return "/".join(_bracketed(part) for part in parts)
+            return "/".join(_bracket(part) for part in parts)
         case "msqrt":
             radicand = "".join(parts)
             return f"√{radicand}" if len(radicand) == 1 or radicand.isdigit() else f"√({radicand})"
         case "mroot":
-            return f"{_raised(parts[1], SUPERSCRIPTS, '')}√{_bracketed(parts[0])}"
+            return f"{_raise(parts[1], SUPERSCRIPTS, '')}√{_bracket(parts[0])}"
         case "msub" | "munder":
-            return parts[0] + _raised(parts[1], SUBSCRIPTS, "_")
+            return parts[0] + _raise(parts[1], SUBSCRIPTS, "_")
         case "msup":
-            return parts[0] + _raised(parts[1], SUPERSCRIPTS, "^")
+            return parts[0] + _raise(parts[1], SUPERSCRIPTS, "^")
         case "msubsup" | "munderover":
-            return parts[0] + _raised(parts[1], SUBSCRIPTS, "_") + _raised(parts[2], SUPERSCRIPTS, "^")
+            return parts[0] + _raise(parts[1], SUBSCRIPTS, "_") + _raise(parts[2], SUPERSCRIPTS, "^")
         case "mover":
             mark = ACCENTS.get(parts[1])
             return unicodedata.normalize("NFC", parts[0] + mark) if mark else f"{parts[0]}^{parts[1]}"
@@ -235,7 +239,7 @@ def _read(node: Element) -> str:
             return _spaced_words(node, parts) or (node.text or "").replace("\u00a0", " ")
 
 
-def _own(node: Element) -> str:
+def _own_text(node: Element) -> str:
     return (node.text or "").replace("\u2009", " ")
 
 
@@ -248,11 +252,11 @@ def _spaced_words(node: Element, parts: list[str]) -> str:
     return text
 
 
-def _bracketed(text: str) -> str:
+def _bracket(text: str) -> str:
     return text if len(text) < 2 or re.fullmatch(r"[\w.]+[₀-₉ᵢⱼ⁰-⁹]*", text) else f"({text})"
 
 
-def _raised(text: str, letters: dict[str, str], mark: str) -> str:
+def _raise(text: str, letters: dict[str, str], mark: str) -> str:
     plain = text.replace(" ", "")
     if plain and all(letter in letters for letter in plain):
         return "".join(letters[letter] for letter in plain)
@@ -264,13 +268,13 @@ def _raised(text: str, letters: dict[str, str], mark: str) -> str:
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
     """Yield the pieces of a text: ``maths``, ``code`` or ``words``."""
-    for place, piece in enumerate(MATHS.split(text)):
-        if place % 2:
+    for index, piece in enumerate(MATHS.split(text)):
+        if index % 2:
             yield "maths", piece[1:-1]
             continue
-        for within, word in enumerate(CODE.split(piece)):
-            if word:
-                yield ("code", word.strip("`")) if within % 2 else ("words", word)
+        for fragment_index, fragment in enumerate(CODE.split(piece)):
+            if fragment:
+                yield ("code", fragment.strip("`")) if fragment_index % 2 else ("words", fragment)
 
 
 def html(text: str) -> Markup:
@@ -283,13 +287,13 @@ def html(text: str) -> Markup:
             pieces.append(f"<code>{escape(piece)}</code>")
         else:
             # what follows a formula without a space stays on its line
-            close = PUNCTUATION.match(piece) if pieces and pieces[-1].endswith("</math>") else None
-            if close:
-                before, opening, last = pieces[-1].rpartition("<math>")
-                pieces[-1] = f'{before}<span class="line">{opening}{last}{escape(close[0])}</span>'
-                piece = piece[close.end() :]
+            punctuation = PUNCTUATION.match(piece) if pieces and pieces[-1].endswith("</math>") else None
+            if punctuation:
+                earlier, opening, last = pieces[-1].rpartition("<math>")
+                pieces[-1] = f'{earlier}<span class="line">{opening}{last}{escape(punctuation[0])}</span>'
+                piece = piece[punctuation.end() :]
             escaped = str(escape(PERCENT.sub("\u00a0%", _signs(piece))))
-            pieces.append(POWER.sub(lambda number: f"{_times(number)}<sup>{int(number[2])}</sup>", escaped))
+            pieces.append(POWER.sub(lambda number: f"{_mantissa(number)}<sup>{int(number[2])}</sup>", escaped))
     return Markup("".join(pieces).replace("<sup>-", "<sup>−"))
 
 
@@ -307,13 +311,13 @@ def plain(text: str) -> str:
     """
     pieces = []
     for kind, piece in _parts(text):
-        pieces.append(to_text(piece) if kind == "maths" else words(piece) if kind == "words" else piece)
+        pieces.append(to_text(piece) if kind == "maths" else plain_words(piece) if kind == "words" else piece)
     return " ".join("".join(pieces).split())
 
 
-def words(text: str) -> str:
+def plain_words(text: str) -> str:
     """Return words without formulas as they are printed: signs and powers of ten by their own characters."""
-    return POWER.sub(lambda number: _times(number) + _raised(str(int(number[2])), SUPERSCRIPTS, "^"), _signs(text))
+    return POWER.sub(lambda number: _mantissa(number) + _raise(str(int(number[2])), SUPERSCRIPTS, "^"), _signs(text))
 
 
 def rst(text: str) -> str:
@@ -328,5 +332,5 @@ def _signs(text: str) -> str:
     return re.sub(r"(?<![^\s(\[])-(?=\.?\d)", "−", text)
 
 
-def _times(number: re.Match[str]) -> str:
+def _mantissa(number: re.Match[str]) -> str:
     return "10" if float(number[1]) == 1 else f"{number[1]}·10"

@@ -16,15 +16,21 @@ from markupsafe import Markup
 
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.report.charts import library, specification
-from learning_dynamics.pipeline.report.contents import Paper, Row, counted
-from learning_dynamics.pipeline.report.looks import LOOKS
-from learning_dynamics.pipeline.report.pictures import compressed, film, fitted, specification_curve, vector
+from learning_dynamics.pipeline.report.charts import library_uri, read_chart
+from learning_dynamics.pipeline.report.contents import Paper, Row, count_verdicts
+from learning_dynamics.pipeline.report.pictures import (
+    compress,
+    compress_to_fit,
+    read_film,
+    read_vector,
+    specification_curve,
+)
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.study.config import ROOT
 
-MOST_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
-MOST_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
-MOST_DIGITS = 5  # of a measurement with an interval
+MAX_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
+MAX_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
+MAX_DIGITS = 5  # of a measurement with an interval
 
 
 def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> dict[str, str]:
@@ -41,41 +47,41 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
         configuration, and what is wrong with them.
     """
     claims = [claim for paper in papers for claim in paper.claims]
-    every = [claim for paper in papers for claim in paper.every]
-    seeds = sorted({seed for claim in every for seed in claim["seeds"]})
-    shared = {"papers": papers, "record": record, "seeds": seeds, "looks": LOOKS}
+    all_claims = [claim for paper in papers for claim in paper.all_claims]
+    seeds = sorted({seed for claim in all_claims for seed in claim["seeds"]})
+    shared = {"papers": papers, "record": record, "seeds": seeds, "verdict_styles": VERDICT_STYLES}
     pages = {
         _file(): _template("front", None, folder).render(
             shared,
             claims=claims,
-            every=every,
-            counts=counted(claims),
-            observations=len(every) - len(claims),
-            verdicts=[verdict for verdict in VERDICTS if any(claim["verdict"] == verdict for claim in every)],
-            unexpected=_unexpected(every),
-            repeated=sum(bool(claim["seeds"]) for claim in every),
-            unsettled=[claim for claim in every if len(set(claim["seeds"].values())) > 1],
+            every=all_claims,
+            counts=count_verdicts(claims),
+            observations=len(all_claims) - len(claims),
+            verdicts=[verdict for verdict in VERDICTS if any(claim["verdict"] == verdict for claim in all_claims)],
+            unexpected=_unexpected(all_claims),
+            repeated=sum(bool(claim["seeds"]) for claim in all_claims),
+            unsettled=[claim for claim in all_claims if len(set(claim["seeds"].values())) > 1],
             figures=sum(len(paper.exhibits) for paper in papers),
         )
     }
     for paper in papers:
-        films = {figure.film.webp: film(figure.film.webp) for figure in paper.exhibits if figure.film}
+        films = {figure.film.webp: read_film(figure.film.webp) for figure in paper.exhibits if figure.film}
         charts = {
-            figure.interactive.json: specification(figure.interactive.json)
+            figure.interactive.json: read_chart(figure.interactive.json)
             for figure in paper.exhibits
             if figure.interactive
         }
-        vectors = {figure.png: shown for figure in paper.exhibits if (shown := vector(figure.svg))}
+        vectors = {figure.png: svg for figure in paper.exhibits if (svg := read_vector(figure.svg))}
         moving = sum(len(picture.data) for pair in films.values() for picture in pair)
         pages[_file(paper.name)] = _template("paper", paper.name, folder).render(
             shared,
             paper=paper,
-            unexpected=_unexpected(paper.every),
-            pictures=fitted([figure.png for figure in paper.exhibits], MOST_BYTES - moving, "webp", vectors),
+            unexpected=_unexpected(paper.all_claims),
+            pictures=compress_to_fit([figure.png for figure in paper.exhibits], MAX_BYTES - moving, "webp", vectors),
             vectors=vectors,
             films=films,
             charts=charts,
-            library=library() if charts else "",
+            library=library_uri() if charts else "",
         )
     return pages
 
@@ -88,7 +94,7 @@ def _unexpected(claims: Sequence[Row]) -> list[Row]:
     return [claim for claim in claims if not claim["as_expected"]]
 
 
-def _template(name: str, here: str | None, folder: Path) -> jinja2.Template:
+def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -97,25 +103,25 @@ def _template(name: str, here: str | None, folder: Path) -> jinja2.Template:
         undefined=jinja2.StrictUndefined,
     )
 
-    def at(paper: str | None = None, anchor: str = "") -> str:
+    def address_of(paper: str | None = None, anchor: str = "") -> str:
         """Return the address of a place on the page of a paper, or on the first, as links on this page write it."""
-        return f"#{anchor or paper or 'main'}" if paper == here else _file(paper) + f"#{anchor}" * bool(anchor)
+        return f"#{anchor or paper or 'main'}" if paper == current else _file(paper) + f"#{anchor}" * bool(anchor)
 
     environment.globals |= {
-        "at": at,
-        "here": here,
+        "at": address_of,
+        "here": current,
         "address": lambda paper, verdict: "claims?" + urlencode({"paper": paper, "verdict": verdict}),
         "curve": specification_curve,
-        "small": lambda png, colours, widest: compressed(png, "webp", colours, widest),
-        "measured": measured,
+        "small": lambda png, colours, widest: compress(png, "webp", colours, widest),
+        "measured": format_measurement,
         "shown_variants": _shown_variants,
     }
     environment.filters |= {
         "prose": maths.html,
         "plain": maths.plain,
         "paragraphs": maths.paragraphs,
-        "number": number,
-        "factor": _factor,
+        "number": format_number,
+        "factor": _describe_margin,
         "capital": lambda text: text[:1].upper() + text[1:],
         "sentence": lambda text: text[:1].upper() + text[1:].rstrip(".") + ".",
         "first_sentence": lambda text: re.split(r"(?<=\.)\s+(?=[A-Z])", text, maxsplit=1)[0],
@@ -130,27 +136,27 @@ def _template(name: str, here: str | None, folder: Path) -> jinja2.Template:
     return environment.get_template(f"{name}.html")
 
 
-def number(value: Any, digits: int = 4) -> Markup:
+def format_number(value: Any, digits: int = 4) -> Markup:
     """Return a number in so many digits, its power of ten raised; a dash where there is none."""
     return Markup("–") if value is None or pd.isna(value) else maths.html(f"{value + 0.0:.{digits}g}")
 
 
-def measured(row: Row) -> Markup:
+def format_measurement(row: Row) -> Markup:
     """Return a measurement with its interval, rounded to where the interval begins to say something."""
     value, lower, upper = row["measured"], row["lower"], row["upper"]
     if pd.isna(lower) or pd.isna(value):
-        return number(value)
+        return format_number(value)
     magnitude, width = max(abs(value), abs(lower), abs(upper)), abs(upper - lower)
-    digits = MOST_DIGITS
+    digits = MAX_DIGITS
     if width > 0:
         digits = min(digits, max(2, 2 + math.ceil(math.log10(magnitude / width))))
-    shown = [number(one, digits) for one in (value, lower, upper)]
-    if len(set(shown)) == 1:
-        return shown[0]
-    return Markup('{} <span class="interval">[{}, {}]</span>').format(*shown)
+    texts = [format_number(number, digits) for number in (value, lower, upper)]
+    if len(set(texts)) == 1:
+        return texts[0]
+    return Markup('{} <span class="interval">[{}, {}]</span>').format(*texts)
 
 
-def _factor(margin: Any) -> str:
+def _describe_margin(margin: Any) -> str:
     """Return how far inside its bound a measurement lies, in words."""
     if margin is None or pd.isna(margin):
         return ""
@@ -164,4 +170,4 @@ def _factor(margin: Any) -> str:
 def _shown_variants(claim: Row) -> list[Row]:
     """Return the variants to list: those with another verdict first, ours at the top."""
     rows = sorted(claim["variants"], key=lambda row: (not row["ours"], row["verdict"] == claim["verdict"]))
-    return rows[:MOST_VARIANTS]
+    return rows[:MAX_VARIANTS]

@@ -16,14 +16,14 @@ from urllib.parse import quote
 from markupsafe import Markup
 from PIL import Image
 
-from learning_dynamics.pipeline.report.vectors import lean, with_dark
+from learning_dynamics.pipeline.report.vectors import add_dark_colours, minify
 from learning_dynamics.pipeline.store.seals import verified
 
 PIXELS_PER_INCH = 96  # CSS's
 POINTS_PER_INCH = 72
-ENLARGED = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
-LARGEST_VECTOR = 150_000  # bytes of a figure that is shown as SVG
-SIDES = (340, 64)  # of a specification curve, in CSS pixels
+ENLARGEMENT = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
+MAX_VECTOR_BYTES = 150_000  # bytes of a figure that is shown as SVG
+CURVE_SIZE = (340, 64)  # of a specification curve, in CSS pixels
 
 
 # colours and CSS pixels of width, from fine to coarse
@@ -47,7 +47,7 @@ class Picture:
         return Markup(f"data:image/{self.kind};base64,{base64.b64encode(self.data).decode()}")
 
 
-def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | None = None) -> Picture:
+def compress(png: Path, kind: str = "png", colours: int = 256, widest: int | None = None) -> Picture:
     """Return a figure in a palette of its own, scaled down to at most `widest` pixels of the page at twice that.
 
     Parameters
@@ -61,7 +61,7 @@ def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | N
     with Image.open(io.BytesIO(verified(png))) as image:
         dots = float(image.info.get("dpi", (220, 220))[0])
         picture = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA")).convert("RGB")
-    width, height = (round(side / dots * PIXELS_PER_INCH * ENLARGED) for side in picture.size)
+    width, height = (round(side / dots * PIXELS_PER_INCH * ENLARGEMENT) for side in picture.size)
     if widest is not None and 2 * widest < picture.width:
         height, width = round(height * widest / width), widest
         size = (2 * widest, round(picture.height * 2 * widest / picture.width))
@@ -76,18 +76,18 @@ def compressed(png: Path, kind: str = "png", colours: int = 256, widest: int | N
     return Picture(buffer.getvalue(), kind, width, height)
 
 
-def vector(svg: Path) -> Picture | None:
+def read_vector(svg: Path) -> Picture | None:
     """Return a figure as SVG, with colours for a dark screen too; None if that is too large."""
     text = verified(svg).decode()
-    if len(text) > 3 * LARGEST_VECTOR:  # no cleaning makes it so much smaller
+    if len(text) > 3 * MAX_VECTOR_BYTES:  # no cleaning makes it so much smaller
         return None
     size = [float(side) for side in re.findall(r'(?:width|height)="([\d.]+)pt"', text)[:2]]
-    data = with_dark(lean(text)).encode()
-    width, height = (round(side / POINTS_PER_INCH * PIXELS_PER_INCH * ENLARGED) for side in size)
-    return Picture(data, "svg+xml", width, height) if len(data) < LARGEST_VECTOR else None
+    data = add_dark_colours(minify(text)).encode()
+    width, height = (round(side / POINTS_PER_INCH * PIXELS_PER_INCH * ENLARGEMENT) for side in size)
+    return Picture(data, "svg+xml", width, height) if len(data) < MAX_VECTOR_BYTES else None
 
 
-def film(webp: Path) -> tuple[Picture, Picture]:
+def read_film(webp: Path) -> tuple[Picture, Picture]:
     """Return a figure in motion as it is, two of its pixels for one of the page, and its last frame alone."""
     content = verified(webp)
     with Image.open(io.BytesIO(content)) as image:
@@ -98,8 +98,8 @@ def film(webp: Path) -> tuple[Picture, Picture]:
     return Picture(content, "webp", *size), Picture(buffer.getvalue(), "webp", *size)
 
 
-def fitted(
-    pngs: Sequence[Path], most: int, kind: str = "png", vectors: Mapping[Path, Picture] | None = None
+def compress_to_fit(
+    pngs: Sequence[Path], max_bytes: int, kind: str = "png", vectors: Mapping[Path, Picture] | None = None
 ) -> dict[Path, Picture]:
     """Return figures that together have at most so many bytes, those in `vectors` as they are there.
 
@@ -108,38 +108,42 @@ def fitted(
     vectors = vectors or {}
     grades = {png: -1 if png in vectors else 0 for png in pngs}
     with ThreadPoolExecutor() as threads:
-        shown = threads.map(lambda png: vectors.get(png) or compressed(png, kind, *GRADES[0]), pngs)
-        pictures = dict(zip(pngs, shown, strict=True))
-    while sum(len(picture.data) for picture in pictures.values()) > most:
-        open_ = [png for png in pngs if grades[png] + 1 < len(GRADES)]
-        if not open_:
+        compressed = threads.map(lambda png: vectors.get(png) or compress(png, kind, *GRADES[0]), pngs)
+        pictures = dict(zip(pngs, compressed, strict=True))
+    while sum(len(picture.data) for picture in pictures.values()) > max_bytes:
+        compressible = [png for png in pngs if grades[png] + 1 < len(GRADES)]
+        if not compressible:
             break
-        largest = max(open_, key=lambda png: (grades[png] < 0, len(pictures[png].data)))
+        largest = max(compressible, key=lambda png: (grades[png] < 0, len(pictures[png].data)))
         grades[largest] += 1
-        pictures[largest] = compressed(largest, kind, *GRADES[grades[largest]])
+        pictures[largest] = compress(largest, kind, *GRADES[grades[largest]])
     return pictures
 
 
 def specification_curve(variants: Sequence[Mapping[str, Any]]) -> Markup:
     """Return what was measured under each variant of our own choices, in order, as SVG; ours is ringed."""
-    shown = sorted((one for one in variants if math.isfinite(one["measured"])), key=lambda one: one["measured"])
-    if len(shown) < 3:
+    variants_shown = sorted(
+        (variant for variant in variants if math.isfinite(variant["measured"])), key=lambda variant: variant["measured"]
+    )
+    if len(variants_shown) < 3:
         return Markup("")
-    values = [one["measured"] for one in shown]
+    values = [variant["measured"] for variant in variants_shown]
     logarithmic = values[0] > 0 and values[-1] / values[0] > 100
     scaled = [math.log10(value) if logarithmic else value for value in values]
     span = scaled[-1] - scaled[0] or 1.0
-    wide, high = SIDES
+    width, height = CURVE_SIZE
     marks = []
-    for place, (one, value) in enumerate(zip(shown, scaled, strict=True)):
-        x = 8 + (wide - 16) * place / (len(shown) - 1)
-        y = high - 8 - (high - 16) * (value - scaled[0]) / span
-        ring = ' class="ring"' if one["ours"] else ""
+    for index, (variant, value) in enumerate(zip(variants_shown, scaled, strict=True)):
+        x = 8 + (width - 16) * index / (len(variants_shown) - 1)
+        y = height - 8 - (height - 16) * (value - scaled[0]) / span
+        ring = ' class="ring"' if variant["ours"] else ""
         if ring:
             marks.append(f'<circle{ring} cx="{x:.1f}" cy="{y:.1f}" r="6.5"></circle>')
-        marks.append(f'<circle class="{one["verdict"].replace(" ", "-")}" cx="{x:.1f}" cy="{y:.1f}" r="3"></circle>')
+        marks.append(
+            f'<circle class="{variant["verdict"].replace(" ", "-")}" cx="{x:.1f}" cy="{y:.1f}" r="3"></circle>'
+        )
     scale = "logarithmic scale" if logarithmic else "linear scale"
-    label = f"Measured under {len(shown)} variants, from {values[0]:.3g} to {values[-1]:.3g}, {scale}"
+    label = f"Measured under {len(variants_shown)} variants, from {values[0]:.3g} to {values[-1]:.3g}, {scale}"
     return Markup(
-        f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {wide} {high}">{"".join(marks)}</svg>'
+        f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {width} {height}">{"".join(marks)}</svg>'
     )

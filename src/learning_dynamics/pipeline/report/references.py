@@ -27,15 +27,17 @@ def _entry(reference: Mapping[str, Any]) -> str:
         kind, fields = "inproceedings", fields | {"booktitle": reference["venue"]}
     fields |= {"year": str(reference["year"]), "url": reference["url"]}
     family = re.sub(r"[^a-z]", "", reference["authors"][0].partition(",")[0].lower())
-    word = next((word for word in re.findall(r"[a-z]+", reference["title"].lower()) if len(word) > 3), "")
+    title_word = next(
+        (title_word for title_word in re.findall(r"[a-z]+", reference["title"].lower()) if len(title_word) > 3), ""
+    )
     lines = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items())
-    return f"@{kind}{{{family}{reference['year']}{word},\n{lines}\n}}"
+    return f"@{kind}{{{family}{reference['year']}{title_word},\n{lines}\n}}"
 
 
-def place_of(url: str) -> str:
+def link_name(url: str) -> str:
     """Return a link's name: arXiv's number, or the host.
 
-    >>> place_of("https://arxiv.org/abs/2010.02501"), place_of("https://papers.nips.cc/paper/x.html")
+    >>> link_name("https://arxiv.org/abs/2010.02501"), link_name("https://papers.nips.cc/paper/x.html")
     ('arXiv:2010.02501', 'papers.nips.cc')
     """
     number = re.fullmatch(r"https://arxiv\.org/abs/(\S+)", url)

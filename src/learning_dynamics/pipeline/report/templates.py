@@ -7,7 +7,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, suggest_name
 
 MATHS = re.compile(r"(\$[^$]+\$)")
 IN_MATHS = re.compile(r"(?<![\\\w^}])\{([a-z]\w+)(?::[^{}]*)?\}")  # braces that are not an argument's
@@ -17,7 +17,9 @@ class _Fields(string.Formatter):
     def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
         # dotted names are looked up whole: nothing is called or reached into
         if field_name not in kwargs:
-            raise ProjectError(f"the text has a field `{{{field_name}}}` that nothing fills{near(field_name, kwargs)}")
+            raise ProjectError(
+                f"the text has a field `{{{field_name}}}` that nothing fills{suggest_name(field_name, kwargs)}"
+            )
         return kwargs[field_name], field_name
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
@@ -37,14 +39,14 @@ def fill(text: str, facts: Mapping[str, Any]) -> str:
         If a field has no fact, or its format does not fit, or a fact's field stands within mathematics.
     """
     parts = MATHS.split(text)
-    within = next((name for maths in parts[1::2] for name in IN_MATHS.findall(maths) if name in facts), None)
-    if within is not None:
+    field_in_maths = next((name for maths in parts[1::2] for name in IN_MATHS.findall(maths) if name in facts), None)
+    if field_in_maths is not None:
         raise ProjectError(
-            f"the text has the field `{{{within}}}` within mathematics, where nothing is filled; end it before"
+            f"the text has the field `{{{field_in_maths}}}` within mathematics, where nothing is filled; end it before"
         )
-    for place in range(0, len(parts), 2):
+    for index in range(0, len(parts), 2):
         try:
-            parts[place] = _Fields().vformat(parts[place], (), {key: _Shown(value) for key, value in facts.items()})
+            parts[index] = _Fields().vformat(parts[index], (), {key: _Shown(value) for key, value in facts.items()})
         except ValueError as error:
             raise ProjectError(f"the text {text[:60]!r}... has a field that cannot be filled: {error}") from None
     return "".join(parts)

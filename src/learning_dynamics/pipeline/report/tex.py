@@ -81,10 +81,10 @@ def describe(paper: str, claims: pd.DataFrame) -> str:
         lines += [rf"\expandafter\def\csname ld@{name}@{key}\endcsname{{{value}}}" for key, value in values.items()]
     lines.append(TABLE.rstrip("\n"))
     for name, row in zip(names, rows, strict=True):
-        said = prose(row["statement"])
+        statement = prose(row["statement"])
         if row["correction"]:
-            said += rf" \emph{{What holds:}} {prose(row['correction'])}"
-        lines.append(rf"{prose(row['reference'])} & {said} & \ldmeasured{{{name}}} & {row['verdict']} \\")
+            statement += rf" \emph{{What holds:}} {prose(row['correction'])}"
+        lines.append(rf"{prose(row['reference'])} & {statement} & \ldmeasured{{{name}}} & {row['verdict']} \\")
     lines += [r"\bottomrule", r"\end{longtable}}", r"\makeatother", ""]
     return "\n".join(lines)
 
@@ -98,9 +98,9 @@ def number(value: float, digits: int = 4) -> str:
     return f"${POWER.sub(_power, f'{value + 0.0:.{digits}g}')}$"
 
 
-def _power(found: re.Match[str]) -> str:
-    factor = "" if found[1] == "1" else rf"{found[1]}\cdot "
-    return f"{factor}10^{{{int(found[2])}}}"
+def _power(match: re.Match[str]) -> str:
+    factor = "" if match[1] == "1" else rf"{match[1]}\cdot "
+    return f"{factor}10^{{{int(match[2])}}}"
 
 
 def _measured(row: Mapping[str, Any]) -> str:
@@ -117,27 +117,27 @@ def prose(text: str) -> str:
     '50 \\% of \\texttt{a\\_b}: $x^2$, $\\leq$ $3\\cdot 10^{-5}$'
     """
     pieces = MATHS.split(" ".join(text.split()))
-    for place in range(0, len(pieces), 2):
-        within = CODE.split(pieces[place])
-        within[::2] = [_words(piece) for piece in within[::2]]
-        within[1::2] = [rf"\texttt{{{_words(piece.strip('`'))}}}" for piece in within[1::2]]
-        pieces[place] = "".join(within)
+    for index in range(0, len(pieces), 2):
+        within = CODE.split(pieces[index])
+        within[::2] = [_escape_words(piece) for piece in within[::2]]
+        within[1::2] = [rf"\texttt{{{_escape_words(piece.strip('`'))}}}" for piece in within[1::2]]
+        pieces[index] = "".join(within)
     return "".join(pieces)
 
 
-def _words(text: str) -> str:
-    for sign, shown in SIGNS.items():
-        text = text.replace(sign, shown)
+def _escape_words(text: str) -> str:
+    for sign, symbol in SIGNS.items():
+        text = text.replace(sign, symbol)
     numbers = re.split(rf"({POWER.pattern})", text)
     # of each power the pattern's own two groups come along
     return "".join(
-        f"${POWER.sub(_power, piece)}$" if place % 4 == 1 else "".join(map(_letter, piece))
-        for place, piece in enumerate(numbers)
-        if place % 4 < 2
+        f"${POWER.sub(_power, piece)}$" if index % 4 == 1 else "".join(map(_escape_letter, piece))
+        for index, piece in enumerate(numbers)
+        if index % 4 < 2
     )
 
 
-def _letter(letter: str) -> str:
+def _escape_letter(letter: str) -> str:
     if letter in SPECIAL:
         return SPECIAL[letter]
     if letter in MATHEMATICAL:

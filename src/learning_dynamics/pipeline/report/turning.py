@@ -9,21 +9,21 @@ from typing import Any
 import pandas as pd
 
 
-def in_words(rows: Sequence[Mapping[str, Any]]) -> str:
+def describe_turning(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return where a claim's verdict turns with one setting, in a line."""
     stretches = []
     for row in rows:
-        first, last = (written(row[end]) for end in ("from", "to"))
-        at = f"at {first}" if first == last else f"from {first} to {last}"
+        first, last = (format_value(row[end]) for end in ("from", "to"))
+        values = f"at {first}" if first == last else f"from {first} to {last}"
         failing = row["verdict"] not in ("reproduced", "corrected") and not pd.isna(row["share"])
-        stretches.append(f"{row['verdict']} {at}" + (f" ({row['share']:.0%} of draws for it)" if failing else ""))
+        stretches.append(f"{row['verdict']} {values}" + (f" ({row['share']:.0%} of draws for it)" if failing else ""))
     return f"`{rows[0]['setting']}` of {rows[0]['run']}: {', '.join(stretches)}"
 
 
-def written(value: str) -> str:
+def format_value(value: str) -> str:
     """Return a value tried as one writes it by hand: 1e-6 for 1e-06, and sizes of classes by colons.
 
-    >>> written("1e+06"), written("[[64, 16, 4, 1]]"), written("[0.1, 0.5]")
+    >>> format_value("1e+06"), format_value("[[64, 16, 4, 1]]"), format_value("[0.1, 0.5]")
     ('1e6', '64:16:4:1', '[0.1, 0.5]')
     """
     one_list = re.fullmatch(r"\[\[([\d, ]+)\]\]", value)

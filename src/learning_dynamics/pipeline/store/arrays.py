@@ -17,28 +17,28 @@ from learning_dynamics.pipeline.store.seals import opened, sealing
 from learning_dynamics.trajectories import Arrays, Trajectory
 
 # what reading raises where an archive is truncated, damaged or something else
-BROKEN = (
+READ_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, RuntimeError),
     *(ValueError, EOFError, OSError, AttributeError, TypeError, KeyError),
 )
-PIECES, PIECE = 8, 8192  # of an array that is to be written, and bytes of each, by which compression is tried
+N_SAMPLES, SAMPLE_BYTES = 8, 8192  # of an array that is to be written, and bytes of each, by which compression is tried
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
     """Write arrays and their provenance to an ``.npz``, whole or not at all; what is worth it is compressed."""
     with sealing(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as archive:
-        for name, given in {KEY: np.array(json.dumps(record)), **arrays}.items():
-            array = np.asarray(given)
-            archive.compression = zipfile.ZIP_DEFLATED if _shrinks(array) else zipfile.ZIP_STORED
+        for name, values in {KEY: np.array(json.dumps(record)), **arrays}.items():
+            array = np.asarray(values)
+            archive.compression = zipfile.ZIP_DEFLATED if _is_compressible(array) else zipfile.ZIP_STORED
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
-def _shrinks(array: np.ndarray) -> bool:
+def _is_compressible(array: np.ndarray) -> bool:
     """Whether compression takes a thirtieth or more of an array away, by pieces from all over it."""
     flat = array.reshape(-1)
-    starts = np.linspace(0, flat.size, PIECES, endpoint=False, dtype=int)
-    sample = b"".join(flat[start : start + PIECE // max(array.itemsize, 1)].tobytes() for start in starts)
+    starts = np.linspace(0, flat.size, N_SAMPLES, endpoint=False, dtype=int)
+    sample = b"".join(flat[start : start + SAMPLE_BYTES // max(array.itemsize, 1)].tobytes() for start in starts)
     return len(zlib.compress(sample, 1)) <= 0.97 * len(sample)
 
 
@@ -81,7 +81,7 @@ def _read(path: str | Path, names: tuple[str, ...] | None) -> tuple[Arrays, dict
             arrays = {name: archive[name] for name in (archive.files if names is None else names) if name != KEY}
     except json.JSONDecodeError:
         raise foreign from None
-    except BROKEN as error:
+    except READ_ERRORS as error:
         raise ProjectError(f"{path}: not an .npz archive; delete it and run snakemake again") from error
     if not isinstance(record, dict):
         raise foreign
@@ -105,18 +105,18 @@ def load_trajectory(path: str | Path, fingerprint: str | None = None) -> tuple[T
     def group(prefix: str) -> Arrays:
         return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
-    none = ProjectError(f"{path}: holds no trajectory; delete it and run snakemake again")
+    error = ProjectError(f"{path}: holds no trajectory; delete it and run snakemake again")
     if (
         "time" not in arrays
         or arrays["time"].ndim != 1
         or not group("series/")
         or not isinstance(record.get("settings"), dict)
     ):
-        raise none
+        raise error
     try:
         trajectory = Trajectory(
             arrays["time"], group("series/"), group("constants/"), record["settings"], arrays.get("undecided")
         )
     except ValueError:
-        raise none from None
+        raise error from None
     return trajectory, record

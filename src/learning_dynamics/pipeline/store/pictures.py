@@ -17,7 +17,7 @@ from learning_dynamics.pipeline.store.seals import verified
 
 
 @contextmanager
-def drawn_alike() -> Iterator[None]:
+def matplotlib_defaults() -> Iterator[None]:
     """Draw with matplotlib's own defaults, whatever a matplotlibrc in the folder or at home says."""
     import matplotlib as mpl
 
@@ -39,7 +39,7 @@ def read_record(path: Path) -> dict[str, Any]:
         if path.suffix == ".json":
             return dict(json.load(content)[0])
         with Image.open(content) as image:
-            return _of_film(image) if path.suffix == ".webp" else _of_figure(image)
+            return _record_of_film(image) if path.suffix == ".webp" else _record_of_figure(image)
     except (
         KeyError,
         AttributeError,
@@ -53,9 +53,9 @@ def read_record(path: Path) -> dict[str, Any]:
         raise ProjectError(f"{path}: not drawn by learning-dynamics; delete it and run snakemake again") from None
 
 
-def _of_figure(image: Image.Image) -> dict[str, Any]:
+def _record_of_figure(image: Image.Image) -> dict[str, Any]:
     return dict(json.loads(image.info[KEY]))
 
 
-def _of_film(image: Image.Image) -> dict[str, Any]:
+def _record_of_film(image: Image.Image) -> dict[str, Any]:
     return dict(json.loads(image.getexif()[ExifTags.Base.ImageDescription])[KEY])

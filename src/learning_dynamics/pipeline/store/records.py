@@ -83,14 +83,14 @@ def check_row(check: Check) -> dict[str, Any]:
     bounded = np.isfinite(check.lower) and np.isfinite(check.upper)
     return {
         "quantity": check.name,
-        "predicted": _finite(check.predicted),
-        "measured": _finite(check.value),
+        "predicted": _finite_or_nan(check.predicted),
+        "measured": _finite_or_nan(check.value),
         "lower": check.lower if bounded else np.nan,
         "upper": check.upper if bounded else np.nan,
         "interval": check.interval,
         "uncertainty": max(check.value - check.lower, check.upper - check.value) if bounded else np.nan,
         "criterion": check.criterion,
-        "margin": _finite(check.margin),
+        "margin": _finite_or_nan(check.margin),
         "draws": check.draws,
         "draws_for": check.draws_for,
         "draws_against": check.draws_against,
@@ -99,39 +99,42 @@ def check_row(check: Check) -> dict[str, Any]:
     }
 
 
-def claim_row(about: About, found: Evaluation) -> dict[str, Any]:
+def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
     """Return the columns of a claim that its evaluation fills."""
-    nothing = Check("", "undecided", np.nan, "", draws=0)
-    headline = found.judgement.headline if found.judgement else nothing
-    standing = found.standing
+    empty = Check("", "undecided", np.nan, "", draws=0)
+    headline = evaluation.judgement.headline if evaluation.judgement else empty
+    standing = evaluation.standing
     checks = (standing.headline, *standing.parts) if standing else ()
     margins = [check.margin for check in checks if np.isfinite(check.margin)]
     return {
         "reference": about.reference,
         "origin": about.origin,
         "scope": about.scope,
-        "speaks_of": found.speaks_of,
+        "speaks_of": evaluation.speaks_of,
         "correction": about.correction,
         **check_row(headline),
         "margin": min(margins) if margins else np.nan,
-        "rivals": json.dumps(dict(found.rivals), ensure_ascii=False),
-        "refuses": found.refuses,
-        "verdict": found.verdict,
-        "reason": found.reason,
-        "facts": json.dumps(plain_facts(found.facts), ensure_ascii=False),
+        "rivals": json.dumps(dict(evaluation.rivals), ensure_ascii=False),
+        "refuses": evaluation.refuses,
+        "verdict": evaluation.verdict,
+        "reason": evaluation.reason,
+        "facts": json.dumps(plain_facts(evaluation.facts), ensure_ascii=False),
     }
 
 
-def part_rows(found: Evaluation) -> list[dict[str, Any]]:
+def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return a row for each check behind a verdict, of the printed prediction and of the correction."""
     rows = []
-    needed = found.judgement is not None and found.judgement.state == "fails"
-    for of, judgement in (("printed", found.judgement), ("corrected", found.corrected if needed else None)):
+    printed_fails = evaluation.judgement is not None and evaluation.judgement.state == "fails"
+    for prediction, judgement in (
+        ("printed", evaluation.judgement),
+        ("corrected", evaluation.corrected if printed_fails else None),
+    ):
         if judgement is not None:
             for part, check in enumerate((judgement.headline, *judgement.parts)):
                 rows.append(
                     {
-                        "of": of,
+                        "of": prediction,
                         "part": part,
                         **check_row(check),
                         "state": check.state,
@@ -141,10 +144,10 @@ def part_rows(found: Evaluation) -> list[dict[str, Any]]:
     return rows
 
 
-def as_expected(verdict: str, expected: str) -> bool:
+def is_expected(verdict: str, expected: str) -> bool:
     """Return whether a verdict is one recorded in the configuration, ``a or b``; without one, every verdict is."""
     return not expected or verdict in expected.split(" or ")
 
 
-def _finite(value: float) -> float:
+def _finite_or_nan(value: float) -> float:
     return float(value) if np.isfinite(value) else np.nan

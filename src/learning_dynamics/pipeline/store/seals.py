@@ -17,57 +17,57 @@ from pathlib import Path
 from typing import BinaryIO
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import check_replaceable, replacing
+from learning_dynamics.files import atomic_write, check_replaceable
 
-BLOCK = 1 << 20
-WORD = b"learning_dynamics blake2b "
-NONE = b"0" * 64
-END_OF_PNG = 12  # bytes of its last chunk
-
-
-def _plain(digest: bytes) -> bytes:
-    return WORD + digest
+BLOCK_SIZE = 1 << 20
+LABEL = b"learning_dynamics blake2b "
+BLANK_DIGEST = b"0" * 64
+PNG_END_LENGTH = 12  # bytes of its last chunk
 
 
-def _comment(before: bytes, after: bytes = b"\n") -> Callable[[bytes], bytes]:
-    return lambda digest: before + WORD + digest + after
+def _plain_frame(digest: bytes) -> bytes:
+    return LABEL + digest
 
 
-def _chunk(digest: bytes) -> bytes:
-    body = b"tEXt" + WORD.strip() + b"\0" + digest
+def _comment_frame(before: bytes, after: bytes = b"\n") -> Callable[[bytes], bytes]:
+    return lambda digest: before + LABEL + digest + after
+
+
+def _png_frame(digest: bytes) -> bytes:
+    body = b"tEXt" + LABEL.strip() + b"\0" + digest
     return struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
 
 
 # how the digest is written into a file, by its suffix
 FRAMES: dict[str, Callable[[bytes], bytes]] = {
-    ".parquet": _plain,
-    ".npz": _plain,
-    ".webp": _plain,
-    ".png": _chunk,
-    ".pdf": _comment(b"%"),
-    ".svg": _comment(b"<!-- ", b" -->\n"),
-    ".html": _comment(b"<!-- ", b" -->\n"),
-    ".md": _comment(b"\n<!-- ", b" -->\n"),
-    ".yaml": _comment(b"# "),
-    ".tex": _comment(b"% "),
-    ".txt": _comment(b""),
-    ".json": _comment(b'"', b'"]\n'),  # the last value of a list that the writer leaves open
+    ".parquet": _plain_frame,
+    ".npz": _plain_frame,
+    ".webp": _plain_frame,
+    ".png": _png_frame,
+    ".pdf": _comment_frame(b"%"),
+    ".svg": _comment_frame(b"<!-- ", b" -->\n"),
+    ".html": _comment_frame(b"<!-- ", b" -->\n"),
+    ".md": _comment_frame(b"\n<!-- ", b" -->\n"),
+    ".yaml": _comment_frame(b"# "),
+    ".tex": _comment_frame(b"% "),
+    ".txt": _comment_frame(b""),
+    ".json": _comment_frame(b'"', b'"]\n'),  # the last value of a list that the writer leaves open
 }
 
 
 @contextmanager
 def sealing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path as `files.replacing` does; what is written there gets its digest, then its place.
+    """Yield a temporary path as `files.atomic_write` does; what is written there gets its digest, then its place.
 
     Raises
     ------
     ProjectError
-        As `files.replacing`; also if the name ends in no known suffix, or another one's file lies there.
+        As `files.atomic_write`; also if the name ends in no known suffix, or another one's file lies there.
     """
     if Path(path).suffix not in FRAMES:
         raise ProjectError(f"{path}: must end in one of {', '.join(FRAMES)}")
     refuse_foreign(path)
-    with replacing(path) as partial:
+    with atomic_write(path) as partial:
         yield partial
         seal(partial, Path(path).suffix)
 
@@ -79,9 +79,9 @@ def seal(path: Path, suffix: str) -> None:
         if suffix == ".npz":
             # an archive says at its end how long its comment is
             stream.seek(-2, os.SEEK_END)
-            stream.write(struct.pack("<H", len(frame(NONE))))
+            stream.write(struct.pack("<H", len(frame(BLANK_DIGEST))))
         end = stream.seek(0, os.SEEK_END)
-        tail = _tail(stream, end, suffix)
+        tail = _tail_length(stream, end, suffix)
         digest = _digest(stream, (0, end))
         stream.seek(end - tail)
         after = stream.read(tail)
@@ -96,20 +96,20 @@ def refuse_foreign(path: str | Path) -> None:
         carried = b""
         if Path(path).suffix in FRAMES:
             with open(path, "rb") as stream:
-                carried, *_ = _carried(stream, Path(path).suffix)
+                carried, *_ = _read_frame(stream, Path(path).suffix)
         if not carried:
             raise ProjectError(f"{path}: is there, and was not written by this command; delete it, or name another")
 
 
-def _carried(stream: BinaryIO, suffix: str) -> tuple[bytes, int, int, int]:
+def _read_frame(stream: BinaryIO, suffix: str) -> tuple[bytes, int, int, int]:
     """Return the digest that a file carries, framed, or nothing; where it begins and ends; where the file ends."""
-    blank = FRAMES[suffix](NONE)
+    blank = FRAMES[suffix](BLANK_DIGEST)
     end = stream.seek(0, os.SEEK_END)
-    tail = _tail(stream, end, suffix)
+    tail = _tail_length(stream, end, suffix)
     start = max(end - tail - len(blank), 0)
     stream.seek(start)
     carried = stream.read(len(blank))
-    return carried if carried.startswith(blank[: blank.index(NONE)]) else b"", start, end - tail, end
+    return carried if carried.startswith(blank[: blank.index(BLANK_DIGEST)]) else b"", start, end - tail, end
 
 
 def verify(stream: BinaryIO, suffix: str, path: str | Path) -> None:
@@ -120,13 +120,13 @@ def verify(stream: BinaryIO, suffix: str, path: str | Path) -> None:
     ProjectError
         If it carries none, or another one.
     """
-    carried, start, behind, end = _carried(stream, suffix)
+    carried, start, tail_start, end = _read_frame(stream, suffix)
     if not carried:
         raise ProjectError(
             f"{path}: truncated, foreign, or written before outputs carried a digest of their contents; "
             "delete it and run snakemake again"
         )
-    if carried != FRAMES[suffix](_digest(stream, (0, start), (behind, end))):
+    if carried != FRAMES[suffix](_digest(stream, (0, start), (tail_start, end))):
         raise ProjectError(f"{path}: its contents are not those that were written; delete it and run snakemake again")
     stream.seek(0)
 
@@ -165,10 +165,10 @@ def verified(path: str | Path) -> bytes:
         return stream.read()
 
 
-def _tail(stream: BinaryIO, end: int, suffix: str) -> int:
+def _tail_length(stream: BinaryIO, end: int, suffix: str) -> int:
     """Return how many bytes of a format stand behind the digest."""
     if suffix == ".png":
-        return min(END_OF_PNG, end)
+        return min(PNG_END_LENGTH, end)
     if suffix != ".parquet" or end < 8:
         return 0
     stream.seek(end - 8)
@@ -176,11 +176,11 @@ def _tail(stream: BinaryIO, end: int, suffix: str) -> int:
 
 
 def _digest(stream: BinaryIO, *parts: tuple[int, int]) -> bytes:
-    digest = hashlib.blake2b(digest_size=len(NONE) // 2)
+    digest = hashlib.blake2b(digest_size=len(BLANK_DIGEST) // 2)
     for start, end in parts:
         stream.seek(start)
-        left = end - start
-        while left > 0 and (block := stream.read(min(left, BLOCK))):
+        remaining = end - start
+        while remaining > 0 and (block := stream.read(min(remaining, BLOCK_SIZE))):
             digest.update(block)
-            left -= len(block)
+            remaining -= len(block)
     return digest.hexdigest().encode()

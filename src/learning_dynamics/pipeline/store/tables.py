@@ -23,23 +23,28 @@ TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": p
 def arrow_schema(declared: tuple[Column, ...]) -> pa.Schema:
     """Return the parquet schema of declared columns: types, and as field metadata descriptions and draw columns."""
     fields = [
-        pa.field(one.name, TYPES[one.type], one.nullable, {"description": one.description, "draw": str(one.draw)})
-        for one in declared
+        pa.field(
+            column.name,
+            TYPES[column.type],
+            column.nullable,
+            {"description": column.description, "draw": str(column.draw)},
+        )
+        for column in declared
     ]
     return pa.schema(fields)
 
 
-def drawn_by(schema: pa.Schema) -> tuple[str, ...]:
+def draw_columns_of(schema: pa.Schema) -> tuple[str, ...]:
     """Return the draw columns of a table of this schema."""
     return tuple(field.name for field in schema if (field.metadata or {}).get(b"draw") == b"True")
 
 
 def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, ...], record: Mapping[str, Any]) -> None:
-    """Write a table with the columns declared, whole or not at all; see `as_declared` for the errors."""
-    write_arrow(path, as_declared(path, table, declared), record)
+    """Write a table with the columns declared, whole or not at all; see `to_arrow` for the errors."""
+    write_arrow(path, to_arrow(path, table, declared), record)
 
 
-def as_declared(what: str | Path, table: pd.DataFrame, declared: tuple[Column, ...]) -> pa.Table:
+def to_arrow(what: str | Path, table: pd.DataFrame, declared: tuple[Column, ...]) -> pa.Table:
     """Return a table as Arrow's, with the columns declared.
 
     Raises
@@ -65,7 +70,7 @@ def as_declared(what: str | Path, table: pd.DataFrame, declared: tuple[Column, .
 
 
 def write_arrow(path: str | Path, arrow: pa.Table, record: Mapping[str, Any]) -> None:
-    """Write a table that `as_declared` returned, with its provenance."""
+    """Write a table that `to_arrow` returned, with its provenance."""
     with sealing(path) as partial:
         pq.write_table(arrow.replace_schema_metadata({KEY: json.dumps(record)}), partial, compression="zstd")
 
@@ -85,9 +90,9 @@ def read_table(
     if declared is not None and arrow.column_names != [column.name for column in declared]:
         raise ProjectError(f"{path}: has other columns than are looked for here; name another, or run snakemake again")
     table = arrow.to_pandas()
-    made = read_settings(path, record)
-    check_made_from(path, made, fingerprint)
-    table.attrs = {"settings": Settings(made["settings"]), "draw": drawn_by(arrow.schema)}
+    provenance = parse_record(path, record)
+    check_made_from(path, provenance, fingerprint)
+    table.attrs = {"settings": Settings(provenance["settings"]), "draw": draw_columns_of(arrow.schema)}
     return table
 
 
@@ -113,10 +118,10 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
         metadata = pq.read_schema(content).metadata or {}
     except (pa.ArrowException, OSError) as error:
         raise ProjectError(f"{path}: not a parquet file; delete it and run snakemake again") from error
-    return read_settings(path, metadata.get(KEY.encode(), b""))
+    return parse_record(path, metadata.get(KEY.encode(), b""))
 
 
-def read_settings(path: str | Path, record: bytes) -> dict[str, Any]:
+def parse_record(path: str | Path, record: bytes) -> dict[str, Any]:
     """Return the provenance that a table of ours carries as JSON.
 
     Raises
@@ -125,9 +130,9 @@ def read_settings(path: str | Path, record: bytes) -> dict[str, Any]:
         If it is none.
     """
     try:
-        made = json.loads(record)
-        if isinstance(made, dict) and isinstance(made["settings"], dict):
-            return made
+        provenance = json.loads(record)
+        if isinstance(provenance, dict) and isinstance(provenance["settings"], dict):
+            return provenance
     except (ValueError, KeyError):
         pass
     raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")

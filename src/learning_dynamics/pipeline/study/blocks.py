@@ -27,43 +27,47 @@ def own_settings(stage: str, block: Mapping[str, Any]) -> Spec:
     return {key: value for key, value in block.items() if key not in KEYS[stage]}
 
 
-def every_setting(block: Mapping[str, Any]) -> Spec:
+def all_settings(block: Mapping[str, Any]) -> Spec:
     """Return all settings of a run's or data set's block, `flat`: its own, swept ones, those of measuring."""
-    own = own_settings("data", own_settings("run", block))
-    return {**flat(own), **block.get("sweep", {}), **flat(block.get("measure", {}))}
+    settings = own_settings("data", own_settings("run", block))
+    return {**flat(settings), **block.get("sweep", {}), **flat(block.get("measure", {}))}
 
 
 def flat(settings: Mapping[str, Any]) -> Spec:
     """Return settings with those of a class one by one, under keys like ``limit.rtol``."""
-    found: Spec = {}
+    flattened: Spec = {}
     for key, value in settings.items():
-        found |= {f"{key}.{inner}": one for inner, one in value.items()} if isinstance(value, Mapping) else {key: value}
-    return found
+        flattened |= (
+            {f"{key}.{inner}": inner_value for inner, inner_value in value.items()}
+            if isinstance(value, Mapping)
+            else {key: value}
+        )
+    return flattened
 
 
-def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> Spec:
+def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> Spec:
     """Return settings with others over them, whose keys may be like ``limit.rtol``; those of a class one by one."""
-    found = dict(below)
+    merged = dict(below)
     for key, value in flat(above).items():
         name, _, inner = key.partition(".")
-        held = found.get(name)
-        found[name] = {**(held if isinstance(held, Mapping) else {}), inner: value} if inner else value
-    return found
+        current = merged.get(name)
+        merged[name] = {**(current if isinstance(current, Mapping) else {}), inner: value} if inner else value
+    return merged
 
 
-def placed(block: Mapping[str, Any], values: Mapping[str, Any]) -> Spec:
+def place_settings(block: Mapping[str, Any], values: Mapping[str, Any]) -> Spec:
     """Return values of a run's settings where its block has them: those of measuring below ``measure``."""
-    measured = taken(values, flat(block.get("measure", {})))
-    own = overlaid({}, {key: value for key, value in values.items() if key not in measured})
-    return own | {"measure": overlaid({}, measured)} if measured else own
+    measured = select_keys(values, flat(block.get("measure", {})))
+    simulated = overlay({}, {key: value for key, value in values.items() if key not in measured})
+    return simulated | {"measure": overlay({}, measured)} if measured else simulated
 
 
-def names(roles: Roles) -> list[str]:
+def run_names(roles: Roles) -> list[str]:
     """Return the runs that roles name, in their order."""
-    return [name for given in roles.values() for name in (given if isinstance(given, list) else [given])]
+    return [name for runs in roles.values() for name in (runs if isinstance(runs, list) else [runs])]
 
 
-def taken(given: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def select_keys(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return what is given under some names, in the order given."""
     names = set(names)
-    return {key: value for key, value in given.items() if key in names}
+    return {key: value for key, value in values.items() if key in names}

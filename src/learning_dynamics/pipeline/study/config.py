@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 
-from learning_dynamics.errors import ProjectError, near, shortened
+from learning_dynamics.errors import ProjectError, shortened, suggest_name
 from learning_dynamics.pipeline.study.plain_yaml import check_plain, read_yaml
 
 Block = dict[str, Any]
@@ -67,14 +67,14 @@ class Configuration:
         return last if last is not None and self.base.get(path) != last else None
 
 
-def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, root: Path = ROOT) -> Configuration:
+def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Configuration:
     """Read ``config.yaml``, overlays laid over it, and what the command line gives, then each paper's file.
 
     Parameters
     ----------
     files : sequence of path
         Overlays, later ones laid over earlier ones.
-    given : mapping, optional
+    overrides : mapping, optional
         Values from the command line (or, from Snakemake, everything merged), laid over the files.
     root : path
         Folder of ``config.yaml``.
@@ -87,17 +87,17 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
     top = read_yaml(root / "config.yaml")
     where: dict[Key, str] = {}
     shipped = top.get("seed")
-    _check(top, "config", "config.yaml")
+    _check_schema(top, "config", "config.yaml")
     merge(top, {}, "config.yaml", where)
     for file in files:
         block = read_yaml(file)
-        _check(block, "overlay", str(file))
+        _check_schema(block, "overlay", str(file))
         merge(top, block, str(file), where)
-    check_plain(dict(given or {}), COMMAND_LINE)
-    extra = {key: value for key, value in (given or {}).items() if top.get(key) != value}
-    _check(extra, "overlay", COMMAND_LINE)
+    check_plain(dict(overrides or {}), COMMAND_LINE)
+    extra = {key: value for key, value in (overrides or {}).items() if top.get(key) != value}
+    _check_schema(extra, "overlay", COMMAND_LINE)
     merge(top, extra, COMMAND_LINE, where)
-    found = Configuration(
+    configuration = Configuration(
         top["seed"],
         top.get("scale"),
         {},
@@ -108,22 +108,22 @@ def load(files: Sequence[Path] = (), given: Mapping[str, Any] | None = None, roo
     for paper in top.get("replicated", []):
         # fewer papers may be chosen than are replicated
         if paper not in top["papers"] and not (root / PAPERS / f"{paper}.yaml").is_file():
-            given_in = where.get(("replicated",), "config.yaml")
-            raise ProjectError(f"{given_in}: replicated: no paper `{paper}`{near(paper, top['papers'])}")
+            origin = where.get(("replicated",), "config.yaml")
+            raise ProjectError(f"{origin}: replicated: no paper `{paper}`{suggest_name(paper, top['papers'])}")
     for paper in top["papers"]:
-        _load_paper(found, paper, top, where, root)
+        _load_paper(configuration, paper, top, where, root)
     for paper in top.get("changes", {}):
         if paper not in top["papers"]:
-            given_in = where.get(("changes", paper), "overlay")
-            raise ProjectError(f"{given_in}: changes.{paper}: unknown paper{near(paper, top['papers'])}")
-    if found.scale is None and top["seed"] != shipped:
-        found.scale = f"seed{top['seed']}"
-    if found.scale in found.papers:
+            origin = where.get(("changes", paper), "overlay")
+            raise ProjectError(f"{origin}: changes.{paper}: unknown paper{suggest_name(paper, top['papers'])}")
+    if configuration.scale is None and top["seed"] != shipped:
+        configuration.scale = f"seed{top['seed']}"
+    if configuration.scale in configuration.papers:
         raise ProjectError(f"{where.get(('scale',), 'overlay')}: scale: is the name of a paper; choose another")
-    return found
+    return configuration
 
 
-def folders(configuration: Configuration) -> tuple[Path, Path]:
+def output_folders(configuration: Configuration) -> tuple[Path, Path]:
     """Return where the results and the figures of a configuration lie, below the folder that one works in.
 
     Raises
@@ -137,12 +137,12 @@ def folders(configuration: Configuration) -> tuple[Path, Path]:
     return Path("results", scale), Path("figures", scale)
 
 
-def _load_paper(found: Configuration, paper: str, top: Block, where: dict[Key, str], root: Path) -> None:
+def _load_paper(configuration: Configuration, paper: str, top: Block, where: dict[Key, str], root: Path) -> None:
     file = PAPERS / f"{paper}.yaml"
     if not (root / file).is_file():
         # what lies beside a folder of its name is an overlay
-        known = [path.stem for path in (root / PAPERS).glob("*.yaml") if not path.with_suffix("").is_dir()]
-        raise ProjectError(f"{where.get(('papers',), 'config.yaml')}: papers: no {file}{near(paper, known)}")
+        papers = [path.stem for path in (root / PAPERS).glob("*.yaml") if not path.with_suffix("").is_dir()]
+        raise ProjectError(f"{where.get(('papers',), 'config.yaml')}: papers: no {file}{suggest_name(paper, papers)}")
     block: Block = {}
     layers = [(read_yaml(root / file), str(file))]
     for folder in top.get("overlays", []):
@@ -155,15 +155,15 @@ def _load_paper(found: Configuration, paper: str, top: Block, where: dict[Key, s
     if paper in top.get("changes", {}):
         layers.append((top["changes"][paper], where.get(("changes", paper), COMMAND_LINE)))
     for number, (layer, name) in enumerate(layers):
-        _check(layer, "paper" if number == 0 else "changes", name)
+        _check_schema(layer, "paper" if number == 0 else "changes", name)
         if number and top.get("scale") is None:
-            _refuse_replacing(block, layer, name)
-        merge(block, layer, name, found.origins, (paper,), found.base)
-        found.overlaid |= number > 0
-    found.papers[paper] = block
+            _refuse_changed_blocks(block, layer, name)
+        merge(block, layer, name, configuration.origins, (paper,), configuration.base)
+        configuration.overlaid |= number > 0
+    configuration.papers[paper] = block
 
 
-def _refuse_replacing(below: Block, above: Mapping[str, Any], file: str) -> None:
+def _refuse_changed_blocks(below: Block, above: Mapping[str, Any], file: str) -> None:
     for section in ("data", "runs", "figures", "interactive", "claims"):
         for name, block in above.get(section, {}).items():
             if name in below.get(section, {}) and below[section][name] != {**below[section][name], **block}:
@@ -179,23 +179,23 @@ def merge(
     file: str,
     origins: dict[Key, str],
     path: Key = (),
-    first: dict[Key, str] | None = None,
+    base: dict[Key, str] | None = None,
 ) -> None:
     """Lay one block over another, key by key, and note the file of each value."""
     for key, value in above.items():
-        here = (*path, str(key))
+        key_path = (*path, str(key))
         if isinstance(value, Mapping):
             if not isinstance(below.get(key), dict):
                 below[key] = {}
-            origins[here] = file
-            if first is not None:
-                first.setdefault(here, file)
-            merge(below[key], value, file, origins, here, first)
+            origins[key_path] = file
+            if base is not None:
+                base.setdefault(key_path, file)
+            merge(below[key], value, file, origins, key_path, base)
         else:
             below[key] = value
-            origins[here] = file
-            if first is not None:
-                first.setdefault(here, file)
+            origins[key_path] = file
+            if base is not None:
+                base.setdefault(key_path, file)
 
 
 # 1.0 is no whole number: whoever counts to it fails
@@ -217,23 +217,27 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
     return _Validator({**_schema(), "$ref": f"#/$defs/{name}"})
 
 
-def _check(block: Mapping[str, Any], name: str, file: str) -> None:
+def _check_schema(block: Mapping[str, Any], name: str, file: str) -> None:
     errors = list(_validator(name).iter_errors(block))
     error = jsonschema.exceptions.best_match(errors)
     if error is not None:
         if error.validator == "required":
             # a misspelt key says more than the one that is missing for it
-            same = (one for one in errors if one.path == error.path and one.validator == "additionalProperties")
-            error = next(same, error)
+            same_place = (
+                candidate
+                for candidate in errors
+                if candidate.path == error.path and candidate.validator == "additionalProperties"
+            )
+            error = next(same_place, error)
         where = ".".join(str(part) for part in error.absolute_path) or "top level"
-        raise ProjectError(f"{file}: {where}: {_mend(error)}")
+        raise ProjectError(f"{file}: {where}: {_explain(error)}")
 
 
-def _mend(error: jsonschema.ValidationError) -> str:
+def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = next(key for key in error.instance if key not in known)
-        return f"unknown key `{unknown}`{near(str(unknown), known)}"
+        properties = error.schema.get("properties", {})
+        unknown = next(key for key in error.instance if key not in properties)
+        return f"unknown key `{unknown}`{suggest_name(str(unknown), properties)}"
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in error.instance)
         return f"`{missing}` is missing; add it"
@@ -250,10 +254,10 @@ def _mend(error: jsonschema.ValidationError) -> str:
     return " ".join(error.message.split())[:300]
 
 
-def leaves(block: Mapping[str, Any], path: Key = ()) -> Iterator[Key]:
+def leaf_paths(block: Mapping[str, Any], path: Key = ()) -> Iterator[Key]:
     """Yield the path of keys to each value."""
     for key, value in block.items():
         if isinstance(value, Mapping):
-            yield from leaves(value, (*path, str(key)))
+            yield from leaf_paths(value, (*path, str(key)))
         else:
             yield (*path, str(key))

@@ -10,7 +10,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study.project import Project
 
 
-def check_room(runs: Sequence[tuple[Project, str, str]], limits: Iterable[int | None], folder: Path) -> None:
+def check_disk_space(runs: Sequence[tuple[Project, str, str]], limits: Iterable[int | None], folder: Path) -> None:
     """Refuse to start runs whose files the disk cannot hold, by the `disk_mb` of their `resources`.
 
     Parameters
@@ -34,16 +34,16 @@ def check_room(runs: Sequence[tuple[Project, str, str]], limits: Iterable[int | 
     ]
     if not sizes:
         return
-    needed = room(sizes, min([len(sizes), *(limit for limit in limits if limit is not None)]))
+    required = max_disk_use(sizes, min([len(sizes), *(limit for limit in limits if limit is not None)]))
     free = shutil.disk_usage(folder).free // 10**6
-    if needed > free:
+    if required > free:
         raise ProjectError(
-            f"{folder}: {len(sizes)} runs take up to {needed / 1000:.1f} GB of disk, and {free / 1000:.1f} are free; "
+            f"{folder}: {len(sizes)} runs take up to {required / 1000:.1f} GB of disk, and {free / 1000:.1f} are free; "
             "make room, start fewer at once (--resources gpu=1), or let their files go once measured (keep: false)"
         )
 
 
-def room(sizes: Sequence[tuple[int, bool]], at_once: int) -> int:
+def max_disk_use(sizes: Sequence[tuple[int, bool]], at_once: int) -> int:
     """Return the largest sum of what runs have on disk at the same time.
 
     A run under way has its resume point beside its file, which is no larger. A file that stays counts from then on, one
@@ -56,5 +56,5 @@ def room(sizes: Sequence[tuple[int, bool]], at_once: int) -> int:
     at_once : int
         How many are made or measured at the same time.
     """
-    passing = sorted((size if stays else 2 * size for size, stays in sizes), reverse=True)
-    return sum(size for size, stays in sizes if stays) + sum(passing[:at_once])
+    temporary = sorted((size if stays else 2 * size for size, stays in sizes), reverse=True)
+    return sum(size for size, stays in sizes if stays) + sum(temporary[:at_once])

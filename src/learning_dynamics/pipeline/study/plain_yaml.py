@@ -12,10 +12,10 @@ import yaml
 from learning_dynamics.errors import ProjectError
 
 TAG = "tag:yaml.org,2002:"
-MOST_MERGED = 10_000  # keys of one block
-LARGEST_FILE = 20_000_000  # characters
-DEEPEST = 60  # blocks within blocks
-MOST_VALUES = 1_000_000  # of one file, aliases counted as often as they stand
+MAX_MERGED_KEYS = 10_000  # keys of one block
+MAX_FILE_SIZE = 20_000_000  # characters
+MAX_DEPTH = 60  # blocks within blocks
+MAX_VALUES = 1_000_000  # of one file, aliases counted as often as they stand
 # how values are written that everybody reads the same way
 FORMS = {
     f"{TAG}int": re.compile(r"[-+]?(0|[1-9][0-9_]{0,300})"),
@@ -48,14 +48,14 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         super().flatten_mapping(node)
-        if len(node.value) > MOST_MERGED:
+        if len(node.value) > MAX_MERGED_KEYS:
             raise yaml.constructor.ConstructorError(None, None, "merges too many keys", node.start_mark)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         if not isinstance(node, yaml.MappingNode):
             raise yaml.constructor.ConstructorError(None, None, "must be a mapping of keys to values", node.start_mark)
         merged = [pair for pair in node.value if pair[0].tag == "tag:yaml.org,2002:merge"]
-        seen: set[Any] = set()
+        keys: set[Any] = set()
         for key_node, _ in node.value:
             if (key_node, _) in merged:
                 continue
@@ -64,11 +64,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
                 raise yaml.constructor.ConstructorError(
                     None, None, f"a key must be text (is {key!r:.40}); quote it", key_node.start_mark
                 )
-            if key in seen:
+            if key in keys:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key `{key}` stands twice in one block", key_node.start_mark
                 )
-            seen.add(key)
+            keys.add(key)
         return super().construct_mapping(node, deep)
 
 
@@ -101,7 +101,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
         raise ProjectError(f"{file}: is not text in UTF-8; save it so") from None
     except OSError as error:
         raise ProjectError(f"{file}: cannot be read ({error.strerror})") from None
-    if len(text) > LARGEST_FILE or _depth(text) > DEEPEST:
+    if len(text) > MAX_FILE_SIZE or _depth(text) > MAX_DEPTH:
         raise ProjectError(f"{file}: is too large or too deep to be a configuration; write less into it")
     try:
         block = yaml.load(text, _Loader)
@@ -123,13 +123,13 @@ def read_yaml(file: Path) -> dict[str, Any]:
 
 def _depth(text: str) -> int:
     """Return how deep brackets are at most open, and inline lists in lists."""
-    most = max((len(dashes) // 2 for dashes in re.findall(r"(?:[-?:] +){9,}", text)), default=0)
-    open_ = 0
-    if text.count("[") + text.count("{") > DEEPEST:
+    deepest = max((len(dashes) // 2 for dashes in re.findall(r"(?:[-?:] +){9,}", text)), default=0)
+    n_open = 0
+    if text.count("[") + text.count("{") > MAX_DEPTH:
         for sign in re.findall(r"[][{}]", text):
-            open_ += 1 if sign in "[{" else -1
-            most = max(most, open_)
-    return most
+            n_open += 1 if sign in "[{" else -1
+            deepest = max(deepest, n_open)
+    return deepest
 
 
 def check_plain(block: Any, file: str) -> None:
@@ -143,17 +143,17 @@ def check_plain(block: Any, file: str) -> None:
         if not isinstance(value, list | dict):
             raise ProjectError(f"{where}: a value of type {type(value).__name__}, which no setting takes")
         if id(value) in sizes:
-            if sizes[id(value)] == 0 or len(path) > DEEPEST:
+            if sizes[id(value)] == 0 or len(path) > MAX_DEPTH:
                 raise ProjectError(f"{where}: holds itself; mend the YAML")
             return sizes[id(value)]
         sizes[id(value)] = 0
-        pairs = value.items() if isinstance(value, dict) else ((str(index), one) for index, one in enumerate(value))
+        pairs = value.items() if isinstance(value, dict) else ((str(index), item) for index, item in enumerate(value))
         total = 1
-        for key, one in pairs:
+        for key, item in pairs:
             if not isinstance(key, str):
                 raise ProjectError(f"{where}: a key must be text (is {key!r:.40}); quote it")
-            total += size(one, (*path, key[:40]))
-        if total > MOST_VALUES:
+            total += size(item, (*path, key[:40]))
+        if total > MAX_VALUES:
             raise ProjectError(f"{where}: {total} values, aliases counted; write fewer")
         sizes[id(value)] = total
         return total

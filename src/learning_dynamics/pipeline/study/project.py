@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
-from learning_dynamics.pipeline.study.blocks import Roles, Spec, names, placed
+from learning_dynamics.pipeline.study.blocks import Roles, Spec, place_settings, run_names
 from learning_dynamics.pipeline.study.config import Configuration
 from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.study import Study
@@ -37,8 +37,8 @@ class Project:
             return self.drawing(stage, paper, name)
         if stage == "claims":
             return self.claims(paper)
-        of = {"data": self.data, "run": self.run, "metrics": self.measure, "bundle": self.bundle}
-        return of[stage](paper, name)
+        spec_functions = {"data": self.data, "run": self.run, "metrics": self.measure, "bundle": self.bundle}
+        return spec_functions[stage](paper, name)
 
     def data(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a data job is to do: source and settings, with any of them changed."""
@@ -58,12 +58,12 @@ class Project:
     def bundle(self, paper: str, name: str) -> Spec:
         """What a bundle's job is to do: the settings that its members share, and the values in which they differ."""
         members = self.study.bundles[paper][name]
-        first = self.run(paper, members[0])
+        first_run = self.run(paper, members[0])
         sweep, differing = self.study.member(paper, members[0])
         return {
-            "kind": first["kind"],
+            "kind": first_run["kind"],
             "data": self.run_data(paper, members[0]),
-            "settings": first["settings"],
+            "settings": first_run["settings"],
             "measure": self.measure(paper, members[0])["settings"],
             "sweep": sweep,
             "axes": list(differing),
@@ -91,7 +91,7 @@ class Project:
                             "name": member,
                             "fingerprint": self.fingerprint("metrics", paper, member),
                         }
-                        for member, differing in _varied(check)
+                        for member, differing in _check_members(check)
                     ]
                 }
                 for name, check in self.study.checks(paper, "sensitivity").items()
@@ -110,7 +110,7 @@ class Project:
             "vary": block.get("vary", {}),
         }
 
-    def described(self, paper: str, name: str) -> Spec:
+    def describe_run(self, paper: str, name: str) -> Spec:
         """What a job that reads a run's metrics knows of it: name, sweep and bundle if there are, fingerprint."""
         block = self.study.resolved(paper, "runs", name)
         sweep, bundle = block.get("sweep"), block.get("bundle", 1)
@@ -120,10 +120,10 @@ class Project:
 
     def _described(self, paper: str, roles: Roles) -> Spec:
         return {
-            role: [self.described(paper, one) for one in given]
-            if isinstance(given, list)
-            else self.described(paper, given)
-            for role, given in roles.items()
+            role: [self.describe_run(paper, run) for run in runs]
+            if isinstance(runs, list)
+            else self.describe_run(paper, runs)
+            for role, runs in roles.items()
         }
 
     # -- the files that jobs read, and what they ask for ---------------------------------------------
@@ -138,8 +138,8 @@ class Project:
 
     def bundle_data(self, paper: str, name: str) -> list[str]:
         """The data sets that a bundle's members take."""
-        given = (self.run_data(paper, member) for member in self.study.bundles[paper][name])
-        return list(dict.fromkeys(filter(None, given)))
+        data_sets = (self.run_data(paper, member) for member in self.study.bundles[paper][name])
+        return list(dict.fromkeys(filter(None, data_sets)))
 
     def trajectory(self, paper: str, name: str) -> str:
         """The run whose trajectory a run's metrics measure: itself, or the first that differs in measuring alone."""
@@ -150,36 +150,36 @@ class Project:
         if like in self.study.runs[paper] and self._runs_alike(paper, name, like):
             return self.trajectory(paper, like)
         if paper not in self._trajectories:
-            first = self._trajectories[paper] = {}
+            first_members = self._trajectories[paper] = {}
             for member in self.study.runs[paper]:
-                first.setdefault(self._simulated(paper, member)[0], member)
+                first_members.setdefault(self._simulated(paper, member)[0], member)
         return self._trajectories[paper][simulated]
 
     def _simulated(self, paper: str, name: str) -> tuple[tuple[str, str], bool]:
         """Return what tells a run's trajectory from those of other members, and if it differs in measuring."""
         run, differing = self.study.member(paper, name)
-        values = placed(self.study.resolved(paper, "runs", run), differing)
+        values = place_settings(self.study.resolved(paper, "runs", run), differing)
         measured = values.pop("measure", {})
         return (run, json.dumps(values)), bool(measured)
 
-    def _runs_alike(self, paper: str, one: str, other: str) -> bool:
-        same_data = self.run_data(paper, one) == self.run_data(paper, other)
-        return same_data and self.run(paper, one) == self.run(paper, other)
+    def _runs_alike(self, paper: str, first: str, second: str) -> bool:
+        same_data = self.run_data(paper, first) == self.run_data(paper, second)
+        return same_data and self.run(paper, first) == self.run(paper, second)
 
     def tables(self, paper: str) -> list[str]:
         """The tables of metrics that jobs make: a run's each, or a bundle's."""
         bundles = self.study.bundles[paper]
-        together = {member for members in bundles.values() for member in members}
-        return [member for member in self.study.runs[paper] if member not in together] + list(bundles)
+        bundled = {member for members in bundles.values() for member in members}
+        return [member for member in self.study.runs[paper] if member not in bundled] + list(bundles)
 
     def tables_for(self, stage: str, paper: str, name: str = "claims") -> list[str]:
         """The tables of metrics that drawing a figure reads, or judging all claims of a paper."""
         if stage != "claims":
-            return self._tables(paper, names(self.study.roles(stage, paper, name)))
+            return self._tables(paper, run_names(self.study.roles(stage, paper, name)))
         claims = self.study.blocks(paper, "claims").values()
-        found = self._tables(paper, [run for claim in claims for run in names(claim["runs"])])
+        tables = self._tables(paper, [run for claim in claims for run in run_names(claim["runs"])])
         checks = self.study.checks(paper, "sensitivity").values()
-        return list(dict.fromkeys([*found, *(member for check in checks for member, _ in _varied(check))]))
+        return list(dict.fromkeys([*tables, *(member for check in checks for member, _ in _check_members(check))]))
 
     def _tables(self, paper: str, runs: Iterable[str]) -> list[str]:
         return list(dict.fromkeys(table for run in runs for table in self.study.tables(paper, run)))
@@ -219,11 +219,11 @@ class Project:
         if key not in self._fingerprints:
             if stage == "bundle":
                 members = self.study.bundles[paper][name]
-                found = digest([self.fingerprint("metrics", paper, member) for member in members])
+                made = digest([self.fingerprint("metrics", paper, member) for member in members])
             else:
                 spec, made_from = self.spec(stage, paper, name), self.made_from(stage, paper, name)
-                found = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
-            self._fingerprints[key] = found
+                made = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
+            self._fingerprints[key] = made
         return self._fingerprints[key]
 
     @cached_property
@@ -234,31 +234,33 @@ class Project:
     @cached_property
     def page(self) -> str:
         """The fingerprint of the page: of all verdicts, and of all that is drawn."""
-        drawn: dict[str, dict[str, str]] = {"figure": {}, "motion": {}, "interactive": {}}
+        drawing_fingerprints: dict[str, dict[str, str]] = {"figure": {}, "motion": {}, "interactive": {}}
         for paper in self.study.papers:
             for stage, figures in self.study.drawings(paper).items():
-                drawn[stage] |= {f"{paper}/{name}": self.fingerprint(stage, paper, name) for name in figures}
-        return digest([self.verdicts, drawn])
+                drawing_fingerprints[stage] |= {
+                    f"{paper}/{name}": self.fingerprint(stage, paper, name) for name in figures
+                }
+        return digest([self.verdicts, drawing_fingerprints])
 
     @cached_property
     def outputs(self) -> dict[str, str]:
         """The fingerprint of every data set, run, metrics table and claims, by its path below the results folder."""
-        found = {}
+        fingerprints = {}
         for paper in self.study.papers:
             for name in self.study.blocks(paper, "data"):
-                found[f"{paper}/data/{name}.npz"] = self.fingerprint("data", paper, name)
+                fingerprints[f"{paper}/data/{name}.npz"] = self.fingerprint("data", paper, name)
             for name in self.tables(paper):
                 if name in self.study.bundles[paper]:
-                    found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("bundle", paper, name)
+                    fingerprints[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("bundle", paper, name)
                     continue
-                found[f"{paper}/runs/{self.trajectory(paper, name)}.npz"] = self.fingerprint("run", paper, name)
-                found[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
-            judged = self.fingerprint("claims", paper, "claims")
+                fingerprints[f"{paper}/runs/{self.trajectory(paper, name)}.npz"] = self.fingerprint("run", paper, name)
+                fingerprints[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
+            claims_fingerprint = self.fingerprint("claims", paper, "claims")
             tables = ("claims", "parts", "variants", "sensitivity")
-            found |= dict.fromkeys((f"{paper}/{table}.parquet" for table in tables), judged)
-        return found
+            fingerprints |= dict.fromkeys((f"{paper}/{table}.parquet" for table in tables), claims_fingerprint)
+        return fingerprints
 
 
-def _varied(check: Mapping[str, Any]) -> Members:
+def _check_members(check: Mapping[str, Any]) -> Members:
     """Return the runs that a sensitivity check adds."""
     return sweep_members(check["run"], {check["setting"]: check["values"]})

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.study.sources import PACKAGE, module_of, module_path, parsed
 
 SECTION = re.compile(r"(?:^|\n\n)(Parameters|Quantities|Returns|Raises|Notes)\n-+\n")
@@ -23,13 +23,13 @@ ENTRY = re.compile(r"^(\S.*)((?:\n(?: .*)?)*)", re.MULTILINE)  # at the margin, 
 Place = tuple[Path, int]
 
 
-def sections(docstring: str) -> tuple[str, dict[str, list[tuple[str, str]]]]:
+def docstring_sections(docstring: str) -> tuple[str, dict[str, list[tuple[str, str]]]]:
     """Return a docstring's prose, and its sections: heads and the texts below them, by title."""
     prose, *rest = SECTION.split(docstring)
     return prose, {title: ENTRY.findall(body) for title, body in zip(rest[::2], rest[1::2], strict=True)}
 
 
-def declared(paper: str, kind: str) -> Mapping[str, str]:
+def declared_quantities(paper: str, kind: str) -> Mapping[str, str]:
     """Return what the metrics function of a kind of run measures: meanings by name or pattern, in its order.
 
     Raises
@@ -48,13 +48,14 @@ def refuse_undeclared(stage: str, paper: str, kind: str, where: str, kinds: list
     ProjectError
         The source's line, and the nearest quantity that there is.
     """
-    known = {name for one in kinds for name in declared(paper, one)}
-    if not known:
+    declared = {name for run_kind in kinds for name in declared_quantities(paper, run_kind)}
+    if not declared:
         return  # tables of other columns
-    for quantity, (path, line) in asked(module_of(stage, paper, kind), kind.rpartition(".")[2]).items():
-        if not any(fnmatchcase(quantity, name) for name in known):
+    for quantity, (path, line) in requested_quantities(module_of(stage, paper, kind), kind.rpartition(".")[2]).items():
+        if not any(fnmatchcase(quantity, name) for name in declared):
             raise ProjectError(
-                f"{where}: {path}:{line} asks for `{quantity}`, which none of its runs measures{near(quantity, known)}"
+                f"{where}: {path}:{line} asks for `{quantity}`, which none of its runs measures"
+                f"{suggest_name(quantity, declared)}"
             )
 
 
@@ -66,52 +67,52 @@ def refuse_unlisted(paper: str, kind: str, measured: Iterable[str]) -> None:
     ProjectError
         It names the quantities.
     """
-    known = declared(paper, kind)
-    missing = [one for one in measured if known and not any(fnmatchcase(one, name) for name in known)]
+    listed = declared_quantities(paper, kind)
+    missing = [quantity for quantity in measured if listed and not any(fnmatchcase(quantity, name) for name in listed)]
     if missing:
         raise ProjectError(f"metrics {kind} of {paper} measures {', '.join(missing)}; list it under `Quantities`")
 
 
 def _declared(module: str, name: str) -> Mapping[str, str]:
     function = _module(module).functions.get(name)
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     if function is None:
-        return found
-    for head, text in sections(ast.get_docstring(function) or "")[1].get("Quantities", []):
+        return meanings
+    for head, text in docstring_sections(ast.get_docstring(function) or "")[1].get("Quantities", []):
         if head.startswith("`"):
-            found |= _declared(*_named(module, head.strip("`")))
+            meanings |= _declared(*_resolve_function(module, head.strip("`")))
         else:
-            found |= dict.fromkeys(head.split(", "), " ".join(text.split()))
-    return found
+            meanings |= dict.fromkeys(head.split(", "), " ".join(text.split()))
+    return meanings
 
 
-def _named(module: str, name: str) -> tuple[str, str]:
+def _resolve_function(module: str, name: str) -> tuple[str, str]:
     """Return module and name of a function that a docstring refers to: of its module, its topic, or its paper."""
     inner, _, function = name.rpartition(".")
     topic = module.rpartition(".")[0]
-    places = [f"{topic}.{inner}", f"{topic.rpartition('.')[0]}.{inner}"] if inner else [module]
-    for place in places:
-        if module_path(place) and function in _module(place).functions:
-            return place, function
+    modules = [f"{topic}.{inner}", f"{topic.rpartition('.')[0]}.{inner}"] if inner else [module]
+    for candidate in modules:
+        if module_path(candidate) and function in _module(candidate).functions:
+            return candidate, function
     raise ProjectError(f"{module_path(module)}: there is no function `{name}`, whose quantities it refers to")
 
 
-def asked(module: str, function: str) -> Mapping[str, Place]:
+def requested_quantities(module: str, function: str) -> Mapping[str, Place]:
     """Return the quantities that a function asks for, with the line of each; those of functions that it calls too."""
-    found: dict[str, Place] = {}
-    waiting, seen = [(module, function)], set()
+    lines: dict[str, Place] = {}
+    waiting, visited = [(module, function)], set()
     while waiting:
-        here = waiting.pop()
-        if here in seen:
+        current = waiting.pop()
+        if current in visited:
             continue
-        seen.add(here)
-        places, texts = _module(here[0]).read(here[1])
-        waiting.extend(places)
-        found = texts | found
-    return found
+        visited.add(current)
+        called, texts = _module(current[0]).read(current[1])
+        waiting.extend(called)
+        lines = texts | lines
+    return lines
 
 
-def _given(call: ast.Call, inner: Mapping[str, ast.FunctionDef], source: _Module) -> Iterator[ast.Constant]:
+def _texts_of_call(call: ast.Call, inner: Mapping[str, ast.FunctionDef], source: _Module) -> Iterator[ast.Constant]:
     """Yield the texts that a call gives for quantities; a `Finding` gives its predictions to its judge."""
     if not isinstance(call.func, ast.Name):
         return
@@ -119,28 +120,33 @@ def _given(call: ast.Call, inner: Mapping[str, ast.FunctionDef], source: _Module
         judge = inner.get(call.args[0].id)
         if judge and judge.args.args and _is_quantity(judge.args.args[0]):
             predictions = ("printed", "rivals", "corrected")
-            yield from _texts([*call.args[1:], *(one.value for one in call.keywords if one.arg in predictions)])
+            yield from _texts(
+                [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg in predictions)]
+            )
         return
     function = inner.get(call.func.id) or source.definition(call.func.id)
     if function is None:
         return
     positional = [*function.args.posonlyargs, *function.args.args]
-    for parameter, given in zip(positional, call.args, strict=False):
+    for parameter, value in zip(positional, call.args, strict=False):
         if _is_quantity(parameter):
-            yield from _texts([given])
+            yield from _texts([value])
     if function.args.vararg and _is_quantity(function.args.vararg):
         yield from _texts(call.args[len(positional) :])
-    named = {one.arg for one in (*positional, *function.args.kwonlyargs) if _is_quantity(one)}
-    yield from _texts([one.value for one in call.keywords if one.arg in named])
+    parameters = [*positional, *function.args.kwonlyargs]
+    quantities = {parameter.arg for parameter in parameters if _is_quantity(parameter)}
+    yield from _texts([keyword.value for keyword in call.keywords if keyword.arg in quantities])
 
 
-def _defaults(function: ast.FunctionDef) -> Iterator[ast.Constant]:
+def _default_texts(function: ast.FunctionDef) -> Iterator[ast.Constant]:
     """Yield the texts that quantities are by default."""
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
-    given = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
-    given |= {one: value for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value}
-    yield from _texts([value for one, value in given.items() if _is_quantity(one)])
+    defaults = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
+    defaults |= {
+        parameter: value for parameter, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
+    }
+    yield from _texts([value for parameter, value in defaults.items() if _is_quantity(parameter)])
 
 
 def _texts(nodes: list[ast.expr]) -> Iterator[ast.Constant]:
@@ -156,8 +162,8 @@ def _texts(nodes: list[ast.expr]) -> Iterator[ast.Constant]:
 
 
 def _is_quantity(parameter: ast.arg) -> bool:
-    named = ast.walk(parameter.annotation) if parameter.annotation else ()
-    return any(isinstance(one, ast.Name) and one.id == "Quantity" for one in named)
+    nodes = ast.walk(parameter.annotation) if parameter.annotation else ()
+    return any(isinstance(node, ast.Name) and node.id == "Quantity" for node in nodes)
 
 
 class _Module:
@@ -179,15 +185,15 @@ class _Module:
         """Return the papers' functions that a function names, and the quantities that it asks for itself."""
         if name not in self._read:
             nodes = list(ast.walk(self.functions[name])) if name in self.functions else []
-            inner = {one.name: one for one in nodes if isinstance(one, ast.FunctionDef)}
-            own = {one.arg for one in nodes if isinstance(one, ast.arg)}
-            own |= {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-            named = {one.id for one in nodes if isinstance(one, ast.Name)} - own
-            places = [place for one in sorted(named) if (place := self.place(one))]
-            texts = [text for one in nodes if isinstance(one, ast.Call) for text in _given(one, inner, self)]
-            texts += [text for one in inner.values() for text in _defaults(one)]
+            inner = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+            locals_ = {node.arg for node in nodes if isinstance(node, ast.arg)}
+            locals_ |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            used_names = {node.id for node in nodes if isinstance(node, ast.Name)} - locals_
+            functions = [function for used_name in sorted(used_names) if (function := self.place(used_name))]
+            texts = [text for node in nodes if isinstance(node, ast.Call) for text in _texts_of_call(node, inner, self)]
+            texts += [text for node in inner.values() for text in _default_texts(node)]
             self._read[name] = (
-                [place for place in places if place[0].startswith(f"{PACKAGE}.papers.")],
+                [function for function in functions if function[0].startswith(f"{PACKAGE}.papers.")],
                 {str(text.value): (self.path, text.lineno) for text in reversed(texts)},
             )
         return self._read[name]
@@ -197,8 +203,8 @@ class _Module:
         return (self.name, name) if name in self.functions else self.imports.get(name)  # type: ignore[return-value]
 
     def definition(self, name: str) -> ast.FunctionDef | None:
-        place = self.place(name)
-        return _module(place[0]).functions.get(place[1]) if place else None
+        function = self.place(name)
+        return _module(function[0]).functions.get(function[1]) if function else None
 
 
 def _module(name: str) -> _Module:
@@ -206,9 +212,9 @@ def _module(name: str) -> _Module:
     if path is None:
         raise ProjectError(f"no module {name}")
     status = path.stat()
-    return _read(path, name, status.st_mtime_ns, status.st_size)
+    return _read_module(path, name, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=1024)
-def _read(path: Path, name: str, _modified: int, _size: int) -> _Module:
+def _read_module(path: Path, name: str, _modified: int, _size: int) -> _Module:
     return _Module(path, name)

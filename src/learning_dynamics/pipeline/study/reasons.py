@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from learning_dynamics.errors import ProjectError, near
-from learning_dynamics.pipeline.study.blocks import Spec, every_setting, flat, own_settings
+from learning_dynamics.errors import ProjectError, suggest_name
+from learning_dynamics.pipeline.study.blocks import Spec, all_settings, flat, own_settings
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
 from learning_dynamics.pipeline.study.sources import module_of, module_path
 
@@ -25,11 +25,11 @@ def provenance(study: Study, paper: str, section: str, name: str, key: str) -> A
     """
     configuration = study.configuration
     blocks = list(study.ancestry(paper, name)) if section == "runs" else [(name, study.declared(paper, "data", name))]
-    setters = [(owner, block) for owner, block in blocks if key in every_setting(block)]
+    setters = [(owner, block) for owner, block in blocks if key in all_settings(block)]
     if not setters:
         return None
     owner, block = setters[0]
-    path = (paper, section, owner, *_place(block, key))
+    path = (paper, section, owner, *_path_in_block(block, key))
     overlay = configuration.overlay_of(*path)
     for child, inheriting in blocks[: blocks.index((owner, block)) + 1]:
         if key in inheriting.get("provenance", {}):
@@ -38,31 +38,40 @@ def provenance(study: Study, paper: str, section: str, name: str, key: str) -> A
             if overlay is None or reason_from == overlay or child != owner:
                 return inheriting["provenance"][key]
     kind = study.resolved(paper, section, name)["kind" if section == "runs" else "source"]
-    given = study.blocks(paper, "provenance")
-    holders = [(kind, key), *_fields(paper, kind, key)]
-    holder, inner = next(((one, name) for one, name in holders if name in given.get(one, {})), (kind, key))
-    shared = given.get(holder, {}).get(inner)
+    reasons = study.blocks(paper, "provenance")
+    holders = [(kind, key), *_class_fields(paper, kind, key)]
+    holder, inner = next(
+        ((block_name, name) for block_name, name in holders if name in reasons.get(block_name, {})), (kind, key)
+    )
+    shared = reasons.get(holder, {}).get(inner)
     if overlay is not None:
         from_overlay = configuration.origins.get((paper, "provenance", holder, inner)) == overlay
         return shared if from_overlay else {"chosen": f"changed by {overlay}, no reason given"}
     shipped = configuration.base.get(path) == f"workflow/config/{paper}.yaml"
-    nobody = None if shipped else {"chosen": f"set by {configuration.origin(*path)}, no reason given"}
+    default = None if shipped else {"chosen": f"set by {configuration.origin(*path)}, no reason given"}
     if shared is None:
-        return nobody
-    word = next(iter(shared)) if isinstance(shared, Mapping) else shared
-    if word in ("stated", "code") and (len(setters) > 1 or key in block.get("sweep", {})):
-        return nobody
+        return default
+    origin = next(iter(shared)) if isinstance(shared, Mapping) else shared
+    if origin in ("stated", "code") and (len(setters) > 1 or key in block.get("sweep", {})):
+        return default
     return shared
 
 
-def chosen(study: Study, paper: str) -> list[Spec]:
+def unstated_settings(study: Study, paper: str) -> list[Spec]:
     """Return every setting that the paper does not state: section, name, key, value, origin, reason."""
     rows = []
     for section, name, key, value in _settings(study, paper):
         origin = provenance(study, paper, section, name, key)
-        word, reason = next(iter(origin.items())) if isinstance(origin, Mapping) else (origin, "")
-        if word != "stated":
-            row = {"section": section, "name": name, "setting": key, "value": value, "origin": word, "reason": reason}
+        origin_word, reason = next(iter(origin.items())) if isinstance(origin, Mapping) else (origin, "")
+        if origin_word != "stated":
+            row = {
+                "section": section,
+                "name": name,
+                "setting": key,
+                "value": value,
+                "origin": origin_word,
+                "reason": reason,
+            }
             rows.append(row)
     return rows
 
@@ -83,9 +92,9 @@ def check_reasons(study: Study, paper: str) -> None:
             where = study.where(paper, "provenance", kind)
             raise ProjectError(f"{where}: no kind of run or source of data, nor a class of settings, is so called")
         shared += functions
-    for kind, given in study.blocks(paper, "provenance").items():
+    for kind, reasons in study.blocks(paper, "provenance").items():
         functions = [classes[kind]] if kind in classes else [*_functions(paper, kind), *shared]
-        _check_names(study.where(paper, "provenance", kind), given, functions)
+        _check_names(study.where(paper, "provenance", kind), reasons, functions)
     for name, block in study.blocks(paper, "data").items():
         where = study.where(paper, "data", name)
         _check_names(
@@ -109,11 +118,11 @@ def _said_of_kind(study: Study, paper: str, section: str, name: str, key: str) -
     return key in study.blocks(paper, "provenance").get(kind, {})
 
 
-def _check_names(where: str, given: Mapping[str, Any], functions: Sequence[Signature]) -> None:
-    known = set().union(*(function.fields for function in functions))
-    for key in given:
-        if key not in known:
-            raise ProjectError(f"{where}.{key}: no setting of `{functions[0].name}`{near(key, known)}")
+def _check_names(where: str, reasons: Mapping[str, Any], functions: Sequence[Signature]) -> None:
+    settings = set().union(*(function.fields for function in functions))
+    for key in reasons:
+        if key not in settings:
+            raise ProjectError(f"{where}.{key}: no setting of `{functions[0].name}`{suggest_name(key, settings)}")
 
 
 def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
@@ -126,31 +135,38 @@ def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
     """
     kinds = [block["source"] for block in study.blocks(paper, "data").values()]
     kinds += [study.resolved(paper, "runs", name)["kind"] for name in study.blocks(paper, "runs")]
-    found: dict[str, Signature] = {}
+    classes: dict[str, Signature] = {}
     for kind in dict.fromkeys(kinds):
-        for taken in (one for function in _functions(paper, kind) for one in function.classes.values()):
-            for one in (taken, *taken.bases):
-                if found.setdefault(one.name, one).where != one.where:
-                    raise ProjectError(f"{one.where}: `{one.name}` stands in {found[one.name].where} too; rename it")
-    return found
+        for settings_class in (
+            argument for function in _functions(paper, kind) for argument in function.classes.values()
+        ):
+            for ancestor in (settings_class, *settings_class.bases):
+                if classes.setdefault(ancestor.name, ancestor).where != ancestor.where:
+                    raise ProjectError(
+                        f"{ancestor.where}: `{ancestor.name}` stands in {classes[ancestor.name].where} too; rename it"
+                    )
+    return classes
 
 
-def _fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
+def _class_fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
     """Yield the class that a setting like ``limit.rtol`` is a field of, and its bases, with the field's name."""
     name, _, inner = key.partition(".")
     for function in _functions(paper, kind) if inner else ():
         if name in function.classes:
-            yield from ((one.name, inner) for one in (function.classes[name], *function.classes[name].bases))
+            yield from (
+                (settings_class.name, inner)
+                for settings_class in (function.classes[name], *function.classes[name].bases)
+            )
 
 
 def _functions(paper: str, kind: str) -> list[Signature]:
     """Return the functions of a kind of run, or of a source of data, that there are."""
-    found: list[str] = []
+    modules: list[str] = []
     for stage in ("run", "metrics", "data"):
         with suppress(ProjectError):
-            if stage != "data" or not found:
-                found.append(module_of(stage, paper, kind))
-    paths = [path for module in found if (path := module_path(module)) is not None]
+            if stage != "data" or not modules:
+                modules.append(module_of(stage, paper, kind))
+    paths = [path for module in modules if (path := module_path(module)) is not None]
     name = kind.rpartition(".")[2]
     return [signatures(path)[name] for path in paths if name in signatures(path)]
 
@@ -165,7 +181,7 @@ def _settings(study: Study, paper: str) -> Iterator[tuple[str, str, str, Any]]:
             yield "runs", name, key, value
 
 
-def _place(block: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _path_in_block(block: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if key in block.get("sweep", {}):
         return ("sweep", key)
     path = tuple(key.split("."))

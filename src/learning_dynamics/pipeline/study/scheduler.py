@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 
-def one_timer_at_a_time(workflow: Any) -> None:
+def patch_scheduler_timers(workflow: Any) -> None:
     """Let the scheduler wait for at most one timer before it looks at its jobs again.
 
     With a rate limit (there is one by default) every turn of Snakemake 9.27's scheduler that had ready jobs starts a

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from learning_dynamics import settings as types_of_settings
-from learning_dynamics.errors import ProjectError, near, shortened
+from learning_dynamics.errors import ProjectError, shortened, suggest_name
 from learning_dynamics.pipeline.study.blocks import flat
 from learning_dynamics.pipeline.study.sources import module_of, module_path, parsed
 
@@ -29,12 +29,12 @@ NUMBERS: dict[str, tuple[type, types_of_settings.Bounds]] = {
 }
 
 
-def _bounded(number: type, bounds: types_of_settings.Bounds) -> Any:
+def _bounded_type(number: type, bounds: types_of_settings.Bounds) -> Any:
     options: dict[str, Any] = {"allow_inf_nan": False} if number is float else {}
     return Annotated[number, Field(**bounds.limits, **options)]
 
 
-VOCABULARY: dict[str, Any] = {"Literal": Literal} | {name: _bounded(*number) for name, number in NUMBERS.items()}
+VOCABULARY: dict[str, Any] = {"Literal": Literal} | {name: _bounded_type(*number) for name, number in NUMBERS.items()}
 BUILTIN = {"int", "float", "str", "bool", "list", "dict", "None"}
 # pydantic's error types, as the mend that a person needs
 MENDS = {
@@ -98,7 +98,11 @@ class Signature:
     def fields(self) -> Mapping[str, FieldInfo]:
         """What each setting may be, those of a class under keys like ``limit.rtol``."""
         own = {name: info for name, info in self.model.model_fields.items() if name not in self.classes}
-        inner = {f"{name}.{key}": info for name, one in self.classes.items() for key, info in one.fields.items()}
+        inner = {
+            f"{name}.{key}": info
+            for name, settings_class in self.classes.items()
+            for key, info in settings_class.fields.items()
+        }
         return own | inner
 
     @property
@@ -115,24 +119,31 @@ class Signature:
             if key in settings and inner:
                 raise ProjectError(f"{where}.{key}: write `{name}: {{{inner}: ...}}`")
             if name not in self.settings:
-                raise ProjectError(f"{where}.{name}: unknown setting of `{self.name}`{near(name, self.settings)}")
+                raise ProjectError(
+                    f"{where}.{name}: unknown setting of `{self.name}`{suggest_name(name, self.settings)}"
+                )
             if inner and name in self.classes and inner not in self.classes[name].settings:
-                known = self.classes[name]
-                raise ProjectError(f"{where}.{key}: unknown setting of `{known.name}`{near(inner, known.settings)}")
+                settings_class = self.classes[name]
+                raise ProjectError(
+                    f"{where}.{key}: unknown setting of `{settings_class.name}`"
+                    f"{suggest_name(inner, settings_class.settings)}"
+                )
         try:
-            self.model.model_validate(_of_python(settings), strict=True)
+            self.model.model_validate(_to_python(settings), strict=True)
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("constrained", "list[")))
             mend = MENDS.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
-            given = "" if first["type"] == "missing" else f" (is {shortened(first['input'])})"
-            raise ProjectError(f"{where}.{key}: {mend}{given}") from None
+            shown = "" if first["type"] == "missing" else f" (is {shortened(first['input'])})"
+            raise ProjectError(f"{where}.{key}: {mend}{shown}") from None
 
     def check_roles(self, runs: Mapping[str, Any], where: str) -> None:
         """Raise `ProjectError` unless `runs` gives each argument a run, or a list of runs where one is asked for."""
         for role in runs:
             if role not in self.arguments:
-                raise ProjectError(f"{where}.runs.{role}: `{self.name}` has no such role{near(role, self.arguments)}")
+                raise ProjectError(
+                    f"{where}.runs.{role}: `{self.name}` has no such role{suggest_name(role, self.arguments)}"
+                )
         for role, annotation in self.arguments.items():
             if role not in runs:
                 if role not in self.optional:
@@ -140,9 +151,9 @@ class Signature:
                         f"{where}.runs.{role}: missing; name the run that is the {role} of `{self.name}`"
                     )
                 continue
-            several = "Sequence" in annotation or annotation.startswith(("list[", "tuple["))
-            if several != isinstance(runs[role], list):
-                raise ProjectError(f"{where}.runs.{role}: must be {'a list of runs' if several else 'one run'}")
+            is_list = "Sequence" in annotation or annotation.startswith(("list[", "tuple["))
+            if is_list != isinstance(runs[role], list):
+                raise ProjectError(f"{where}.runs.{role}: must be {'a list of runs' if is_list else 'one run'}")
 
 
 def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
@@ -160,7 +171,9 @@ def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
     path, name = module_path(module), kind.rpartition(".")[2]
     functions = signatures(path) if path else {}
     if name not in functions:
-        raise ProjectError(f"{where}: no function `{name}` in {module.replace('.', '/')}.py{near(name, functions)}")
+        raise ProjectError(
+            f"{where}: no function `{name}` in {module.replace('.', '/')}.py{suggest_name(name, functions)}"
+        )
     return functions[name]
 
 
@@ -186,13 +199,17 @@ def _signature(node: ast.FunctionDef, module: Path) -> Signature:
     }
     optional = frozenset(argument.arg for argument in positional[len(positional) - len(node.args.defaults) :])
     keywords = node.args.kwonlyargs
-    given = [
-        _Setting(one.arg, one.annotation, default, one.lineno)
-        for one, default in zip(keywords, node.args.kw_defaults, strict=True)
+    parameters = [
+        _Setting(keyword.arg, keyword.annotation, default, keyword.lineno)
+        for keyword, default in zip(keywords, node.args.kw_defaults, strict=True)
     ]
-    classes = {one.arg: found for one in keywords if (found := _class(one.annotation, module)) is not None}
-    model, fault = _model(node.name, module, given, classes)
-    types = {one.arg: ast.unparse(one.annotation) for one in keywords if one.annotation}
+    classes = {
+        keyword.arg: settings_class
+        for keyword in keywords
+        if (settings_class := _class(keyword.annotation, module)) is not None
+    }
+    model, fault = _model(node.name, module, parameters, classes)
+    types = {keyword.arg: ast.unparse(keyword.annotation) for keyword in keywords if keyword.annotation}
     docstring = ast.get_docstring(node) or ""
     return Signature(
         node.name, str(module), arguments, optional, model, docstring, _decorators(node), fault, types, classes
@@ -214,55 +231,57 @@ def _class(node: ast.expr | None, module: Path) -> Signature | None:
     if not isinstance(node, ast.Name) or node.id in VOCABULARY or node.id in BUILTIN:
         return None
     status = module.stat()
-    return _class_named(node.id, module, status.st_mtime_ns, status.st_size)
+    return _find_class(node.id, module, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=1024)
-def _class_named(name: str, module: Path, _modified: int, _size: int) -> Signature | None:
+def _find_class(name: str, module: Path, _modified: int, _size: int) -> Signature | None:
     body = parsed(module).body
     for statement in body:
         if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
             path = module_path(statement.module)
-            for one in statement.names:
-                if path is not None and name == (one.asname or one.name):
-                    return _class(ast.Name(one.name), path)
-    node = next((one for one in body if isinstance(one, ast.ClassDef) and one.name == name), None)
+            for item in statement.names:
+                if path is not None and name == (item.asname or item.name):
+                    return _class(ast.Name(item.name), path)
+    node = next((item for item in body if isinstance(item, ast.ClassDef) and item.name == name), None)
     if node is None:
         return None
-    bases = tuple(found for base in node.bases if (found := _class(base, module)) is not None)
-    given = [
-        _Setting(one.target.id, one.annotation, one.value, one.lineno)
-        for one in node.body
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    bases = tuple(settings_class for base in node.bases if (settings_class := _class(base, module)) is not None)
+    fields = [
+        _Setting(item.target.id, item.annotation, item.value, item.lineno)
+        for item in node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
     ]
-    model, fault = _model(name, module, given, {}, bases)
+    model, fault = _model(name, module, fields, {}, bases)
     if "dataclass(frozen=True)" not in map(ast.unparse, node.decorator_list):
         fault = f"{module}:{node.lineno}: class `{name}` holds settings; make it a dataclass(frozen=True)"
     types = {key: annotation for base in reversed(bases) for key, annotation in base.types.items()}
-    types |= {one.name: ast.unparse(one.annotation) for one in given if one.annotation}
+    types |= {item.name: ast.unparse(item.annotation) for item in fields if item.annotation}
     docstring = ast.get_docstring(node) or ""
-    above = tuple(one for base in bases for one in (base, *base.bases))
-    return Signature(name, str(module), {}, frozenset(), model, docstring, _decorators(node), fault, types, {}, above)
+    ancestors = tuple(item for base in bases for item in (base, *base.bases))
+    return Signature(
+        name, str(module), {}, frozenset(), model, docstring, _decorators(node), fault, types, {}, ancestors
+    )
 
 
 def _model(
     name: str,
     module: Path,
-    given: Sequence[_Setting],
+    parameters: Sequence[_Setting],
     classes: Mapping[str, Signature],
     bases: Sequence[Signature] = (),
 ) -> tuple[type[BaseModel], str]:
     """Return a model of settings, and what is wrong with the first faulty annotation."""
     fields: dict[str, Any] = {}
     faults = [base.fault for base in bases]
-    for one in given:
-        if one.name in classes:
-            annotation, fault = classes[one.name].model, classes[one.name].fault
+    for parameter in parameters:
+        if parameter.name in classes:
+            annotation, fault = classes[parameter.name].model, classes[parameter.name].fault
         else:
-            annotation, wrong = _annotation(one.annotation)
-            fault = wrong and f"{module}:{one.line}: `{name}`: setting `{one.name}`: {wrong}"
+            annotation, problem = _type_of(parameter.annotation)
+            fault = problem and f"{module}:{parameter.line}: `{name}`: setting `{parameter.name}`: {problem}"
         faults.append(fault)
-        fields[one.name] = (annotation, ... if one.default is None else _literal(one.default))
+        fields[parameter.name] = (annotation, ... if parameter.default is None else _literal_value(parameter.default))
     if bases:
         model = create_model(name, __base__=tuple(base.model for base in bases), **fields)
     else:
@@ -271,29 +290,32 @@ def _model(
 
 
 def _decorators(node: ast.FunctionDef | ast.ClassDef) -> tuple[str, ...]:
-    return tuple(ast.unparse(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list)
+    return tuple(
+        ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        for decorator in node.decorator_list
+    )
 
 
-def _of_python(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _to_python(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings with numpy's numbers as Python's."""
 
     def plain(value: Any) -> Any:
         return value.tolist() if hasattr(value, "tolist") else value
 
-    return {key: _of_python(value) if isinstance(value, Mapping) else plain(value) for key, value in settings.items()}
+    return {key: _to_python(value) if isinstance(value, Mapping) else plain(value) for key, value in settings.items()}
 
 
-def _annotation(node: ast.expr | None) -> tuple[Any, str]:
+def _type_of(node: ast.expr | None) -> tuple[Any, str]:
     """Return the type that an annotation stands for, or what is wrong with it."""
     if node is None:
         return Any, "has no type; annotate it with one of learning_dynamics.settings"
     for name in ast.walk(node):
         if isinstance(name, ast.Name) and name.id not in VOCABULARY and name.id not in BUILTIN:
-            return Any, f"unknown type `{name.id}`{near(name.id, [*VOCABULARY, *BUILTIN])}"
+            return Any, f"unknown type `{name.id}`{suggest_name(name.id, [*VOCABULARY, *BUILTIN])}"
         if isinstance(name, ast.Call | ast.Attribute | ast.Lambda):
             return Any, f"`{ast.unparse(node)}` is not a type of settings"
     try:
-        return eval(ast.unparse(_lists_not_empty(node)), {**VOCABULARY, "NonEmpty": _non_empty}), ""
+        return eval(ast.unparse(_forbid_empty_lists(node)), {**VOCABULARY, "NonEmpty": _non_empty}), ""
     except (TypeError, SyntaxError) as error:
         return Any, f"`{ast.unparse(node)}` is not a type of settings ({error})"
 
@@ -306,7 +328,7 @@ class _NonEmptyLists(ast.NodeTransformer):
         return node
 
 
-def _lists_not_empty(node: ast.expr) -> ast.expr:
+def _forbid_empty_lists(node: ast.expr) -> ast.expr:
     copied = ast.parse(ast.unparse(node), mode="eval").body
     return ast.fix_missing_locations(_NonEmptyLists().visit(copied))
 
@@ -315,7 +337,7 @@ def _non_empty(annotation: Any) -> Any:
     return Annotated[annotation, Field(min_length=1)]
 
 
-def _literal(default: ast.expr) -> Any:
+def _literal_value(default: ast.expr) -> Any:
     try:
         return ast.literal_eval(default)
     except ValueError:

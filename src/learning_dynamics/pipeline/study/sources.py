@@ -6,7 +6,7 @@ import ast
 import functools
 from pathlib import Path
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, suggest_name
 
 PACKAGE = "learning_dynamics"
 SOURCE_ROOT = Path(__file__).resolve().parents[3]
@@ -49,7 +49,7 @@ def part_module(paper: str, part: str, kind: str) -> str:
     module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
     if module_path(module) is None:
         known = topics(paper)
-        mend = near(topic, known) if topic not in known else ""
+        mend = suggest_name(topic, known) if topic not in known else ""
         raise ProjectError(f"`{kind}`: src/{PACKAGE}/papers/{paper}/{topic}/{part}.py is not there{mend}")
     return module
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.arrays import read_record
 from learning_dynamics.pipeline.store.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.store.seals import verified
@@ -196,7 +196,7 @@ def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple
         yield "benchmarks/verdicts", [f"{results}/verdicts.txt"], page
 
 
-class Outdated:
+class StaleOutputs:
     """Outputs that Snakemake must make again whatever its records say: they are older than an input of every job.
 
     An output that does not carry its fingerprint is dated a second after the epoch, the further input a second later;
@@ -253,7 +253,7 @@ class Outdated:
         return bool(record) and self.expected[output] not in record
 
     def _stamp(self) -> None:
-        with replacing(STAMP) as partial:
+        with atomic_write(STAMP) as partial:
             partial.write_text(f"{time.time_ns()}\n", encoding="utf-8")
         os.utime(STAMP, ns=(STAMPED, STAMPED))
         self.stamped = True
@@ -261,7 +261,7 @@ class Outdated:
     def keep(self) -> None:
         """Write down what was found to be as it should."""
         # what cannot be kept is read again: it is no fault of the run
-        with suppress(ProjectError), replacing(SEEN) as partial:
+        with suppress(ProjectError), atomic_write(SEEN) as partial:
             partial.write_text(json.dumps(self.right), encoding="utf-8")
 
 

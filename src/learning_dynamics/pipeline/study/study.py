@@ -11,19 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, check_known, near
+from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.pipeline.study import quantities, reasons, regions
 from learning_dynamics.pipeline.study.blocks import (
     NOT_SWEPT,
     Roles,
     Spec,
-    every_setting,
+    all_settings,
     flat,
-    names,
-    overlaid,
+    overlay,
     own_settings,
-    placed,
-    taken,
+    place_settings,
+    run_names,
+    select_keys,
 )
 from learning_dynamics.pipeline.study.config import Block, Configuration
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
@@ -33,11 +33,11 @@ from learning_dynamics.pipeline.study.sweeps import BUNDLE, Members, sweep_membe
 # where the block of a stage's job stands, if not in the section of its name
 SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
 MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
-MOST_MEMBERS = 100_000
-MOST_BELOW = 30  # runs that a run inherits from, one from another
-MOST_VARIANTS = 500
-LONGEST = 200  # characters of a member's name, which files bear
-LONGEST_BUNDLE = 100_000  # characters of all its members' names: an argument of a command holds 131,072
+MAX_MEMBERS = 100_000
+MAX_INHERITANCE_DEPTH = 30  # runs that a run inherits from, one from another
+MAX_VARIANTS = 500
+MAX_NAME_LENGTH = 200  # characters of a member's name, which files bear
+MAX_BUNDLE_LENGTH = 100_000  # characters of all its members' names: an argument of a command holds 131,072
 # names of rules, which no paper's own target may have
 RULES = (
     "all",
@@ -99,8 +99,8 @@ class Study:
                 self._check_figure(paper, name)
             for name in self.interactives(paper):
                 self._check_interactive(paper, name)
-            if "telling" in self.about(paper):
-                self.declared(paper, "figures", self.about(paper)["telling"], self.where(paper, "telling"))
+            if "telling" in self.paper_block(paper):
+                self.declared(paper, "figures", self.paper_block(paper)["telling"], self.where(paper, "telling"))
             for name in self.blocks(paper, "claims"):
                 self._check_claim(paper, name)
             self._check_sensitivity(paper)
@@ -111,7 +111,7 @@ class Study:
 
     # -- what is declared ---------------------------------------------------------------------------
 
-    def about(self, paper: str) -> Block:
+    def paper_block(self, paper: str) -> Block:
         """A paper's block: title, citation, summary, notation."""
         return self.configuration.papers[paper]
 
@@ -121,14 +121,14 @@ class Study:
 
     def blocks(self, paper: str, section: str) -> Block:
         """The blocks of a section of a paper, by name."""
-        return self.about(paper).get(section, {})
+        return self.paper_block(paper).get(section, {})
 
     def declared(self, paper: str, section: str, name: str, where: str = "") -> Block:
         """One block of a section, as it is written."""
-        known = self.blocks(paper, section)
-        what = {"data": "data set", "interactive": "interactive figure"}.get(section, section.removesuffix("s"))
-        check_known(name, known, what, where or self.where(paper, section))
-        return known[name]
+        blocks = self.blocks(paper, section)
+        label = {"data": "data set", "interactive": "interactive figure"}.get(section, section.removesuffix("s"))
+        check_known(name, blocks, label, where or self.where(paper, section))
+        return blocks[name]
 
     def figures(self, paper: str) -> list[str]:
         """The figures of a paper, in the order of the configuration."""
@@ -160,16 +160,20 @@ class Study:
 
     # -- runs, with what they inherit, and the members of sweeps -------------------------------------
 
-    def ancestry(self, paper: str, name: str, below: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
+    def ancestry(self, paper: str, name: str, descendants: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
         """Yield a run with its block and those it inherits from, nearest first."""
-        block = self.declared(paper, "runs", name, self.where(paper, "runs", below[-1], "like") if below else "")
-        if len(below) > MOST_BELOW:
-            raise ProjectError(f"{self.where(paper, 'runs', name, 'like')}: inherits over more than {MOST_BELOW} runs")
-        if name in below:
+        block = self.declared(
+            paper, "runs", name, self.where(paper, "runs", descendants[-1], "like") if descendants else ""
+        )
+        if len(descendants) > MAX_INHERITANCE_DEPTH:
+            raise ProjectError(
+                f"{self.where(paper, 'runs', name, 'like')}: inherits over more than {MAX_INHERITANCE_DEPTH} runs"
+            )
+        if name in descendants:
             raise ProjectError(f"{self.where(paper, 'runs', name, 'like')}: refers back to itself; break the circle")
         yield name, block
         if "like" in block:
-            yield from self.ancestry(paper, block["like"], (*below, name))
+            yield from self.ancestry(paper, block["like"], (*descendants, name))
 
     def resolved(self, paper: str, section: str, name: str) -> Block:
         """The block of a data set or run, with what it inherits."""
@@ -180,10 +184,10 @@ class Study:
             own = {key: value for key, value in block.items() if key != "like"}
             if depth:  # an inherited sweep is less what the run sets itself
                 inherited, bundle = own.pop("sweep", {}), own.pop("bundle", 1)
-                swept = {key: values for key, values in inherited.items() if key not in every_setting(merged)}
+                swept = {key: values for key, values in inherited.items() if key not in all_settings(merged)}
                 own |= {"sweep": swept, "bundle": bundle} if swept else {}
-            measure = overlaid(own.get("measure", {}), merged.get("measure", {}))
-            settings = overlaid(own_settings("run", own), own_settings("run", merged))
+            measure = overlay(own.get("measure", {}), merged.get("measure", {}))
+            settings = overlay(own_settings("run", own), own_settings("run", merged))
             merged = {**own, **merged, **settings}
             if measure:
                 merged["measure"] = measure
@@ -191,7 +195,7 @@ class Study:
 
     def every_setting(self, paper: str, section: str, name: str) -> Spec:
         """All settings of a run or data set, `flat`: its own and inherited ones, swept ones, those of measuring."""
-        return every_setting(self.resolved(paper, section, name))
+        return all_settings(self.resolved(paper, section, name))
 
     def tables(self, paper: str, name: str) -> dict[str, Members]:
         """The tables of metrics that a run of the configuration makes: a run's each, or a bundle's."""
@@ -239,33 +243,33 @@ class Study:
         settings = self._settings(stage, self.block(stage, paper, name), function)
         if not changes:
             return settings
-        changed = overlaid(settings, changes)
+        changed = overlay(settings, changes)
         function.check(changed, f"{paper} {name}")
         return changed
 
     def roles(self, stage: str, paper: str, name: str) -> Roles:
         """The runs that a figure, its motion, an interactive figure or a claim is given, by role."""
         runs = self.block(stage, paper, name)["runs"]
-        return taken(runs, self.signature(stage, paper, name).arguments) if stage == "motion" else runs
+        return select_keys(runs, self.signature(stage, paper, name).arguments) if stage == "motion" else runs
 
-    def runs_behind(self, paper: str, claim: str) -> list[str]:
+    def runs_of_claim(self, paper: str, claim: str) -> list[str]:
         """The runs that a claim is given, sweeps as one."""
-        return sorted(set(names(self.roles("claims", paper, claim))))
+        return sorted(set(run_names(self.roles("claims", paper, claim))))
 
     def _settings(self, stage: str, block: Block, function: Signature) -> Spec:
         if stage == "metrics":
             return dict(block.get("measure", {}))
-        found = own_settings(stage, block)
+        settings = own_settings(stage, block)
         if stage in ("data", "run") and function.takes_seed:
-            found.setdefault("seed", self.seed)
-        return taken(found, function.settings) if stage == "motion" else found
+            settings.setdefault("seed", self.seed)
+        return select_keys(settings, function.settings) if stage == "motion" else settings
 
     def _varied(self, paper: str, name: str, differing: Spec) -> Block:
         """Return the block of a run in which some settings differ."""
         block = self.resolved(paper, "runs", name)
-        changes = placed(block, differing)
-        measured = {"measure": overlaid(block["measure"], changes.pop("measure"))} if "measure" in changes else {}
-        return overlaid(block, changes) | measured
+        changes = place_settings(block, differing)
+        measured = {"measure": overlay(block["measure"], changes.pop("measure"))} if "measure" in changes else {}
+        return overlay(block, changes) | measured
 
     def _moves(self, paper: str, name: str) -> bool:
         topic, _, function = self.declared(paper, "figures", name)["kind"].partition(".")
@@ -307,12 +311,12 @@ class Study:
             count *= len(values)
             if key in NOT_SWEPT:
                 raise ProjectError(f"{where}.sweep.{key}: is no setting of a run, and cannot be varied")
-        if count > MOST_MEMBERS:
+        if count > MAX_MEMBERS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
         members = sweep_members(name, sweep)
         for member, differing in members:
-            if not MEMBER.fullmatch(member) or len(member) > LONGEST:
-                shown = member if len(member) <= LONGEST else f"{member[:LONGEST]}..."
+            if not MEMBER.fullmatch(member) or len(member) > MAX_NAME_LENGTH:
+                shown = member if len(member) <= MAX_NAME_LENGTH else f"{member[:MAX_NAME_LENGTH]}..."
                 raise ProjectError(
                     f"{where}.sweep: `{shown}` cannot be a file's name; sweep numbers or plain words, "
                     "or write a run for each value"
@@ -320,11 +324,11 @@ class Study:
             self.runs[paper].setdefault(member, (name, differing))
             if BUNDLE.fullmatch(member):
                 raise ProjectError(f"{where}: a run cannot be called `{member}`, as bundles of sweeps are; rename it")
-        first = members[0][1]
-        self._check_run(paper, name, first)
+        first_member = members[0][1]
+        self._check_run(paper, name, first_member)
         for key, values in (sweep or {}).items():
             for value in values[1:]:
-                self._check_run(paper, name, first | {key: value})
+                self._check_run(paper, name, first_member | {key: value})
 
     def _bundle(self, paper: str, name: str) -> None:
         """Take up the bundles of a swept run whose members travel together."""
@@ -336,7 +340,7 @@ class Study:
             raise ProjectError(f"{where}: is for the members of a sweep, of one kind; remove it")
         for table, members in self.tables(paper, name).items():
             self.bundles[paper][table] = [member for member, _ in members]
-            if sum(map(len, self.bundles[paper][table])) > LONGEST_BUNDLE:
+            if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:
                 raise ProjectError(f"{where}: the names of {block['bundle']} members fit no command; take fewer")
 
     def _check_run(self, paper: str, name: str, differing: Spec) -> None:
@@ -390,13 +394,15 @@ class Study:
             if key not in block:
                 raise ProjectError(f"{where}.{key}: missing; add it")
         function = signature_of(stage, paper, block["kind"], f"{where}.kind")
-        for key, one in function.classes.items():
-            raise ProjectError(f"{function.where}: `{function.name}`: setting `{key}`: {one.name} is of runs and data")
+        for key, settings_class in function.classes.items():
+            raise ProjectError(
+                f"{function.where}: `{function.name}`: setting `{key}`: {settings_class.name} is of runs and data"
+            )
         function.check_roles(block["runs"], where)
-        for role, given in block["runs"].items():
-            for run in names({role: given}):
+        for role, runs_of_role in block["runs"].items():
+            for run in run_names({role: runs_of_role}):
                 self.declared(paper, "runs", run, f"{where}.runs.{role}")
-        runs = [self.resolved(paper, "runs", run) for run in names(block["runs"])]
+        runs = [self.resolved(paper, "runs", run) for run in run_names(block["runs"])]
         kinds = [kind for run in runs for kind in run.get("sweep", {}).get("kind", [run.get("kind", "")])]
         quantities.refuse_undeclared(stage, paper, block["kind"], where, list(filter(None, kinds)))
         return block, where, function
@@ -407,14 +413,14 @@ class Study:
         path = Path(function.where).with_name(f"{PARTS['motion']}.py")
         if not path.is_file():
             return
-        drawn = signatures(Path(function.where))
-        for moving in signatures(path):
-            if moving not in drawn:
-                raise ProjectError(f"{path}: `{moving}` moves no figure{near(moving, drawn)}")
+        figures = signatures(Path(function.where))
+        for motion in signatures(path):
+            if motion not in figures:
+                raise ProjectError(f"{path}: `{motion}` moves no figure{suggest_name(motion, figures)}")
         if self._moves(paper, name):
-            moved = self.signature("motion", paper, name)
-            moved.check_roles(self.roles("motion", paper, name), where)
-            moved.check(self.settings("motion", paper, name), where)
+            function_of_motion = self.signature("motion", paper, name)
+            function_of_motion.check_roles(self.roles("motion", paper, name), where)
+            function_of_motion.check(self.settings("motion", paper, name), where)
 
     def _check_interactive(self, paper: str, name: str) -> None:
         block, where, function = self._check_roles("interactive", paper, name)
@@ -422,9 +428,9 @@ class Study:
             raise ProjectError(f"{where}.figure: missing; add it")
         self.declared(paper, "figures", block["figure"], f"{where}.figure")
         others = self.blocks(paper, "interactive").items()
-        first = next(one for one, other in others if other["figure"] == block["figure"])
-        if first != name:
-            raise ProjectError(f"{where}.figure: `{first}` stands below `{block['figure']}` already; name another")
+        first_name = next(interactive for interactive, other in others if other["figure"] == block["figure"])
+        if first_name != name:
+            raise ProjectError(f"{where}.figure: `{first_name}` stands below `{block['figure']}` already; name another")
         function.check(self._settings("interactive", block, function), where)
 
     def _check_claim(self, paper: str, name: str) -> None:
@@ -432,8 +438,8 @@ class Study:
         if "claim" not in function.decorators:
             raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
         if "figure" in block:
-            drawn = self.declared(paper, "figures", block["figure"], f"{where}.figure")
-            if block["runs"] and not set(names(block["runs"])) & set(names(drawn["runs"])):
+            figure = self.declared(paper, "figures", block["figure"], f"{where}.figure")
+            if block["runs"] and not set(run_names(block["runs"])) & set(run_names(figure["runs"])):
                 raise ProjectError(
                     f"{where}.figure: `{block['figure']}` shows none of the claim's runs; name one that does, or none"
                 )
@@ -442,12 +448,12 @@ class Study:
         variants = 1
         for key, values in block.get("vary", {}).items():
             if key not in settings:
-                raise ProjectError(f"{where}.vary.{key}: no setting of this claim{near(key, settings)}")
+                raise ProjectError(f"{where}.vary.{key}: no setting of this claim{suggest_name(key, settings)}")
             variants *= len(values) + 1
             for value in values:
                 function.check(settings | {key: value}, f"{where}.vary")
-        if variants > MOST_VARIANTS:
-            raise ProjectError(f"{where}.vary: {variants} combinations; vary fewer values (at most {MOST_VARIANTS})")
+        if variants > MAX_VARIANTS:
+            raise ProjectError(f"{where}.vary: {variants} combinations; vary fewer values (at most {MAX_VARIANTS})")
 
     def _check_sensitivity(self, paper: str) -> None:
         """Check what sensitivity checks vary, and take up the runs that they need."""
@@ -462,22 +468,24 @@ class Study:
             block = self.resolved(paper, "runs", check["run"])
             if "bundle" in block:
                 raise ProjectError(f"{where}.run: `{check['run']}` runs in bundles; remove its `bundle`")
-            own = (block if check["setting"] == "data" else every_setting(block)).get(check["setting"])
-            if own in check["values"]:
-                raise ProjectError(f"{where}.values: {own} is the run's own; give others")
+            configured = (block if check["setting"] == "data" else all_settings(block)).get(check["setting"])
+            if configured in check["values"]:
+                raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
             for claim in check["claims"]:
                 check_known(claim, claims, "claim", f"{where}.claims")
-                if check["run"] not in names(claims[claim].get("runs", {})):
+                if check["run"] not in run_names(claims[claim].get("runs", {})):
                     raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
 
     def _check_targets(self) -> None:
         """Refuse names that two of Snakemake's rules would have: those of papers, of their metrics and their sweeps."""
-        taken = dict.fromkeys(RULES, "a rule of the Snakefile")
+        owners = dict.fromkeys(RULES, "a rule of the Snakefile")
         for paper in self.papers:
             targets = [(paper, f"the paper {paper}", ""), (f"{paper}_metrics", f"the metrics of {paper}", "")]
             targets += [(f"{paper}_{name}", f"the sweep {name} of {paper}", name) for name in self.sweeps(paper)]
-            for target, what, name in targets:
-                if target in taken:
+            for target, description, name in targets:
+                if target in owners:
                     where = self.where(paper, "runs", name) if name else f"papers: {paper}"
-                    raise ProjectError(f"{where}: {what} has the same target as {taken[target]}: {target}; rename it")
-                taken[target] = what
+                    raise ProjectError(
+                        f"{where}: {description} has the same target as {owners[target]}: {target}; rename it"
+                    )
+                owners[target] = description

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, suppress
 from pathlib import Path
 
-from learning_dynamics.errors import ProjectError, near
+from learning_dynamics.errors import ProjectError, suggest_name
 
-BESIDE = ("logs", "benchmarks", "replicates", "wild", "turning")  # folders beside those of papers
+OTHER_FOLDERS = ("logs", "benchmarks", "replicates", "wild", "turning")  # folders beside those of papers
 
 
-def asked_for() -> list[str]:
+def requested_targets() -> list[str]:
     """Return the files and rules that this Snakemake's command line asks for.
 
     A Snakefile is read before Snakemake tells its workflow the targets, so that its parser is asked again.
@@ -48,13 +48,13 @@ def check_targets(
         It names the nearest output.
     """
     for target in map(str, targets):
-        home = max((own for own in folders if target.startswith(f"{own}/")), key=len, default=None)
-        if home is None or target in expected:
+        folder = max((candidate for candidate in folders if target.startswith(f"{candidate}/")), key=len, default=None)
+        if folder is None or target in expected:
             continue
-        paper, *rest = target.removeprefix(f"{home}/").split("/")
-        if rest and paper not in papers and paper not in BESIDE:
-            raise ProjectError(f"{target}: no paper `{paper}` in this configuration{near(paper, papers)}")
+        paper, *rest = target.removeprefix(f"{folder}/").split("/")
+        if rest and paper not in papers and paper not in OTHER_FOLDERS:
+            raise ProjectError(f"{target}: no paper `{paper}` in this configuration{suggest_name(paper, papers)}")
         # what else lies in a folder of a paper, its own rules make
         siblings = [path for path in expected if path.rpartition("/")[0] == target.rpartition("/")[0]]
-        if siblings and (len(rest) > 1 or home.startswith("figures")):
-            raise ProjectError(f"{target}: nothing makes it{near(target, siblings)}")
+        if siblings and (len(rest) > 1 or folder.startswith("figures")):
+            raise ProjectError(f"{target}: nothing makes it{suggest_name(target, siblings)}")

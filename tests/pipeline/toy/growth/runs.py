@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from learning_dynamics.errors import DivergenceError, UnfinishedError
-from learning_dynamics.files import replacing
+from learning_dynamics.files import atomic_write
 from learning_dynamics.progress import time_left
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectories import Trajectory
@@ -31,7 +31,7 @@ def growth(data: dict[str, np.ndarray], resume: Path | None = None, *, rate: Pos
         if not np.isfinite(states[-1]).all():
             raise DivergenceError(f"growth left the finite numbers at step {len(states) - 1}")
         if resume is not None:
-            with replacing(resume / "states.npz") as partial, open(partial, "wb") as stream:
+            with atomic_write(resume / "states.npz") as partial, open(partial, "wb") as stream:
                 np.savez(stream, states=np.array(states))
         if log:
             with open(log, "a", encoding="utf-8") as stream_of_steps:

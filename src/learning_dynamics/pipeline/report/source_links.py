@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.study.config import ROOT
 from learning_dynamics.pipeline.study.sources import PARTS, SOURCE_ROOT, parsed, part_module
 
 
-def code_of(paper: str, stage: str, kind: str) -> str:
+def link_to_function(paper: str, stage: str, kind: str) -> str:
     """Return where the function of a figure or claim stands: path below the project's folder, and line."""
     path = SOURCE_ROOT.joinpath(*part_module(paper, PARTS[stage], kind).split(".")).with_suffix(".py")
     name = kind.rpartition(".")[2]
@@ -47,9 +47,9 @@ def topic_about(paper: str, topic: str) -> str:
                 return "; ".join(f"{name}: {cell}" for name, cell in named if cell.strip("`") != topic)
             headings = headings or cells
         else:
-            found = re.fullmatch(rf"(?:- )?`+{topic}`+(?::\s*|\s{{2,}})(.*)", entry)
-            if found:
-                return found[1]
+            match = re.fullmatch(rf"(?:- )?`+{topic}`+(?::\s*|\s{{2,}})(.*)", entry)
+            if match:
+                return match[1]
     return ""
 
 

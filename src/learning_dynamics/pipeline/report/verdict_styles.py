@@ -9,7 +9,7 @@ from learning_dynamics.plotting import COLOURS
 
 
 @dataclass(frozen=True)
-class Look:
+class VerdictStyle:
     """A verdict's sign, meaning and colours.
 
     Attributes
@@ -28,43 +28,43 @@ class Look:
     dark: tuple[str, str]
 
 
-LOOKS = {
-    "reproduced": Look(
+VERDICT_STYLES = {
+    "reproduced": VerdictStyle(
         "✓",
         "the criterion holds, and every rival fails it",
         COLOURS["green"],
         ("#0d5b36", "#d9f0e3"),
         ("#8fdcb2", "#143d29"),
     ),
-    "corrected": Look(
+    "corrected": VerdictStyle(
         "✎",
         "it fails as printed, and the stated correction holds",
         COLOURS["orange"],
         ("#744600", "#fdebc6"),
         ("#f3c877", "#43300c"),
     ),
-    "contradicted": Look(
+    "contradicted": VerdictStyle(
         "✗",
         "it fails",
         COLOURS["vermilion"],
         ("#8a1f11", "#fbdad4"),
         ("#f7a799", "#4c1a13"),
     ),
-    "not reproduced": Look(
+    "not reproduced": VerdictStyle(
         "○",
         "an experiment's outcome does not show at this scale",
         COLOURS["purple"],
         ("#7d2a58", "#f7deea"),
         ("#eeb3d0", "#4a1b35"),
     ),
-    "undecided": Look(
+    "undecided": VerdictStyle(
         "?",
         "the measurement cannot decide, or a rival would get the same verdict",
         COLOURS["sky"],
         ("#0b4a73", "#d8ebf8"),
         ("#9fd3f5", "#123a54"),
     ),
-    "untested": Look(
+    "untested": VerdictStyle(
         "–",
         "something that it needs is not there",
         COLOURS["grey"],
@@ -74,7 +74,7 @@ LOOKS = {
 }
 
 
-def key(verdicts: Iterable[str]) -> str:
-    """Return what the signs of some verdicts stand for, each once, in the order of `LOOKS`."""
+def legend(verdicts: Iterable[str]) -> str:
+    """Return what the signs of some verdicts stand for, each once, in the order of `VERDICT_STYLES`."""
     used = set(verdicts)
-    return ", ".join(f"{look.sign} {verdict}" for verdict, look in LOOKS.items() if verdict in used)
+    return ", ".join(f"{style.sign} {verdict}" for verdict, style in VERDICT_STYLES.items() if verdict in used)
