@@ -16,7 +16,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import cli
-from learning_dynamics.pipeline.commands.functions import told
+from learning_dynamics.pipeline.commands.functions import error_context
 from learning_dynamics.pipeline.commands.guard import run_guarded
 from tests.support import ROOT
 
@@ -83,7 +83,7 @@ def test_warnings_come_after_success_and_not_with_a_failure(capsys):
     ],
 )
 def test_what_a_papers_function_raises_names_its_settings(fail, reason):
-    with pytest.raises(ProjectError) as error, told("run flow", {"width": 99, "scales": list(range(1000))}):
+    with pytest.raises(ProjectError) as error, error_context("run flow", {"width": 99, "scales": list(range(1000))}):
         fail()
     text = str(error.value)
     assert text.startswith("run flow: ")
@@ -94,7 +94,7 @@ def test_what_a_papers_function_raises_names_its_settings(fail, reason):
 
 
 def test_a_mistake_that_is_told_already_is_told_as_it_is():
-    with pytest.raises(ProjectError, match=r"^stopped at step 3$"), told("run flow", {}):
+    with pytest.raises(ProjectError, match=r"^stopped at step 3$"), error_context("run flow", {}):
         raise ProjectError("stopped at step 3")
 
 
@@ -163,11 +163,11 @@ def test_memory_that_is_not_there_is_refused_when_asked_for():
         import os
         import numpy as np
         from learning_dynamics.pipeline.commands import guard
-        from learning_dynamics.pipeline.commands.functions import told
+        from learning_dynamics.pipeline.commands.functions import error_context
         def large():
             guard.limit_memory()
             most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-            with told("run flow", {"width": most}):
+            with error_context("run flow", {"width": most}):
                 np.ones(most // 4)
         raise SystemExit(guard.run_guarded(large))
     """
