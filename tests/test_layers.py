@@ -19,6 +19,7 @@ from learning_dynamics.pipeline.study.sources import (
     imports_of,
     module_path,
     papers,
+    parsed,
     topics,
 )
 from tests.support import ROOT
@@ -88,7 +89,26 @@ OURS = {path.name for path in SOURCE_ROOT.iterdir()}
 SOURCES = sorted([*SOURCE_ROOT.rglob("*.py"), ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")])
 IMPORTS = re.compile(r"^ *(?:from [\w.]+ )?import (?:\([^)]*\)|.*)$", re.MULTILINE)
 SETTERS = ("setattr", "delattr", "__setattr__", "__delattr__")
+
+
 # Snakemake has no public way for its scheduler's timers: docs/upstream.md
+def test_what_is_compiled_names_nothing_of_another_file():
+    """What is kept of a compiled function is outdated when its own file changes, and no other."""
+    for module in MODULES:
+        tree = parsed(module_path(module))
+        imported = {
+            alias.asname or alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE)
+            for alias in node.names
+        }
+        for function in tree.body:
+            decorators = ast.unparse(function.decorator_list) if isinstance(function, ast.FunctionDef) else ""
+            if "compiled" in decorators or "cache=True" in decorators:
+                read = {node.id for node in ast.walk(ast.Module(function.body, [])) if isinstance(node, ast.Name)}
+                assert not read & imported, f"{module}.{function.name}"
+
+
 EXCEPTION = ["src/learning_dynamics/pipeline/study/scheduler.py: scheduler._schedule_reevalutation"]
 
 

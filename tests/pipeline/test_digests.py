@@ -167,6 +167,14 @@ WAYS = {
 
 # and here what it reads cannot be told
 REFUSED = {
+    "in a registry of lists": "R = {{'a': []}}\ndef add(x): R['a'].append(x)\ndef flow(): return R['a']",
+    "set as an attribute": "class R: ...\ndef add(x): setattr(R, 'a', x)\ndef flow(): return R.a",
+    "in a registry of another module": "from {} import K\ndef add(x): K['a'] = x\ndef flow(): return 1",
+    "out of a text": "LATE = 1\ndef flow(table): return table.query('time > @LATE')",
+    "imported by another name": "from importlib import import_module as load\ndef flow(): return load('{}').K",
+    "out of the modules": "import sys\ndef flow(): return sys.modules['{}'].K",
+    "registered by a base of its own": "class A:\n    known = {{}}\n    def __init_subclass__(cls):\n"
+        "        cls.known[cls.__name__] = cls\ndef flow(): return A.known",
     "declared global": "from {} import K\ndef flow(K=1):\n    def g():\n        global K\n"
     "        return K\n    return g()",
     "with every name": "from {} import *\ndef flow(): return K",
@@ -216,7 +224,6 @@ def test_what_cannot_be_told_is_refused(digest, way):
     "runs",
     [
         "from {} import K\ndef flow(x: K) -> K: return x",
-        "from {} import K\ndef flow(x):\n    if x: raise ValueError(K)",
         "from {} import K\ndef other(): return K\ndef flow(): return 1",
         "from {} import other\ndef flow(): return other",
         "import {} as theory\ndef flow(): return theory.other",
@@ -234,6 +241,44 @@ def test_what_is_not_read_changes_nothing(digest, runs):
         for value in (1, 2)
     )
     assert first == second
+
+
+@pytest.mark.parametrize("where", ["papers__toy__precision", "papers/toy/__init__", "papers/toy/topic/__init__"])
+def test_what_importing_does_counts(digest, where):
+    runs = "from learning_dynamics.papers.toy import precision\ndef flow(): return 1"
+    modules = {"papers__toy__topic__runs": runs, "papers__toy__precision": ""}
+    first, second = (digest(**modules | {where: f"import numpy\nnumpy.seterr(all={how!r})\n"}) for how in ("raise", ""))
+    assert first != second
+
+
+def test_a_module_whose_name_begins_as_machinery_does_is_science(digest):
+    runs = "from learning_dynamics.progressive import K\ndef flow(): return K"
+    first, second = (digest(papers__toy__topic__runs=runs, progressive=f"K = {value}") for value in (1, 2))
+    assert first != second
+
+
+def test_methods_that_change_places_are_seen(digest):
+    functions = "def loss(x): return x\ndef gradient(x): return x\n"
+    runs = "class A:\n    def {}(self): return 1\n    def {}(self): return 2\ndef flow(): return A().loss() + loss(1)\n"
+    first = digest(papers__toy__topic__runs=functions + runs.format("loss", "gradient"))
+    assert first != digest(papers__toy__topic__runs=functions + runs.format("gradient", "loss"))
+
+
+def test_a_module_that_is_not_there_is_refused(digest):
+    runs = "from learning_dynamics.papers.toy.folder import K\ndef flow(): return K"
+    with pytest.raises(
+        ProjectError, match=r"papers\.toy\.folder: no such module is there; write its file, or give its"
+    ):
+        digest(papers__toy__topic__runs=runs)
+
+
+def test_a_statement_is_part_of_what_is_judged(digest):
+    claims = 'def holds(run):\n    """{}"""\n    return run\n'
+    of = []
+    for words in ("It holds.", "It does not."):
+        digest(papers__toy__topic__claims=claims.format(words))
+        of.append(science("claims", "toy", "topic.holds"))
+    assert of[0] != of[1]
 
 
 def test_what_a_package_imports_for_others_is_followed_to_where_it_stands(digest):

@@ -17,6 +17,7 @@ rule learning_rates:
         mem_mb=1000,
         runtime=10,
     params:
+        science=science_of_command("selection"),
         sweeps=compact(rate_sweeps()),
         metrics=f"{RESULTS}/neural_collapse/metrics",
     shell:
@@ -41,6 +42,8 @@ rule accuracies:
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        science=science_of_command("accuracies"),
     shell:
         "python -m learning_dynamics.papers.neural_collapse.accuracies {input.metrics}"
         " --parquet {output.parquet} --markdown {output.markdown} > {log} 2>&1"

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple, NoReturn
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study.sources import (
-    NOT_SCIENCE,
     PACKAGE,
     absolute,
     imports_of,
+    is_no_science,
     module_of,
     module_path,
+    modules_behind,
     parsed,
 )
 
@@ -30,7 +31,10 @@ WHOLE, ON_IMPORT = "*", "(on import)"
 # drawn with, but imported by nobody: they come with the package that they lie in
 COMPANIONS = "*.mplstyle"
 UNTOLD = {"globals", "eval", "exec", "__import__"}
-UNTOLD_OF = {"__globals__", "__subclasses__", "import_module", "singledispatch"}
+UNTOLD_OF = {
+    *("__globals__", "__init_subclass__", "__subclasses__", "f_globals", "getmodule", "import_module"),
+    *("singledispatch", "singledispatchmethod"),
+}
 CARRIED_OUT_BY = tuple(f"{PACKAGE}.pipeline.{folder}." for folder in ("commands", "store"))
 CHANGES = {"add", "append", "extend", "insert", "pop", "register", "remove", "setdefault", "update"}
 
@@ -45,10 +49,11 @@ class Reference(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A digest of syntax in which names are numbers, and what each number stands for."""
+    """A digest of syntax in which names are numbers, what each number stands for, and a digest of its docstring."""
 
     syntax: str
-    names: tuple[Reference, ...]
+    names: tuple[Reference, ...] = ()
+    words: str = ""
 
 
 class Module(NamedTuple):
@@ -86,13 +91,15 @@ def science(stage: str, paper: str, *kinds: str) -> Mapping[str, str]:
     for node, label in labels.items():
         linked = [[labels.get(target, target.name) for target in targets] for targets in _links(node)]
         found[label] = _short(f"{_definition(node).syntax}{linked}".encode())
-    packages = sorted({_module(node.module).package for node in nodes})
-    return found | {file.name: _short(file.read_bytes()) for package in packages for file in _companions(package)}
+        if stage == "claims" and node.name in {kind.rpartition(".")[2] for kind in kinds}:
+            found[label] = _short(f"{found[label]}{_definition(node).words}".encode())  # the statement that is judged
+    packages = {_module(node.module).package for node in nodes}
+    return found | {name: _short(file.read_bytes()) for package in packages for name, file in _companions(package)}
 
 
 def forget() -> None:
     """Read the sources anew from here on."""
-    for cached in (science, _called_by, _companions, _module, _links, _targets):
+    for cached in (science, _called_by, _companions, _imported_by, _module, _links, _targets):
         cached.cache_clear()
 
 
@@ -119,17 +126,19 @@ def _called_by(stage: str) -> list[Reference]:
 
 
 @functools.cache
-def _companions(package: str) -> list[Path]:
+def _companions(package: str) -> list[tuple[str, Path]]:
     path = module_path(package)
-    return sorted(path.parent.glob(COMPANIONS)) if path else []
+    return [(f"{package.partition('.')[2]}/{file.name}", file) for file in path.parent.glob(COMPANIONS)] if path else []
 
 
 def reached(stage: str, paper: str, *kinds: str) -> list[Node]:
     """Return the definitions that the jobs of a stage reach, in the order in which they are first read."""
     roots = [Reference(module_of(stage, paper, kind), (kind.rpartition(".")[2],)) for kind in kinds]
     roots += _called_by(stage)
+    imported = sorted({name for root in roots for name in _imported_by(root.module)})
     found: dict[Node, None] = {}
-    waiting = [target for root in roots for target in _targets(root)][::-1]
+    waiting = [Node(name, ON_IMPORT) for name in imported if ON_IMPORT in _module(name).definitions]
+    waiting += [target for root in roots for target in _targets(root)][::-1]
     while waiting:
         node = waiting.pop()
         if node.module and node not in found:
@@ -149,7 +158,13 @@ def _labels(nodes: Iterable[Node]) -> dict[Node, str]:
 
 
 def _definition(node: Node) -> Definition:
-    return _module(node.module).definitions.get(node.name, Definition("", ()))
+    return _module(node.module).definitions.get(node.name, Definition(""))
+
+
+@functools.cache
+def _imported_by(module: str) -> list[str]:
+    """Return the modules of science that importing one reads, itself and the packages that they lie in included."""
+    return [name for name in modules_behind(module) if _is_science(name)]
 
 
 @functools.cache
@@ -159,35 +174,46 @@ def _links(node: Node) -> tuple[tuple[Node, ...], ...]:
     names = _definition(node).names
     if node.name == WHOLE:
         names = tuple(Reference(node.module, (name,)) for name in sorted({*module.definitions, *module.imports}))
-    elif node.name != ON_IMPORT and ON_IMPORT in module.definitions:
-        names += (Reference(node.module, (ON_IMPORT,)),)
     return tuple(map(_targets, names))
 
 
 @functools.cache
 def _targets(reference: Reference) -> tuple[Node, ...]:
     """Return the definitions that a name leads to, through whatever imports it again."""
-    name, path = reference
-    if name == PACKAGE and path:  # which holds modules, and what notebooks call
-        return _targets(Reference(f"{PACKAGE}.{path[0]}", path[1:]))
-    if not _is_science(name):
-        return (Node("", ".".join((name, *path))),)
-    if not path:
-        return (Node(name, WHOLE),)
-    module, first = _module(name), path[0]
-    # a name that a module imports from the package in which it lies, as it is called there, is a module
-    again = [Reference(base, inner + path[1:]) for base, inner in module.imports.get(first, ())]
-    found = [target for one in again if one != reference for target in _targets(one)]
-    if first in module.definitions:
-        found.append(Node(name, first))
-    elif not found and module_path(f"{name}.{first}") is not None:
-        found += _targets(Reference(f"{name}.{first}", path[1:]))
-    return tuple(dict.fromkeys(found)) or (Node(name, WHOLE),)
+    found: dict[Node, None] = {}
+    waiting, seen = [reference], set()
+    while waiting:
+        name, path = asked = waiting.pop()
+        if asked in seen:
+            continue
+        seen.add(asked)
+        first = path[0] if path else ""
+        if name == PACKAGE and path:  # which holds modules, and what notebooks call
+            waiting.append(Reference(f"{PACKAGE}.{first}", path[1:]))
+        elif not _is_science(name):
+            found[Node("", ".".join((name, *path)))] = None
+        elif module_path(name) is None:  # Python imports folders without an __init__.py, too
+            raise ProjectError(f"{name}: no such module is there; write its file, or give its folder an __init__.py")
+        elif not path:
+            found[Node(name, WHOLE)] = None
+        else:
+            module, inner = _module(name), Reference(f"{name}.{first}", path[1:])
+            # a name that a package imports from itself, and has no other value, is a module
+            again = [Reference(base, own + path[1:]) for base, own in module.imports.get(first, ())]
+            again = [one for one in again if one not in seen]
+            if first in module.definitions:
+                found[Node(name, first)] = None
+            elif not again:
+                again = [inner]
+                if module_path(inner.module) is None:
+                    found[Node(name, WHOLE)], again = None, []
+            waiting += again[::-1]
+    return tuple(found)
 
 
 def _is_science(module: str) -> bool:
-    ours = module.startswith(f"{PACKAGE}.") and not module.startswith(NOT_SCIENCE)
-    return ours and module_path(module) is not None
+    """Whether a module is of this package and no machinery."""
+    return module.startswith(f"{PACKAGE}.") and not is_no_science(module)
 
 
 # -- one file ----------------------------------------------------------------------------------------------------------
@@ -204,16 +230,21 @@ def _module(name: str) -> Module:
         for bound, reference in _imported(node, package) if isinstance(node, Import) else ():
             if bound == "*":
                 _refuse(path, node, "`*` imports names that stand nowhere", "name what is imported")
-            imports.setdefault(bound, []).append(reference)
+            if {bound, *reference.path} & (UNTOLD | UNTOLD_OF):
+                _refuse(path, node, f"`{bound}` reads names that stand nowhere", "name what is read")
+            if reference not in imports.setdefault(bound, []):
+                imports[bound].append(reference)
     statements: dict[str, list[ast.stmt]] = {}
     for statement in tree.body:
         for given in _given_by(statement):
             statements.setdefault(given, []).append(statement)
     definitions = {}
     for given, several in statements.items():
+        first = several[0]
+        words = (ast.get_docstring(first) or "") if isinstance(first, ast.FunctionDef) else ""
         writer = _Writer(path, name, frozenset(statements), imports)
         syntax = "".join(ast.dump(writer.written(statement)) for statement in several)
-        definitions[given] = Definition(_short(syntax.encode()), tuple(writer.names))
+        definitions[given] = Definition(_short(syntax.encode()), tuple(writer.names), words)
     return Module(package, definitions, imports)
 
 
@@ -243,7 +274,7 @@ def _given_by(statement: ast.stmt) -> list[str]:
         return [one.id for one in names if isinstance(one, ast.Name)]
     words = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     never = ("TYPE_CHECKING", "__name__ == '__main__'")
-    skipped = isinstance(statement, ast.If) and ast.unparse(statement.test) in never
+    skipped = isinstance(statement, ast.If) and ast.unparse(statement.test) in never and not statement.orelse
     return [] if words or skipped or isinstance(statement, Import) else [ON_IMPORT]
 
 
@@ -262,13 +293,17 @@ class _Writer(ast.NodeTransformer):
             inner = [node for node in ast.walk(statement) if node is not statement]
             self.local = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
             self.local |= {node.arg for node in inner if isinstance(node, ast.arg)}
+            self.local |= {
+                node.name for node in inner if isinstance(node, ast.ExceptHandler | ast.MatchAs) and node.name
+            }
+            statement.name = ""
         return self.visit(statement)
 
     def _references(self, name: str) -> list[Reference]:
         return [*([Reference(self.module, (name,))] if name in self.own else []), *self.imports.get(name, ())]
 
-    def _numbered(self, references: Iterable[Reference], rest: Sequence[str]) -> ast.AST:
-        placed = []
+    def _numbered(self, name: str, references: Iterable[Reference], rest: Sequence[str]) -> ast.AST:
+        placed = [name] if name in self.local else []
         for module, path in references:
             placed.append(str(len(self.names)))
             self.names.append(Reference(module, (*path, *rest)))
@@ -278,16 +313,28 @@ class _Writer(ast.NodeTransformer):
         if node.id in UNTOLD | UNTOLD_OF and node.id not in self.local:
             _refuse(self.path, node, f"`{node.id}` reads names that stand nowhere", "name what is read")
         references = self._references(node.id)
-        return self._numbered(references, ()) if references else node
+        return self._numbered(node.id, references, ()) if references else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if node.attr in UNTOLD_OF:
             _refuse(self.path, node, f"`{node.attr}` reads names that stand nowhere", "name what is read")
         path, root = _chain(node)
+        if path == ["modules"] and isinstance(root, ast.Name) and root.id == "sys":
+            _refuse(self.path, node, "`sys.modules` reads names that stand nowhere", "name what is read")
         if isinstance(node.ctx, ast.Store) or node.attr in CHANGES:
             self._check_unchanged(root)
-        if isinstance(root, ast.Name) and root.id in self.imports and root.id not in self.local:
-            return self._numbered(self._references(root.id), path)
+        if path and isinstance(root, ast.Name) and root.id in self.imports and root.id not in self.local:
+            return self._numbered(root.id, self._references(root.id), path)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in ("query", "eval", "evaluate") and any(
+            isinstance(one, ast.Constant | ast.JoinedStr) for one in node.args
+        ):
+            _refuse(self.path, node, f"`{name}` reads names out of a text", "write it in Python")
+        if name == "setattr" and node.args:
+            self._check_unchanged(_chain(node.args[0])[1])
         return self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -299,29 +346,37 @@ class _Writer(ast.NodeTransformer):
         _refuse(self.path, node, f"`global {node.names[0]}` changes a module", "return it instead")
 
     def _check_unchanged(self, root: ast.AST) -> None:
-        if self.inside and isinstance(root, ast.Name) and root.id in self.own and root.id not in self.local:
+        if not self.inside or not isinstance(root, ast.Name) or root.id in self.local:
+            return
+        # of an imported module a function may be called `add`
+        ours = [one for one in self.imports.get(root.id, ()) if one.module.startswith(PACKAGE) and one.path]
+        constants = [one for one in ours if one.path[-1].isupper()]
+        if root.id in self.own or constants:
             _refuse(self.path, root, f"`{root.id}` of the module is changed", "pass it on, or build it where it stands")
 
-    def _without_words(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
-        first = node.body[0]
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-            del node.body[0]
-        node.name = "" if node.name in self.own else node.name
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if not getattr(node, "field", False):
+            node.annotation = ast.Constant(None)
         return self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._without_words(node)
+        for statement in node.body:
+            statement.field = True  # type: ignore[attr-defined]  # whose type may say what a result is
+        return self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if node.name in UNTOLD_OF:
+            _refuse(self.path, node, f"`{node.name}` changes what stands elsewhere", "name what is read")
         node.returns = None
         # a setting's type may be a class of settings, which is made of what the configuration says
-        types = [
-            inner for argument in node.args.kwonlyargs if argument.annotation for inner in ast.walk(argument.annotation)
-        ]
-        for name in types:
+        types = [argument.annotation for argument in node.args.kwonlyargs if argument.annotation]
+        for name in (inner for annotation in types for inner in ast.walk(annotation)):
             if isinstance(name, ast.Name):
                 self.names += [one for one in self._references(name.id) if _is_science(one.module)]
-        return self._without_words(node)
+        return self.generic_visit(node)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
@@ -336,15 +391,21 @@ class _Writer(ast.NodeTransformer):
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         # which error is raised, not its words; those of a verdict are a result
         if isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func).endswith("Error"):
-            node.exc = node.exc.func
+            node.exc.args = [one for one in node.exc.args if not _is_text(one)]
         node.cause = None
         return self.generic_visit(node)
 
 
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
 def _chain(node: ast.AST) -> tuple[list[str], ast.AST]:
-    """Return the attributes of ``a.b.c`` and its root."""
+    """Return the attributes of ``a.b.c`` and its root; none of ``a.b[i].c``, whose root is as well ``a``."""
     path: list[str] = []
-    while isinstance(node, ast.Attribute):
-        path.insert(0, node.attr)
+    plain = True
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        path = [node.attr, *path] if isinstance(node, ast.Attribute) else path
+        plain = plain and isinstance(node, ast.Attribute)
         node = node.value
-    return path, node
+    return path if plain else [], node

@@ -80,7 +80,7 @@ def modules_behind(module: str, root: Path | None = None) -> dict[str, Path]:
     waiting, seen = [module], set()
     while waiting:
         name = waiting.pop()
-        if name in seen or name.startswith(NOT_SCIENCE):
+        if name in seen or is_no_science(name):
             continue
         seen.add(name)
         path = module_path(name, root)
@@ -91,6 +91,11 @@ def modules_behind(module: str, root: Path | None = None) -> dict[str, Path]:
         if "." in name:
             waiting.append(name.rpartition(".")[0])
     return dict(sorted(found.items()))
+
+
+def is_no_science(module: str) -> bool:
+    """Whether a module is machinery or words, on which no result depends."""
+    return module in NOT_SCIENCE or module.startswith(tuple(f"{name}." for name in NOT_SCIENCE))
 
 
 def module_path(module: str, root: Path | None = None) -> Path | None:
