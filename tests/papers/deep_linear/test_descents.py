@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from functools import partial
 
 import numpy as np
@@ -242,6 +243,29 @@ def test_fewest_steps_is_the_best_of_all_rates(depth):
 
 def test_no_rate_is_reported_as_none():
     assert convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [1e-6], 1e-5, 10)[0] == -1
+
+
+@pytest.mark.parametrize(
+    "descend_for_long",
+    [
+        lambda rate: convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], 1e-5, 10**10),
+        lambda rate: steps_at_limit(
+            np.ones(2), np.eye(2), np.zeros(2), 4.0, 3, np.array([rate]), 1e-9, 10**10, below=0, slack=2.0
+        ),
+    ],
+)
+def test_compiled_steps_can_be_interrupted(descend_for_long):
+    def interrupt(*_):
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 1.0, 0.5)
+    try:
+        with pytest.raises(InterruptedError):
+            descend_for_long(1e-300)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("optimiser", ["gradient_descent", "group_rmsprop"])

@@ -6,6 +6,8 @@ import numba
 import numpy as np
 
 PATIENCE = 300  # times the fewest steps so far: a rate that needs more is not in proportion to its neighbours
+AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
+LOST = -2
 
 
 def steps_at_limit(
@@ -62,12 +64,23 @@ def steps_at_limit(
     return -1, 0.0, fewest
 
 
+def _steps(
+    start: np.ndarray, X: np.ndarray, Y: np.ndarray, exponent: float, depth: int, rate: float, target: float, cap: int
+) -> int:
+    weights, first = start.copy(), -1.0
+    for begun in range(0, cap + 1, AT_ONCE):
+        count = min(AT_ONCE, cap + 1 - begun)
+        steps, first = _advance(weights, X, Y, exponent, depth, rate, target, count, first)
+        if steps != -1:
+            return begun + steps if steps >= 0 else -1
+    return -1
+
+
 @numba.njit
-def _steps(start, X, Y, exponent, depth, rate, target, cap):
+def _advance(weights, X, Y, exponent, depth, rate, target, count, first):
     samples, features = X.shape
-    weights, slope = start.copy(), np.zeros(features)
-    first = -1.0
-    for step in range(cap + 1):
+    slope = np.zeros(features)
+    for step in range(count):
         loss = 0.0
         slope[:] = 0.0
         for i in range(samples):
@@ -81,9 +94,9 @@ def _steps(start, X, Y, exponent, depth, rate, target, cap):
         if first < 0:
             first = loss
         if loss <= target:
-            return step
+            return step, first
         if not loss < 1e6 * first:
-            return -1
+            return LOST, first
         size, inner = 0.0, 0.0
         for k in range(features):
             size += weights[k] ** 2
@@ -91,4 +104,4 @@ def _steps(start, X, Y, exponent, depth, rate, target, cap):
         factor = rate * size ** (1 - 1 / depth)
         for k in range(features):
             weights[k] -= factor * (slope[k] + (depth - 1) * inner / size * weights[k])
-    return -1
+    return -1, first

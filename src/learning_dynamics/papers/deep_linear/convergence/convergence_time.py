@@ -12,6 +12,9 @@ from collections.abc import Sequence
 import numba
 import numpy as np
 
+AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
+LOST = -2
+
 
 def fewest_steps(
     layers: Sequence[np.ndarray], target: np.ndarray, rates: Sequence[float], tolerance: float, cap: int
@@ -42,26 +45,28 @@ def fewest_steps(
     best, best_rate = -1, np.nan
     for rate in sorted(rates, reverse=True):
         limit = cap if best < 0 else best - 1
-        steps = _steps(
-            numba.typed.List([np.ascontiguousarray(layer) for layer in layers]),
-            np.ascontiguousarray(target),
-            rate,
-            tolerance,
-            limit,
-        )
+        steps = _steps(layers, target, rate, tolerance, limit)
         if steps >= 0:
             best, best_rate = steps, rate
     return best, best_rate
 
 
+def _steps(layers: Sequence[np.ndarray], target: np.ndarray, rate: float, tolerance: float, cap: int) -> int:
+    moving = numba.typed.List([np.array(layer, order="C") for layer in layers])
+    goal, first = np.ascontiguousarray(target), -1.0
+    for begun in range(0, cap + 1, AT_ONCE):
+        steps, first = _advance(moving, goal, rate, tolerance, min(AT_ONCE, cap + 1 - begun), first)
+        if steps != -1:
+            return begun + steps if steps >= 0 else -1
+    return -1
+
+
 @numba.njit
-def _steps(layers, target, rate, tolerance, cap):
+def _advance(layers, target, rate, tolerance, count, first):
     depth = len(layers)
-    layers = [layer.copy() for layer in layers]
     above = [np.ones(1) for _ in range(depth)]
     carried = [np.zeros(1) for _ in range(depth)]
-    first = -1.0
-    for step in range(cap + 1):
+    for step in range(count):
         for j in range(depth - 2, -1, -1):
             above[j] = np.dot(above[j + 1], layers[j + 1])
         gap = np.dot(above[0], layers[0]) - target
@@ -69,9 +74,9 @@ def _steps(layers, target, rate, tolerance, cap):
         if first < 0:
             first = excess
         if excess <= tolerance:
-            return step
+            return step, first
         if not excess < 1e6 * (first + 1.0):
-            return -1
+            return LOST, first
         carried[0] = gap
         for j in range(1, depth):
             carried[j] = np.dot(layers[j - 1], carried[j - 1])
@@ -81,4 +86,4 @@ def _steps(layers, target, rate, tolerance, cap):
                 scaled = rate * left[row]
                 for column in range(layer.shape[1]):
                     layer[row, column] -= scaled * right[column]
-    return -1
+    return -1, first
