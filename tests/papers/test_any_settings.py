@@ -105,7 +105,8 @@ def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
     run.execute(paper, name, spec, given_data, tmp_path / "runs" / "whole.npz")
     fields = {key: field for key, field in signature.fields.items() if key != "seed"}
 
-    @settings(max_examples=4, database=None, suppress_health_check=list(HealthCheck))
+    # compiled steps, of which there may be 10^10, hear no timer: the same settings are tried each time
+    @settings(max_examples=4, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def tried(drawn):
         chosen = drawn.draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=2, unique=True))
