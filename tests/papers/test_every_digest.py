@@ -14,8 +14,8 @@ import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
-from learning_dynamics.pipeline.commands.interactive import chart_of
-from learning_dynamics.pipeline.commands.motion import rendered
+from learning_dynamics.pipeline.commands.interactive import chart_json
+from learning_dynamics.pipeline.commands.motion import render_frames
 from learning_dynamics.pipeline.study.digests import WHOLE, Node, reached
 from learning_dynamics.pipeline.study.sources import NOT_SCIENCE, PACKAGE, SOURCE_ROOT, module_of
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
@@ -127,12 +127,12 @@ def do(paper, stage, name):
 def draw(stage, paper, spec, tables):
     function = paper_function(paper, stage if stage in ("motion", "interactive") else "figures", spec["kind"])
     if stage == "interactive":
-        chart_of(function(**tables, **spec["settings"]), "", "")
+        chart_json(function(**tables, **spec["settings"]), "", "")
         return
     with style():
         drawn = function(**tables, **spec["settings"])
         if stage == "motion":
-            rendered(drawn)
+            render_frames(drawn)
         else:
             legible_ticks(sized(Drawn.of(drawn).figure, "paper"))
     plt.close("all")

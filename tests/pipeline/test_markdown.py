@@ -13,7 +13,7 @@ def page(tmp_path, **changed):
     """The page of a paper with one claim that was judged nowhere but under variants and sensitivity checks."""
     claim = {
         "claim": "made_up.a", "id": "a", "verdict": "reproduced", "speaks_of": "", "reference": "Figure 1",
-        "code": "src/learning_dynamics/claims.py#L1", "statement": "It falls.", "correction": "", "reason": "",
+        "code": "src/learning_dynamics/judging.py#L1", "statement": "It falls.", "correction": "", "reason": "",
         "scope": "everywhere", "turning": [], "variants": [], "sensitivity": [], "rivals": {},
         "standing": {
             "predicted": float("nan"), "quantity": "the size", "measured": 1.0, "lower": float("nan"),

@@ -88,7 +88,7 @@ def made_up_claim(name, verdict, shown, origin="paper"):
         "sensitivity": [{"run": "a_run", "setting": "width", "value": "20", "measured": 1.0, "verdict": verdict}],
         "seeds": {1: verdict, 2: "untested"},
         "turning": ["`scale` of a_run: reproduced from 0.1 to 1, contradicted at 10 (20% of draws for it)"],
-        "code": "src/learning_dynamics/claims.py#L1",
+        "code": "src/learning_dynamics/judging.py#L1",
         "shown": shown,
     }
 
@@ -125,7 +125,7 @@ def made_up_pages(folder):
     seal(webp, ".webp")
     shown = Exhibit(
         "made_up", "wide", "A figure of $\\sigma_i$", WORDS, "A line that rises.", png, png.with_suffix(".pdf"),
-        "src/learning_dynamics/claims.py#L1", "snakemake --cores all figures/made_up/wide.pdf",
+        "src/learning_dynamics/judging.py#L1", "snakemake --cores all figures/made_up/wide.pdf",
     )  # fmt: skip
     shown.film = Film(webp, WORDS, "A line that grows.")
     made_up_chart(png.with_suffix(".json"))
