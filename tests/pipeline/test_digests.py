@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import dis
+import types
 
 import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study import digests, sources
-from learning_dynamics.pipeline.study.digests import science
+from learning_dynamics.pipeline.study.digests import Reference, science
 from learning_dynamics.pipeline.study.sources import PACKAGE, SOURCE_ROOT
 
 JOB = "topic.flow"  # of a made-up paper: papers/toy/topic/runs.py
@@ -134,6 +136,8 @@ WAYS = {
     "transitively": "from {} import K\ndef inner(): return K\ndef flow(): return inner()",
     "through a constant": "from {} import K\nTWICE = 2 * K\ndef flow(): return TWICE",
     "through a pair": "from {} import K\nONE, TWO = 1, K\ndef flow(): return ONE",
+    "through a pair's second": "from {} import K\nONE, TWO = 1, K\ndef flow(): return TWO",
+    "through another name of one value": "from {} import K\nONE = TWO = K\ndef flow(): return TWO",
     "as a default": "from {} import K\ndef flow(x=K): return x",
     "as a keyword's default": "from {} import K\ndef flow(*, x=K): return x",
     "as a lambda's default": "from {} import K\ndef flow(): return (lambda x=K: x)()",
@@ -321,6 +325,41 @@ MODULES = sorted(
     )
     and name != f"{PACKAGE}.__main__"
 )
+
+
+class WithoutWords(ast.NodeTransformer):
+    """Leaves out the texts of errors, as digests do."""
+
+    def visit_Raise(self, node):
+        if isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func).endswith("Error"):
+            node.exc.args = []
+        node.cause = None
+        return node
+
+
+def names_compiled(code):
+    """Yield the names that compiled code reads of its module."""
+    yield from (step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from names_compiled(inner)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_definition_names_what_python_compiles_it_to_read(module):
+    path = sources.module_path(module)
+    read = digests._module(module)
+    for statement in WithoutWords().visit(sources.parsed(path)).body:
+        for name in digests._given_by(statement):
+            future = ast.ImportFrom("__future__", [ast.alias("annotations")], 0)
+            alone = ast.fix_missing_locations(ast.Module([future, statement], []))
+            for other in set(names_compiled(compile(alone, str(path), "exec"))) - {name}:
+                written = read.definitions[name].names
+                expected = [Reference(module, (other,))] if other in read.definitions else read.imports.get(other, ())
+                for module_read, names in expected:
+                    assert any(one.module == module_read and one.path[: len(names)] == names for one in written), (
+                        f"{name} reads {other}"
+                    )
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -58,13 +58,6 @@ def made_of(stage):
     return options
 
 
-def science_of_command(name):
-    """Return what a command of neural_collapse's own reaches, each with its digest."""
-    from learning_dynamics.pipeline.study.digests import science
-
-    return sorted(f"{name}@{digest}" for name, digest in science("data", "neural_collapse", f"{name}.main").items())
-
-
 def stamp_of(rule):
     """Return an input function: a file that outputs of the rule are older than if they are to be made again."""
 

@@ -1,4 +1,13 @@
 # What the generic stages do not cover: the learning rates that a sweep chooses, Table 1 as a table, throughput.
+from learning_dynamics.pipeline.study.digests import science
+
+
+def reached_by(command):
+    """Return what a command of this paper's own reaches, each with its digest: what is outdated when it changes."""
+    digests = science("data", "neural_collapse", f"{command}.main")
+    return sorted(f"{name}@{digest}" for name, digest in digests.items())
+
+
 rule learning_rates:
     """For each swept run the learning rate with the best test error at the end, as a configuration to lay over."""
     input:
@@ -17,7 +26,7 @@ rule learning_rates:
         mem_mb=1000,
         runtime=10,
     params:
-        science=science_of_command("selection"),
+        science=reached_by("selection"),
         sweeps=compact(rate_sweeps()),
         metrics=f"{RESULTS}/neural_collapse/metrics",
     shell:
@@ -43,7 +52,7 @@ rule accuracies:
         mem_mb=1000,
         runtime=10,
     params:
-        science=science_of_command("accuracies"),
+        science=reached_by("accuracies"),
     shell:
         "python -m learning_dynamics.papers.neural_collapse.accuracies {input.metrics}"
         " --parquet {output.parquet} --markdown {output.markdown} > {log} 2>&1"

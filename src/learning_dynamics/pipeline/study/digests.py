@@ -8,6 +8,7 @@ are imported. Code whose names do not tell what it reads is refused.
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -243,7 +244,9 @@ def _module(name: str) -> Module:
         first = several[0]
         words = (ast.get_docstring(first) or "") if isinstance(first, ast.FunctionDef) else ""
         writer = _Writer(path, name, frozenset(statements), imports)
-        syntax = "".join(ast.dump(writer.written(statement)) for statement in several)
+        # a statement that gives several names their values is written for each of them
+        own = [copy.deepcopy(statement) if isinstance(statement, ast.Assign) else statement for statement in several]
+        syntax = "".join(ast.dump(writer.written(statement)) for statement in own)
         definitions[given] = Definition(_short(syntax.encode()), tuple(writer.names), words)
     return Module(package, definitions, imports)
 
