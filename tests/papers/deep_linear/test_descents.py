@@ -13,6 +13,7 @@ from learning_dynamics.dynamics.matrix_factorisation import FLOOR, SMOOTHING, de
 from learning_dynamics.papers.deep_linear import descent as deep_descent
 from learning_dynamics.papers.deep_linear import lp_regression
 from learning_dynamics.papers.deep_linear import networks as deep_linear
+from learning_dynamics.papers.deep_linear.acceleration import steps_at_limit as acceleration_steps
 from learning_dynamics.papers.deep_linear.acceleration.steps_at_limit import steps_at_limit
 from learning_dynamics.papers.deep_linear.convergence import convergence_time
 
@@ -157,6 +158,7 @@ def test_gradient_matches_differences(regression, exponent):
     np.testing.assert_allclose(lp_regression.gradient(w, X, Y, exponent) @ d, slope, rtol=1e-7)
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("exponent", [2.0, 4.0])
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_steps_at_the_limit_are_those_of_the_end_to_end_rule(regression, exponent, depth):
@@ -227,6 +229,14 @@ def slow_count(layers, target, rate, tolerance, cap):
     return -1
 
 
+@pytest.fixture(params=[3, 100_000])
+def at_once(request, monkeypatch):
+    """How many steps are taken before an interrupt is heard: it is no matter to what is counted."""
+    monkeypatch.setattr(convergence_time, "AT_ONCE", request.param)
+    monkeypatch.setattr(acceleration_steps, "AT_ONCE", request.param)
+
+
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_fewest_steps_is_the_best_of_all_rates(depth):
     rng = np.random.default_rng(depth)
@@ -239,6 +249,19 @@ def test_fewest_steps_is_the_best_of_all_rates(depth):
     steps, rate = convergence_time.fewest_steps(layers, target, rates, 1e-5, 2000)
     assert steps == min(reached.values())
     assert reached[rate] == steps
+
+
+@pytest.mark.usefixtures("at_once")
+def test_the_last_step_that_is_waited_for_counts(regression):
+    layers, target = [np.array([[0.4, 0.1, 0.2]])], np.array([0.6, 0.8, 0.0])
+    needed = slow_count(layers, target, 0.1, 1e-5, 2000)
+    assert convergence_time.fewest_steps(layers, target, [0.1], 1e-5, needed) == (needed, 0.1)
+    assert convergence_time.fewest_steps(layers, target, [0.1], 1e-5, needed - 1)[0] == -1
+    X, Y = regression
+    start, rates = np.array([0.05, -0.05, 0.05]), np.array([1e-3])
+    *_, needed = steps_at_limit(start, X, Y, 2.0, 1, rates, 0.5, 5000, below=0, slack=1.5)
+    for cap, fewest in ((needed, needed), (needed - 1, -1)):
+        assert steps_at_limit(start, X, Y, 2.0, 1, rates, 0.5, cap, below=0, slack=1.5)[-1] == fewest
 
 
 def test_no_rate_is_reported_as_none():
