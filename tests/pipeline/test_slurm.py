@@ -133,19 +133,11 @@ class Checkout:
         return found
 
     def start_again(self, job: dict[str, str]) -> None:
-        """Have a requeued job start at once: Slurm holds it back for two minutes.
+        """Have a requeued job start now: Slurm holds it back for two minutes.
 
-        Those are for its first part's last message, which would end the second one: its sender is waited for.
+        A node refuses to start a job within the second in which it has killed it, and the job has failed then.
         """
-        sender = f"slurmstepd: [{job['JobId']}."
-        until(
-            lambda: (
-                not any(
-                    " ".join(each.info["cmdline"] or ()).startswith(sender) for each in psutil.process_iter(["cmdline"])
-                )
-            ),
-            "the end of the job's first part",
-        )
+        time.sleep(2)
         self.cluster.query("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
 
     def stop(self) -> None:
