@@ -23,7 +23,6 @@ from learning_dynamics.pipeline.study.sources import (
     is_no_science,
     module_of,
     module_path,
-    modules_behind,
     parsed,
 )
 
@@ -163,9 +162,19 @@ def _definition(node: Node) -> Definition:
 
 
 @functools.cache
-def _imported_by(module: str) -> list[str]:
+def _imported_by(module: str) -> set[str]:
     """Return the modules of science that importing one reads, itself and the packages that they lie in included."""
-    return [name for name in modules_behind(module) if _is_science(name)]
+    found: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in found or not _is_science(name) or module_path(name) is None:
+            continue
+        found.add(name)
+        waiting.append(name.rpartition(".")[0])
+        for base, path in (reference for several in _module(name).imports.values() for reference in several):
+            waiting += [base, ".".join((base, *path))]
+    return found
 
 
 @functools.cache
