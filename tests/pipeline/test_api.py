@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 import learning_dynamics
-from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, module_path, modules_behind, papers
+from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, module_path
 from tests.pipeline.conftest import PAPER
 from tests.support import ROOT
 
@@ -68,13 +68,6 @@ def test_no_function_of_the_interface_has_the_name_of_a_module():
         assert callable(getattr(learning_dynamics, name))
     kinds = {type(module) for name, module in sys.modules.items() if name.startswith("learning_dynamics")}
     assert kinds == {ModuleType}
-
-
-def test_no_science_rests_on_what_notebooks_need():
-    for paper in papers():
-        for file in (SOURCE_ROOT / "learning_dynamics/papers" / paper).glob("*/*.py"):
-            behind = modules_behind(f"learning_dynamics.papers.{paper}.{file.parent.name}.{file.stem}")
-            assert not any(name.startswith("learning_dynamics.pipeline") for name in behind)
 
 
 def test_everything_of_a_run_is_found(built):

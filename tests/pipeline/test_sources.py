@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study import sources
+from learning_dynamics.pipeline.study import digests, sources
 from learning_dynamics.pipeline.study.sources import (
-    NOT_SCIENCE,
     data_module,
-    modules_behind,
     papers,
     part_module,
     topics,
@@ -28,7 +26,8 @@ def package(root, **files):
             (root / folder / "__init__.py").touch()
 
 
-def test_imports_are_followed_transitively_in_every_form(tmp_path):
+def test_imports_are_followed_transitively_in_every_form(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
     package(
         tmp_path,
         a="import learning_dynamics.b\nimport numpy\n",
@@ -39,8 +38,10 @@ def test_imports_are_followed_transitively_in_every_form(tmp_path):
         errors="",
         unused="",
     )
-    found = {name.removeprefix(f"{PREFIX}.") for name in modules_behind(f"{PREFIX}.a", tmp_path)}
-    assert found == {PREFIX, "a", "b", "sub", "sub.c", "sub.d", "e"}
+    digests.forget()
+    found = {name.removeprefix(f"{PREFIX}.") for name in digests.imported_by(f"{PREFIX}.a")}
+    digests.forget()
+    assert found == {"a", "b", "sub", "sub.c", "sub.d", "e"}
 
 
 @pytest.fixture
@@ -81,12 +82,3 @@ def test_data_come_from_the_paper_or_the_library(toy_sources):
     assert data_module("toy", "regression.gaussian") == f"{PREFIX}.datasets.regression"
     with pytest.raises(ProjectError, match="no module `regresion`"):
         data_module("toy", "regresion.gaussian")
-
-
-@pytest.mark.parametrize("paper", papers())
-def test_no_science_rests_on_the_pipeline_or_on_words(paper):
-    for topic in topics(paper):
-        for part in sources.PARTS.values():
-            module = f"{PREFIX}.papers.{paper}.{topic}.{part}"
-            if sources.module_path(module) is not None:
-                assert not [name for name in modules_behind(module) if name.startswith(NOT_SCIENCE)]

@@ -99,7 +99,7 @@ def science(stage: str, paper: str, *kinds: str) -> Mapping[str, str]:
 
 def forget() -> None:
     """Read the sources anew from here on."""
-    for cached in (science, _called_by, _companions, _imported_by, _module, _links, _targets):
+    for cached in (science, _called_by, _companions, imported_by, _module, _links, _targets):
         cached.cache_clear()
 
 
@@ -135,7 +135,7 @@ def reached(stage: str, paper: str, *kinds: str) -> list[Node]:
     """Return the definitions that the jobs of a stage reach, in the order in which they are first read."""
     roots = [Reference(module_of(stage, paper, kind), (kind.rpartition(".")[2],)) for kind in kinds]
     roots += _called_by(stage)
-    imported = sorted({name for root in roots for name in _imported_by(root.module)})
+    imported = sorted({name for root in roots for name in imported_by(root.module)})
     found: dict[Node, None] = {}
     waiting = [Node(name, ON_IMPORT) for name in imported if ON_IMPORT in _module(name).definitions]
     waiting += [target for root in roots for target in _targets(root)][::-1]
@@ -162,7 +162,7 @@ def _definition(node: Node) -> Definition:
 
 
 @functools.cache
-def _imported_by(module: str) -> set[str]:
+def imported_by(module: str) -> set[str]:
     """Return the modules of science that importing one reads, itself and the packages that they lie in included."""
     found: set[str] = set()
     waiting = [module]
@@ -269,11 +269,11 @@ def _imported(statement: Import, package: str) -> Iterator[tuple[str, Reference]
     for alias in statement.names:
         if isinstance(statement, ast.ImportFrom):
             yield alias.asname or alias.name, Reference(absolute(statement, package), (alias.name,))
-        else:
-            yield (
-                alias.asname or alias.name.partition(".")[0],
-                Reference(alias.name if alias.asname else alias.name.partition(".")[0], ()),
-            )
+        else:  # `import a.b` binds `a`, and imports `a.b`
+            yield alias.asname or alias.name, Reference(alias.name, ())
+            if not alias.asname:
+                first = alias.name.partition(".")[0]
+                yield first, Reference(first, ())
 
 
 def _given_by(statement: ast.stmt) -> list[str]:

@@ -74,33 +74,14 @@ def module_of(stage: str, paper: str, kind: str) -> str:
     return data_module(paper, kind) if stage == "data" else part_module(paper, PARTS[stage], kind)
 
 
-def modules_behind(module: str, root: Path | None = None) -> dict[str, Path]:
-    """Return the modules of science that importing `module` reads, transitively, with their files, sorted by name."""
-    found: dict[str, Path] = {}
-    waiting, seen = [module], set()
-    while waiting:
-        name = waiting.pop()
-        if name in seen or is_no_science(name):
-            continue
-        seen.add(name)
-        path = module_path(name, root)
-        if path is None:
-            continue
-        found[name] = path
-        waiting.extend(_imports(path, name))
-        if "." in name:
-            waiting.append(name.rpartition(".")[0])
-    return dict(sorted(found.items()))
-
-
 def is_no_science(module: str) -> bool:
     """Whether a module is machinery or words, on which no result depends."""
     return module in NOT_SCIENCE or module.startswith(tuple(f"{name}." for name in NOT_SCIENCE))
 
 
-def module_path(module: str, root: Path | None = None) -> Path | None:
+def module_path(module: str) -> Path | None:
     """Return the file of a module of this package, or None."""
-    base = (root or SOURCE_ROOT).joinpath(*module.split("."))
+    base = SOURCE_ROOT.joinpath(*module.split("."))
     for candidate in (base / "__init__.py", base.with_name(base.name + ".py")):
         if candidate.is_file():
             return candidate
