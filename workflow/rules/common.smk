@@ -1,5 +1,6 @@
 # What the stage rules share: where outputs lie, what a job is to do, and the science that it depends on.
 from learning_dynamics.pipeline.store.provenance import digest
+from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.regions import is_wild, region_fingerprint, wild_layer
 
 RESULTS = f"results/{CONFIGURATION.scale}" if CONFIGURATION.scale else "results"
@@ -38,11 +39,19 @@ def spec_of(stage):
 def science_of(stage):
     """Return a parameter function: the functions, classes and constants that a job reaches, each with its digest."""
 
-    def science(wildcards):
-        found = project.science(stage, wildcards.paper, wildcards.get("name", ""))
-        return sorted(f"{name}@{digest}" for name, digest in found.items())
+    def reached(wildcards):
+        return listed(project.science(stage, wildcards.paper, wildcards.get("name", "")))
 
-    return science
+    return reached
+
+
+def reached_by(paper, command):
+    """Return what a command of a paper's own reaches, as `science_of` does."""
+    return listed(science("data", paper, f"{command}.main"))
+
+
+def listed(digests):
+    return sorted(f"{name}@{digest}" for name, digest in digests.items())
 
 
 def made_of(stage):

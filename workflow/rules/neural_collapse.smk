@@ -1,11 +1,4 @@
 # What the generic stages do not cover: the learning rates that a sweep chooses, Table 1 as a table, throughput.
-from learning_dynamics.pipeline.study.digests import science
-
-
-def reached_by(command):
-    """Return what a command of this paper's own reaches, each with its digest: what is outdated when it changes."""
-    digests = science("data", "neural_collapse", f"{command}.main")
-    return sorted(f"{name}@{digest}" for name, digest in digests.items())
 
 
 rule learning_rates:
@@ -26,7 +19,7 @@ rule learning_rates:
         mem_mb=1000,
         runtime=10,
     params:
-        science=reached_by("selection"),
+        science=reached_by("neural_collapse", "selection"),
         sweeps=compact(rate_sweeps()),
         metrics=f"{RESULTS}/neural_collapse/metrics",
     shell:
@@ -52,7 +45,7 @@ rule accuracies:
         mem_mb=1000,
         runtime=10,
     params:
-        science=reached_by("accuracies"),
+        science=reached_by("neural_collapse", "accuracies"),
     shell:
         "python -m learning_dynamics.papers.neural_collapse.accuracies {input.metrics}"
         " --parquet {output.parquet} --markdown {output.markdown} > {log} 2>&1"
