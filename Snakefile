@@ -1,5 +1,6 @@
 # One generic rule for each stage; what each job is to do comes from the configuration, looked up by paper and name.
 import functools
+import gc
 import hashlib
 import json
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.27")
+gc.set_threshold(100_000, 20, 20)  # syntax trees and jobs stay: looking for what may go takes a third of a start
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 

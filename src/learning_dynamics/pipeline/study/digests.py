@@ -8,7 +8,6 @@ are imported. Code whose names do not tell what it reads is refused.
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,9 @@ from typing import Any, NamedTuple, NoReturn
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study.sources import (
     PACKAGE,
+    Import,
     absolute,
+    imports_in,
     imports_of,
     is_no_science,
     module_of,
@@ -37,8 +38,6 @@ UNTOLD_OF = {
 }
 CARRIED_OUT_BY = tuple(f"{PACKAGE}.pipeline.{folder}." for folder in ("commands", "store"))
 CHANGES = {"add", "append", "extend", "insert", "pop", "register", "remove", "setdefault", "update"}
-
-Import = ast.Import | ast.ImportFrom
 
 
 class Reference(NamedTuple):
@@ -236,8 +235,8 @@ def _module(name: str) -> Module:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     tree = parsed(path)
     imports: dict[str, list[Reference]] = {}
-    for node in ast.walk(tree):
-        for bound, reference in _imported(node, package) if isinstance(node, Import) else ():
+    for node in imports_in(tree):
+        for bound, reference in _imported(node, package):
             if bound == "*":
                 _refuse(path, node, "`*` imports names that stand nowhere", "name what is imported")
             if {bound, *reference.path} & (UNTOLD | UNTOLD_OF):
@@ -253,9 +252,7 @@ def _module(name: str) -> Module:
         first = several[0]
         words = (ast.get_docstring(first) or "") if isinstance(first, ast.FunctionDef) else ""
         writer = _Writer(path, name, frozenset(statements), imports)
-        # a statement that gives several names their values is written for each of them
-        own = [copy.deepcopy(statement) if isinstance(statement, ast.Assign) else statement for statement in several]
-        syntax = "".join(ast.dump(writer.written(statement)) for statement in own)
+        syntax = "".join(map(writer.written, several))
         definitions[given] = Definition(_short(syntax.encode()), tuple(writer.names), words)
     return Module(package, definitions, imports)
 
@@ -290,44 +287,63 @@ def _given_by(statement: ast.stmt) -> list[str]:
     return [] if words or skipped or isinstance(statement, Import) else [ON_IMPORT]
 
 
-class _Writer(ast.NodeTransformer):
-    """Takes from a definition what no result depends on, and puts a number in place of each name of the module's."""
+class _Writer:
+    """Writes a definition without what no result depends on, a number in place of each name of the module's."""
 
     def __init__(self, path: Path, module: str, own: frozenset[str], imports: Mapping[str, Sequence[Reference]]):
         self.path, self.module, self.own, self.imports = path, module, own, imports
         self.names: list[Reference] = []
-        self.inside, self.local = False, set[str]()
+        self.inside, self.local, self.typed = False, set[str](), set[ast.stmt]()
 
-    def written(self, statement: ast.stmt) -> ast.AST:
-        """Return a statement so changed, its own name a number, too."""
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            self.inside = True
-            inner = [node for node in ast.walk(statement) if node is not statement]
-            self.local = {node.id for node in inner if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-            self.local |= {node.arg for node in inner if isinstance(node, ast.arg)}
-            self.local |= {
-                node.name for node in inner if isinstance(node, ast.ExceptHandler | ast.MatchAs) and node.name
-            }
-            statement.name = ""
-        return self.visit(statement)
+    def written(self, statement: ast.stmt) -> str:
+        """Return a statement's syntax so changed, its own name left out."""
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            return self._text(statement)
+        self.inside = True
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.local.add(node.id)
+            elif isinstance(node, ast.arg):
+                self.local.add(node.arg)
+            elif isinstance(node, ast.ExceptHandler | ast.MatchAs) and node.name:
+                self.local.add(node.name)
+        return self._text(statement, name="")
+
+    def _text(self, node: Any, **changed: Any) -> str:
+        """Return a node as ``ast.dump`` writes it, with other values of some fields; nothing, where it is left out."""
+        if isinstance(node, list):
+            return f"[{', '.join(filter(None, map(self._text, node)))}]"
+        if not isinstance(node, ast.AST):
+            return repr(node)
+        kind = type(node).__name__
+        write = getattr(self, f"_{kind}", None)
+        return write(node, **changed) if write else self._fields(node, **changed)
+
+    def _fields(self, node: ast.AST, **changed: Any) -> str:
+        fields = []
+        for name in node._fields:
+            value = changed[name] if name in changed else getattr(node, name, None)
+            if value is not None or not hasattr(type(node), name):  # what need not be given
+                fields.append(f"{name}={self._text(value)}")
+        return f"{type(node).__name__}({', '.join(fields)})"
 
     def _references(self, name: str) -> list[Reference]:
         return [*([Reference(self.module, (name,))] if name in self.own else []), *self.imports.get(name, ())]
 
-    def _numbered(self, name: str, references: Iterable[Reference], rest: Sequence[str]) -> ast.AST:
+    def _numbered(self, name: str, references: Iterable[Reference], rest: Sequence[str]) -> str:
         placed = [name] if name in self.local else []
         for module, path in references:
             placed.append(str(len(self.names)))
             self.names.append(Reference(module, (*path, *rest)))
-        return ast.Name(" ".join(placed))
+        return f"Name(id={' '.join(placed)!r})"
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:
+    def _Name(self, node: ast.Name) -> str:
         if node.id in UNTOLD | UNTOLD_OF and node.id not in self.local:
             _refuse(self.path, node, f"`{node.id}` reads names that stand nowhere", "name what is read")
         references = self._references(node.id)
-        return self._numbered(node.id, references, ()) if references else node
+        return self._numbered(node.id, references, ()) if references else self._fields(node)
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+    def _Attribute(self, node: ast.Attribute) -> str:
         if node.attr in UNTOLD_OF:
             _refuse(self.path, node, f"`{node.attr}` reads names that stand nowhere", "name what is read")
         path, root = _chain(node)
@@ -337,9 +353,9 @@ class _Writer(ast.NodeTransformer):
             self._check_unchanged(root)
         if path and isinstance(root, ast.Name) and root.id in self.imports and root.id not in self.local:
             return self._numbered(root.id, self._references(root.id), path)
-        return self.generic_visit(node)
+        return self._fields(node)
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    def _Call(self, node: ast.Call) -> str:
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in ("query", "eval", "evaluate") and any(
             isinstance(one, ast.Constant | ast.JoinedStr) for one in node.args
@@ -347,14 +363,14 @@ class _Writer(ast.NodeTransformer):
             _refuse(self.path, node, f"`{name}` reads names out of a text", "write it in Python")
         if name == "setattr" and node.args:
             self._check_unchanged(_chain(node.args[0])[1])
-        return self.generic_visit(node)
+        return self._fields(node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+    def _Subscript(self, node: ast.Subscript) -> str:
         if isinstance(node.ctx, ast.Store):
             self._check_unchanged(_chain(node.value)[1])
-        return self.generic_visit(node)
+        return self._fields(node)
 
-    def visit_Global(self, node: ast.Global) -> ast.AST:
+    def _Global(self, node: ast.Global) -> NoReturn:
         _refuse(self.path, node, f"`global {node.names[0]}` changes a module", "return it instead")
 
     def _check_unchanged(self, root: ast.AST) -> None:
@@ -366,46 +382,41 @@ class _Writer(ast.NodeTransformer):
         if root.id in self.own or constants:
             _refuse(self.path, root, f"`{root.id}` of the module is changed", "pass it on, or build it where it stands")
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+    def _Expr(self, node: ast.Expr) -> str:
+        return "" if isinstance(node.value, ast.Constant) else self._fields(node)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if not getattr(node, "field", False):
-            node.annotation = ast.Constant(None)
-        return self.generic_visit(node)
+    def _AnnAssign(self, node: ast.AnnAssign) -> str:
+        return self._fields(node, annotation=node.annotation if node in self.typed else ast.Constant(None))
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        for statement in node.body:
-            statement.field = True  # type: ignore[attr-defined]  # whose type may say what a result is
-        return self.generic_visit(node)
+    def _ClassDef(self, node: ast.ClassDef, **changed: Any) -> str:
+        self.typed.update(node.body)  # the type of a field may say what a result is
+        return self._fields(node, **changed)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def _FunctionDef(self, node: ast.FunctionDef, **changed: Any) -> str:
         if node.name in UNTOLD_OF:
             _refuse(self.path, node, f"`{node.name}` changes what stands elsewhere", "name what is read")
-        node.returns = None
         # a setting's type may be a class of settings, which is made of what the configuration says
         types = [argument.annotation for argument in node.args.kwonlyargs if argument.annotation]
         for name in (inner for annotation in types for inner in ast.walk(annotation)):
             if isinstance(name, ast.Name):
                 self.names += [one for one in self._references(name.id) if _is_science(one.module)]
-        return self.generic_visit(node)
+        return self._fields(node, returns=None, **changed)
 
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.annotation = None
-        return node
+    def _arg(self, node: ast.arg) -> str:
+        return self._fields(node, annotation=None)
 
-    def visit_Import(self, node: ast.Import) -> None:
+    def _Import(self, node: Import) -> str:
         """Leave it out: what its names stand for is said where they are read."""
+        return ""
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Leave it out, too."""
+    _ImportFrom = _Import
 
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+    def _Raise(self, node: ast.Raise) -> str:
         # which error is raised, not its words; those of a verdict are a result
-        if isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func).endswith("Error"):
-            node.exc.args = [one for one in node.exc.args if not _is_text(one)]
-        node.cause = None
-        return self.generic_visit(node)
+        error = node.exc
+        if isinstance(error, ast.Call) and ast.unparse(error.func).endswith("Error"):
+            error = ast.Call(error.func, [one for one in error.args if not _is_text(one)], error.keywords)
+        return self._fields(node, exc=error, cause=None)
 
 
 def _is_text(node: ast.AST) -> bool:

@@ -278,7 +278,7 @@ def _model(
         if parameter.name in classes:
             annotation, fault = classes[parameter.name].model, classes[parameter.name].fault
         else:
-            annotation, problem = _type_of(parameter.annotation)
+            annotation, problem = _type_of(ast.unparse(parameter.annotation) if parameter.annotation else "")
             fault = problem and f"{module}:{parameter.line}: `{name}`: setting `{parameter.name}`: {problem}"
         faults.append(fault)
         fields[parameter.name] = (annotation, ... if parameter.default is None else _literal_value(parameter.default))
@@ -305,19 +305,22 @@ def _to_python(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _to_python(value) if isinstance(value, Mapping) else plain(value) for key, value in settings.items()}
 
 
-def _type_of(node: ast.expr | None) -> tuple[Any, str]:
+@functools.cache
+def _type_of(annotation: str) -> tuple[Any, str]:
     """Return the type that an annotation stands for, or what is wrong with it."""
-    if node is None:
+    if not annotation:
         return Any, "has no type; annotate it with one of learning_dynamics.settings"
+    node = ast.parse(annotation, mode="eval").body
     for name in ast.walk(node):
         if isinstance(name, ast.Name) and name.id not in VOCABULARY and name.id not in BUILTIN:
             return Any, f"unknown type `{name.id}`{suggest_name(name.id, [*VOCABULARY, *BUILTIN])}"
         if isinstance(name, ast.Call | ast.Attribute | ast.Lambda):
-            return Any, f"`{ast.unparse(node)}` is not a type of settings"
+            return Any, f"`{annotation}` is not a type of settings"
+    node = ast.fix_missing_locations(_NonEmptyLists().visit(node))
     try:
-        return eval(ast.unparse(_forbid_empty_lists(node)), {**VOCABULARY, "NonEmpty": _non_empty}), ""
+        return eval(ast.unparse(node), {**VOCABULARY, "NonEmpty": _non_empty}), ""
     except (TypeError, SyntaxError) as error:
-        return Any, f"`{ast.unparse(node)}` is not a type of settings ({error})"
+        return Any, f"`{annotation}` is not a type of settings ({error})"
 
 
 class _NonEmptyLists(ast.NodeTransformer):
@@ -326,11 +329,6 @@ class _NonEmptyLists(ast.NodeTransformer):
         if isinstance(node.value, ast.Name) and node.value.id == "list":
             return ast.Call(ast.Name("NonEmpty", ast.Load()), [node], [])
         return node
-
-
-def _forbid_empty_lists(node: ast.expr) -> ast.expr:
-    copied = ast.parse(ast.unparse(node), mode="eval").body
-    return ast.fix_missing_locations(_NonEmptyLists().visit(copied))
 
 
 def _non_empty(annotation: Any) -> Any:

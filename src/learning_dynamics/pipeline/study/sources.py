@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, suggest_name
@@ -20,6 +22,10 @@ PARTS = {
 }
 # what carries jobs out, and words: no result depends on them
 NOT_SCIENCE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
+
+
+Import = ast.Import | ast.ImportFrom
+STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # where a statement holds others
 
 
 def papers() -> list[str]:
@@ -81,27 +87,52 @@ def is_no_science(module: str) -> bool:
 
 def module_path(module: str) -> Path | None:
     """Return the file of a module of this package, or None."""
-    base = SOURCE_ROOT.joinpath(*module.split("."))
-    for candidate in (base / "__init__.py", base.with_name(base.name + ".py")):
-        if candidate.is_file():
-            return candidate
-    return None
+    base = os.path.join(SOURCE_ROOT, *module.split("."))
+    candidates = (os.path.join(base, "__init__.py"), f"{base}.py")
+    return next((Path(candidate) for candidate in candidates if os.path.isfile(candidate)), None)
 
 
 def imports_of(module: str) -> tuple[str, ...]:
     """Return the modules of this package that a module names in its imports, sorted."""
     path = module_path(module)
-    return () if path is None else _imports(path, module)
+    if path is None:
+        return ()
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    names: set[str] = set()
+    for node in imports_in(parsed(path)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        else:
+            base = absolute(node, package)
+            names.update((base, *(f"{base}.{alias.name}" for alias in node.names)))
+    return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
+
+
+def imports_in(tree: ast.Module) -> Iterator[Import]:
+    """Yield the imports of a file, at any depth."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, Import):
+            yield node
+        else:
+            waiting += [inner for block in STATEMENTS for inner in getattr(node, block, ())]
 
 
 def parsed(path: Path) -> ast.Module:
-    """Return a file's syntax tree.
+    """Return a file's syntax tree, not to be changed: as long as the file stays the same, it is parsed once.
 
     Raises
     ------
     ProjectError
         If it is no Python: file, line and what is wrong.
     """
+    status = path.stat()
+    return _parsed(path, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=1024)
+def _parsed(path: Path, _modified: int, _size: int) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError as error:
@@ -114,21 +145,3 @@ def absolute(statement: ast.ImportFrom, package: str) -> str:
     """Return the module that ``from ... import`` in a module of a package names."""
     parts = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
     return ".".join([*parts, *([statement.module] if statement.module else [])])
-
-
-def _imports(path: Path, module: str) -> tuple[str, ...]:
-    status = path.stat()
-    return _imports_of(path, module, status.st_mtime_ns, status.st_size)
-
-
-@functools.lru_cache(maxsize=4096)
-def _imports_of(path: Path, module: str, _modified: int, _size: int) -> tuple[str, ...]:
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    names: set[str] = set()
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = absolute(node, package)
-            names.update((base, *(f"{base}.{alias.name}" for alias in node.names)))
-    return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
