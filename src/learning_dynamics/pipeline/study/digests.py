@@ -98,8 +98,11 @@ def science(stage: str, paper: str, *kinds: str) -> Mapping[str, str]:
 
 def forget() -> None:
     """Read the sources anew from here on."""
-    for cached in (science, _called_by, _companions, imported_by, _module, _links, _targets):
+    for cached in (science, _path, _called_by, _companions, imported_by, _module, _links, _targets):
         cached.cache_clear()
+
+
+_path = functools.cache(module_path)
 
 
 def _short(content: bytes) -> str:
@@ -113,7 +116,7 @@ def _called_by(stage: str) -> list[Reference]:
     waiting, seen = [f"{PACKAGE}.pipeline.commands.{stage}"], set()
     while waiting:
         module = waiting.pop()
-        path = module_path(module)
+        path = _path(module)
         if path is None or module in seen:
             continue
         seen.add(module)
@@ -126,7 +129,7 @@ def _called_by(stage: str) -> list[Reference]:
 
 @functools.cache
 def _companions(package: str) -> list[tuple[str, Path]]:
-    path = module_path(package)
+    path = _path(package)
     return [(f"{package.partition('.')[2]}/{file.name}", file) for file in path.parent.glob(COMPANIONS)] if path else []
 
 
@@ -167,7 +170,7 @@ def imported_by(module: str) -> set[str]:
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        if name in found or not _is_science(name) or module_path(name) is None:
+        if name in found or not _is_science(name) or _path(name) is None:
             continue
         found.add(name)
         waiting.append(name.rpartition(".")[0])
@@ -201,7 +204,7 @@ def _targets(reference: Reference) -> tuple[Node, ...]:
             waiting.append(Reference(f"{PACKAGE}.{first}", path[1:]))
         elif not _is_science(name):
             found[Node("", ".".join((name, *path)))] = None
-        elif module_path(name) is None:  # Python imports folders without an __init__.py, too
+        elif _path(name) is None:  # Python imports folders without an __init__.py, too
             raise ProjectError(f"{name}: no such module is there; write its file, or give its folder an __init__.py")
         elif not path:
             found[Node(name, WHOLE)] = None
@@ -214,7 +217,7 @@ def _targets(reference: Reference) -> tuple[Node, ...]:
                 found[Node(name, first)] = None
             elif not again:
                 again = [inner]
-                if module_path(inner.module) is None:
+                if _path(inner.module) is None:
                     found[Node(name, WHOLE)], again = None, []
             waiting += again[::-1]
     return tuple(found)
@@ -230,7 +233,7 @@ def _is_science(module: str) -> bool:
 
 @functools.cache
 def _module(name: str) -> Module:
-    path = module_path(name)
+    path = _path(name)
     assert path is not None
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     tree = parsed(path)
