@@ -112,7 +112,7 @@ for paper in study.papers:
             paper
         input:
             drawn_of(paper),
-            f"{RESULTS}/{paper}/claims.parquet",
+            f"{RESULTS}/{paper}/verdicts.txt",
             TABLES.get(paper, []),
         localrule: True
 

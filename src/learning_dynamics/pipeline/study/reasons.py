@@ -105,8 +105,11 @@ def check_reasons(study: Study, paper: str) -> None:
         _check_names(f"{study.where(paper, 'runs', name)}.provenance", block.get("provenance", {}), functions)
     for section, name, key, _ in _settings(study, paper):
         if provenance(study, paper, section, name, key) is None:
-            # what is said of a kind does not hold of a value that a run sets over what it inherits, or sweeps
-            or_kind = "" if _said_of_kind(study, paper, section, name, key) else ", or for all of its kind"
+            or_kind = (
+                "; what is stated of its kind is not said of a value that a run sets over one it inherits, or sweeps"
+                if _said_of_kind(study, paper, section, name, key)
+                else ", or for all of its kind"
+            )
             raise ProjectError(
                 f"{study.where(paper, section, name)}.{key}: where does it come from? say so beside it under "
                 f"`provenance` (stated, code, inferred, or {{chosen: why}}){or_kind}"

@@ -39,6 +39,7 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
     found |= _expected_regions(project, Path(results))
     if figures is not None:
         for paper in study.papers:
+            found[f"{results}/{paper}/verdicts.txt"] = project.fingerprint("claims", paper, "claims")
             for stage, names in study.drawings(paper).items():
                 for name in names:
                     made = project.fingerprint(stage, paper, name)
@@ -184,6 +185,7 @@ def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple
         judged.append(tables[0])
         if figures is None:
             continue
+        yield f"{times}/verdicts", [f"{home}/verdicts.txt"], tables[:1]
         for stage, names in study.drawings(paper).items():
             for name in names:
                 made = [f"{figures}/{paper}/{name}.{kind}" for kind in DRAWN[stage]]

@@ -52,6 +52,7 @@ RULES = (
     "claims",
     "page",
     "verdicts",
+    "verdicts_of_paper",
     "replicate",
     "replication",
     "learning_rates",
@@ -89,6 +90,8 @@ class Study:
         self.papers = list(configuration.papers)
         self.runs: dict[str, dict[str, tuple[str, Spec]]] = {paper: {} for paper in self.papers}
         self.bundles: dict[str, dict[str, list[str]]] = {paper: {} for paper in self.papers}
+        self._resolved: dict[tuple[str, str], Block] = {}
+        self._blocks: dict[tuple[str, str], Block] = {}
         for paper in self.papers:
             for name in self.blocks(paper, "data"):
                 self._check_data(paper, name)
@@ -176,16 +179,22 @@ class Study:
             yield from self.ancestry(paper, block["like"], (*descendants, name))
 
     def resolved(self, paper: str, section: str, name: str) -> Block:
-        """The block of a data set or run, with what it inherits."""
+        """The block of a data set or run, with what it inherits; not to be changed."""
         if section != "runs":
-            return dict(self.declared(paper, section, name))
+            return self.declared(paper, section, name)
+        if (paper, name) not in self._resolved:
+            self._resolved[paper, name] = self._inherited(paper, name)
+        return self._resolved[paper, name]
+
+    def _inherited(self, paper: str, name: str) -> Block:
         merged: Block = {}
         for depth, (_, block) in enumerate(self.ancestry(paper, name)):
             own = {key: value for key, value in block.items() if key != "like"}
             if depth:  # an inherited sweep is less what the run sets itself
-                inherited, bundle = own.pop("sweep", {}), own.pop("bundle", 1)
+                inherited, bundle = own.pop("sweep", {}), own.pop("bundle", None)
                 swept = {key: values for key, values in inherited.items() if key not in all_settings(merged)}
-                own |= {"sweep": swept, "bundle": bundle} if swept else {}
+                own |= {"sweep": swept} if swept else {}
+                own |= {"bundle": bundle} if swept and bundle else {}
             measure = overlay(own.get("measure", {}), merged.get("measure", {}))
             settings = overlay(own_settings("run", own), own_settings("run", merged))
             merged = {**own, **merged, **settings}
@@ -221,9 +230,11 @@ class Study:
     # -- what a job is given ------------------------------------------------------------------------
 
     def block(self, stage: str, paper: str, name: str) -> Block:
-        """The block of a job, a run's with what it inherits and what its sweep sets."""
+        """The block of a job, a run's with what it inherits and what its sweep sets; not to be changed."""
         if stage in ("run", "metrics"):
-            return self._varied(paper, *self.member(paper, name))
+            if (paper, name) not in self._blocks:
+                self._blocks[paper, name] = self._varied(paper, *self.member(paper, name))
+            return self._blocks[paper, name]
         return self.declared(paper, SECTIONS.get(stage, stage), name)
 
     def kind(self, stage: str, paper: str, name: str) -> str:
@@ -338,6 +349,8 @@ class Study:
         sweep = block.get("sweep", {})
         if not sweep or "kind" in sweep:
             raise ProjectError(f"{where}: is for the members of a sweep, of one kind; remove it")
+        if block["bundle"] == 1:
+            return
         for table, members in self.tables(paper, name).items():
             self.bundles[paper][table] = [member for member, _ in members]
             if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:
