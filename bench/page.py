@@ -128,7 +128,7 @@ def write(tables: Mapping[str, pd.DataFrame], repeats: int) -> None:
     for name, heading in HEADINGS.items():
         parts.append(f"## {heading}")
         if name == "growth":
-            alt = "Eight panels of seconds against size in double logarithmic axes; points lie on straight lines."
+            alt = "Eight panels of seconds against size in double logarithmic axes; points lie near straight lines."
             parts.append(
                 f"![{alt}]({CHART.name})\n\nPoints and lines: measured, and the power that fits. Dashes: expected."
             )

@@ -167,7 +167,6 @@ def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
     for arguments, mend in {
         ("--x", "tme"): "slow has no axis `tme`",
         ("--x", "index", "--y", "index"): "--y index: is what --x is",
-        ("--x", "index", "--out", "map.jpg"): "--out map.jpg: must end in .pdf",
         ("--x", "index", "--where", "quantity=x"): "write --quantity x",
         ("--x", "index", "--above", "nan"): "--above nan: must be a finite number",
         ("--x", "index", "--index", "99"): "--where index=99: there are 0",
@@ -177,6 +176,8 @@ def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
         assert mend in wrong.stderr
     missing = clean.stage("map", "toy", "slwo", "--x", "rate", "--quantity", "x")
     assert "toy has no run `slwo`; did you mean `slow`?" in missing.stderr
+    picture = clean.stage("map", "toy", "slow", "--x", "index", "--quantity", "x", "--out", "map.jpg")
+    assert "must end in .pdf (is map.jpg)" in picture.stderr
 
 
 def test_the_command_line_names_the_grammar(capsys):

@@ -263,7 +263,7 @@ def parser() -> argparse.ArgumentParser:
     map_.add_argument(
         "--where", nargs="*", action="extend", default=[], metavar="COLUMN=VALUE", help="which rows of the metrics"
     )
-    add_path(map_, "--out", "the .pdf to write; a .png comes beside it", required=False)
+    add_path(map_, "--out", "the .pdf to write; a .png comes beside it", required=False, ending=".pdf")
     add_overlays(map_)
 
     tex = add_stage("tex", "a paper's claims as LaTeX: a table, and every number as a macro", job=False, spec=False)

@@ -75,8 +75,6 @@ def execute(
             )
     if x == y:
         raise ProjectError(f"--y {y}: is what --x is; name another, or leave it out to draw lines")
-    if out is not None and out.suffix != ".pdf":
-        raise ProjectError(f"--out {out}: must end in .pdf; a .png comes beside it")
     if above is not None and not np.isfinite(above):
         raise ProjectError(f"--above {above}: must be a finite number")
     quantities = sorted(table["quantity"].unique())
