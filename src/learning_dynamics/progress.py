@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from tqdm import tqdm
-
 Item = TypeVar("Item")
 LINE_INTERVAL = 10.0  # seconds between lines in a log
 
@@ -17,6 +15,8 @@ LINE_INTERVAL = 10.0  # seconds between lines in a log
 def progress(items: Sequence[Item], label: str) -> Iterator[Item]:
     """Yield `items`, saying on standard error how many of them are done."""
     if sys.stderr.isatty():
+        from tqdm import tqdm
+
         yield from tqdm(items, desc=label)
         return
     started = printed = time.monotonic()
