@@ -56,7 +56,14 @@ def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
 
 def test_everything_that_lies_there_is_looked_at(workspace):
     folder = workspace.folder
-    for path in ("notes.txt", "results/toy/notes.txt", "figures/toy/mine.png", "results/toy/old.csv", ".hidden"):
+    for path in (
+        "notes.txt",
+        "results/toy/notes.txt",
+        "figures/toy/mine.png",
+        "results/toy/old.csv",
+        ".hidden",
+        "results/bench.csv",
+    ):
         (folder / path).write_text("somebody's own\n")
     shutil.copytree(folder / "results/toy", folder / "results/elsewhere")  # another configuration's, whole
     flip(folder / "results/elsewhere/metrics/slow.parquet")

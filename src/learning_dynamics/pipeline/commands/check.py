@@ -29,6 +29,7 @@ def execute(files: Sequence[Path]) -> int:
     n_checked, problems = find_stale(project, results, figures)
     expected = set(expected_outputs(project, str(results), str(figures)))
     expected |= {f"{results}/{name}.csv" for name in ("wild", "turning")}  # tables that lie beside as parquet
+    expected |= set(map(str, results.glob("bench*.csv")))  # of `make bench`
     for folder in sorted(results.glob("replicates/seed*")):
         if SEED.fullmatch(folder.name):
             replicate = Project(configuration.with_seed(int(folder.name.removeprefix("seed"))))
