@@ -12,7 +12,7 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.27")
-gc.set_threshold(100_000, 20, 20)  # syntax trees and jobs stay: looking for what may go takes a third of a start
+gc.set_threshold(100_000, 20, 20)  # syntax trees and jobs stay: looking for what may go takes a quarter of reading them
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 

@@ -86,6 +86,43 @@ def test_a_module_that_has_changed_since_is_read_again(kept, tmp_path, monkeypat
     assert after != found
 
 
+ANYWHERE = """
+import a
+def function():
+    for _ in range(3):
+        import b
+    else:
+        import c
+    try:
+        from d import e
+    except ValueError:
+        import f
+    else:
+        import g
+    finally:
+        import h
+    with open("x"):
+        import i
+    match 1:
+        case 1:
+            import j
+    if function:
+        pass
+    elif function():
+        import k
+    class Inner:
+        async def method():
+            import l
+"""
+
+
+def test_imports_are_found_wherever_they_stand():
+    tree = ast.parse(ANYWHERE)
+    everywhere = [node for node in ast.walk(tree) if isinstance(node, sources.Import)]
+    assert len(everywhere) == 11
+    assert list(sources.imports_in(tree)) == everywhere
+
+
 BASE = '''"""Words."""
 import numpy as np
 

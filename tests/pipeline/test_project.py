@@ -304,6 +304,7 @@ def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, me
     assert [member for member, _ in found.study.members("toy", "also")] == members
     assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
     assert not found.study.bundles["toy"]
+    assert "bundle" not in found.study.resolved("toy", "runs", "also")
     assert {f"toy/metrics/{member}.parquet" for member in members} <= found.outputs.keys()
     # whose members travel together as those of the sweep do
     configured("runs.scan", scan | {"bundle": 2})

@@ -58,7 +58,7 @@ rule verdicts_of_paper:
 
 
 rule verdicts:
-    """The same of all papers, with what differs from the published results."""
+    """Fails so when a verdict of any paper is not the expected one; says what differs from the published results."""
     input:
         claims=f"{RESULTS}/claims.parquet",
         page=f"{FIGURES}/index.html",

@@ -326,7 +326,9 @@ def _interactive(study: Study, paper: str, name: str, figures: Path) -> Interact
     if name_of_interactive is None:
         return None
     file = figures / paper / f"{name_of_interactive}.json"
-    return Interactive(file, fill(study.caption(paper, name_of_interactive, "interactive"), read_record(file)["facts"]))
+    place = _place(study, "interactive", paper, name_of_interactive)
+    caption = study.caption(paper, name_of_interactive, "interactive")
+    return Interactive(file, fill(caption, read_record(file)["facts"], place))
 
 
 def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:

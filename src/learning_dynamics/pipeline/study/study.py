@@ -349,8 +349,6 @@ class Study:
         sweep = block.get("sweep", {})
         if not sweep or "kind" in sweep:
             raise ProjectError(f"{where}: is for the members of a sweep, of one kind; remove it")
-        if block["bundle"] == 1:
-            return
         for table, members in self.tables(paper, name).items():
             self.bundles[paper][table] = [member for member, _ in members]
             if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:
