@@ -1,7 +1,5 @@
 """Run every row, print the tables, write them under results, and into docs/performance.md with --write."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -1,7 +1,5 @@
 """Class means and the within-class covariance of many features: batches against outer products of each example."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gradient descent of small linear networks: a compiled loop against autograd, and against C."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

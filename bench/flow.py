@@ -1,7 +1,5 @@
 """Gradient flow: one network, and ensembles of small ones, against other integrators and descent with a small step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How the cost of a piece of work grows with its size, and how it should."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

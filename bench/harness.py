@@ -1,7 +1,5 @@
 """A row: two ways of doing one piece of work, alternating; what they give is compared before times are."""
 
-from __future__ import annotations
-
 import importlib.util
 import time
 from collections.abc import Callable

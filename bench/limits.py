@@ -1,7 +1,5 @@
 """What the machine allows: the rate at which a piece of work goes, over that of what bounds it alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Classification in logarithmic time, against gradient descent, which takes ten times as many steps each decade."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bench.harness import Row, close

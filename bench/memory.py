@@ -3,8 +3,6 @@
 ``python -m bench.memory WORK SIDE SIZE`` prints the megabytes of one.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import resource

@@ -1,7 +1,5 @@
 """The process that label noise drives: batches of paths against all of them at once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

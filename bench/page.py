@@ -1,7 +1,5 @@
 """What was measured as tables and a chart: on the terminal, under results, and in docs/performance.md."""
 
-from __future__ import annotations
-
 import platform
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The pipeline's own time, and its stages' memory: from what a run leaves, and from commands that make nothing."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

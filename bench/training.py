@@ -1,7 +1,5 @@
 """Training of one network on the digits, against a plain PyTorch loop over a DataLoader."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Draw mutants, try each, print the score by paper and topic and what nothing notices."""
 
-from __future__ import annotations
-
 import argparse
 import warnings
 

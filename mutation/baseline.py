@@ -1,7 +1,5 @@
 """What each test file and each claim reaches, takes and measures while no error is planted."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import json

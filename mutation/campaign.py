@@ -1,7 +1,5 @@
 """All mutants of a drawing, several at a time; what is known of one is kept, so that a campaign can be taken up."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Where errors are planted: the modules by group, and some of their lines, drawn with a seed."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import random

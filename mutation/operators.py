@@ -1,7 +1,5 @@
 """What is changed: cosmic-ray's operators, and some of our own in its form, for arrays and tables."""
 
-from __future__ import annotations
-
 import abc
 import ast
 import re

@@ -1,7 +1,5 @@
 """What a campaign says: how many errors are noticed, by paper and topic, and those that are not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

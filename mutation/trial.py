@@ -3,8 +3,6 @@
 All of this runs in a process of its own, in a copy of the project in which one file holds the error.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import sys

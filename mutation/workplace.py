@@ -2,8 +2,6 @@
 that has imported the libraries but nothing of this project.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import hashlib

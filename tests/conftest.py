@@ -3,8 +3,6 @@
 A file's tests stay together; what tests of several files need lies in one folder, made by whoever comes first.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

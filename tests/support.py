@@ -1,7 +1,5 @@
 """What tests share: the project's configuration, and runs measured in-process at smoke scale, once for all tests."""
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import inspect

@@ -1,7 +1,5 @@
 """A benchmark compares outcomes before times, scales a peer that does a part, and says what it could not measure."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

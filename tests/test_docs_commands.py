@@ -1,7 +1,5 @@
 """Every command that README and docs print can be typed: targets exist, options are known, dry runs plan something."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

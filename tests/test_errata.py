@@ -1,7 +1,5 @@
 """The errata: their counterexamples hold, and they are of the claims that hold in another form only."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

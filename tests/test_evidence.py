@@ -1,7 +1,5 @@
 """Intervals cover at their level, shares and orders say what draws say, and an optimum knows its grid."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Whole or absent files, and the folder's lock."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

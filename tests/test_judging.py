@@ -1,7 +1,5 @@
 """Checks and verdicts: the engine can return every verdict, and turns where it should."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

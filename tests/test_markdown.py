@@ -1,7 +1,5 @@
 """Every Markdown file arrives on GitHub as it was written: what stands here is read by GitHub's own parser."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tool that plants errors: what it changes, what it leaves alone, what it counts, and that it cleans up."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nine ways in which a claim can be believed without cause, each committed by a made-up claim: none passes quietly."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Progress in a log is plain lines, few of them."""
 
-from __future__ import annotations
-
 from learning_dynamics import progress as module
 from learning_dynamics.progress import progress
 

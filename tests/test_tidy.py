@@ -1,7 +1,5 @@
 """Tidy tables: built from arrays, and selected again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Trajectories."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

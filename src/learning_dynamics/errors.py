@@ -1,7 +1,5 @@
 """The one exception that users see: what is wrong, where, and the mend, in one line."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Collection, Iterable
 

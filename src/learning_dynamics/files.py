@@ -1,7 +1,5 @@
 """Files that are whole or absent, and a lock that ends with its process."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """How far a long loop is: a bar on a terminal, a plain line now and then in a log; and what time it has left."""
 
-from __future__ import annotations
-
 import math
 import sys
 import time

@@ -1,7 +1,5 @@
 """Random streams: every draw comes from a seed in the configuration and a label in the code."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -4,8 +4,6 @@ They are plain numbers to whoever calls the function; `Bounds` beside them is wh
 the reference says it. Settings that belong together are fields of a frozen dataclass, and the class is their type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any

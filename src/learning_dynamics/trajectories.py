@@ -1,7 +1,5 @@
 """Named arrays over time for an ensemble: what a run leaves behind."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

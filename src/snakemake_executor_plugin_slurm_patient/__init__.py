@@ -5,8 +5,6 @@ It subclasses the executor of ``snakemake-executor-plugin-slurm``, has its setti
 to 2.8 of that plugin. Without it, whoever asks for this executor is told what to install, and nobody else notices.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 Snakemake finds it by the folder's name: ``snakemake --logger lines``. Its full log stays in ``.snakemake/log``.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 import sys

@@ -4,8 +4,6 @@ Snakemake reads it before any line of a Snakefile, and fails with a traceback, o
 imported before that, and reads it first.
 """
 
-from __future__ import annotations
-
 import argparse
 import stat
 import sys

@@ -1,7 +1,5 @@
 """Small files in the original formats of the five data sets, for tests."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

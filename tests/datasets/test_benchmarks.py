@@ -1,7 +1,5 @@
 """The five data sets read from small files in their original formats, and every way in which a file can be wrong."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import threading

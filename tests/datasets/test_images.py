@@ -1,7 +1,5 @@
 """Digits, synthetic images, subsets, padding and standardisation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits

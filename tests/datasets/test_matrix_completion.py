@@ -1,7 +1,5 @@
 """Low-rank matrices, the convex baseline, and the regression tables."""
 
-from __future__ import annotations
-
 import zipfile
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Synthetic regression problems."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

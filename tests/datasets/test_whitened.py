@@ -1,7 +1,5 @@
 """Whitened data are whitened, and their teachers have the spectra asked for."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.datasets import whitened

@@ -1,7 +1,5 @@
 """The compiled integrator: scipy's own steps and states, its error, where it ends, and why it stops."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

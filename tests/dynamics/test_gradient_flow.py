@@ -1,7 +1,5 @@
 """The integrator: its error follows its tolerance, and it says why it stops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The compiled descent against a few lines of numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

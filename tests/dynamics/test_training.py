@@ -1,7 +1,5 @@
 """Training: killed and taken up again it ends as if left in peace; the recipe's schedule; divergence is named."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The algebra of a GPU, on the processor: the same numbers as numpy's, and numpy's itself where there is no GPU."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Collapse in numbers: known configurations, streamed moments, and the decomposition that adds up to the loss."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

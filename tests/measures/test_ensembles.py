@@ -1,7 +1,5 @@
 """Intervals that cover as often as they say, and plateaus found where they were put."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures.ensembles import mean_interval, quantile_intervals

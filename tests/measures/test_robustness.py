@@ -1,7 +1,5 @@
 """DeepFool on networks whose answer is known."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

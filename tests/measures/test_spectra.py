@@ -1,7 +1,5 @@
 """Singular values and effective rank."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Operations are those that a step takes; rates are counted against the clock."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

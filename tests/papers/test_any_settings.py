@@ -1,7 +1,5 @@
 """Settings drawn from each kind's own schema, extremes included: a result, or one line that says why there is none."""
 
-from __future__ import annotations
-
 import resource
 import signal
 import tempfile

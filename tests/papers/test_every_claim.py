@@ -1,7 +1,5 @@
 """Every claim of every paper at smoke scale: judged, with rivals that turn it, in words that its numbers fill."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

@@ -1,7 +1,5 @@
 """What jobs carry out is what their digests are taken of: jobs of every stage are watched while they compute."""
 
-from __future__ import annotations
-
 import ast
 import sys
 import threading

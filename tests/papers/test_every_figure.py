@@ -1,7 +1,5 @@
 """Every figure of every paper at smoke scale: finite data on labelled axes, and a caption that its numbers fill."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np

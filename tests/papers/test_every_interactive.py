@@ -1,7 +1,5 @@
 """Every figure that the reader moves, at smoke scale: it can be moved, it is small, its numbers fill what is said."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

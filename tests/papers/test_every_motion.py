@@ -1,7 +1,5 @@
 """Every figure that moves, at smoke scale: it changes, it is small, and its numbers fill what is said of it."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Every quantity that a claim reads, as measured at smoke scale: the numbers that are written down, and the draws."""
 
-from __future__ import annotations
-
 import functools
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What is written down tells right from wrong, on any machine."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -6,8 +6,6 @@ A number's tolerance is ten times the largest difference between these, and at l
 is still the one that was written down, a wider tolerance stays, which another processor had asked for.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """Write docs/reliability.md from the tests of faults: ``python -m tests.pipeline.reliability``."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

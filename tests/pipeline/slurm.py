@@ -3,8 +3,6 @@
 ``python -m tests.pipeline.slurm`` starts one to work with by hand.
 """
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import os

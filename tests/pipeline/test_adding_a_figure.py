@@ -1,7 +1,5 @@
 """What README and CONTRIBUTING say of adding a figure, a topic and a paper works as printed."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a notebook asks for, asked from a process of its own; the notebooks; the examples in docstrings."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import os

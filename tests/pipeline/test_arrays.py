@@ -1,7 +1,5 @@
 """Data sets and trajectories as files."""
 
-from __future__ import annotations
-
 import zipfile
 
 import numpy as np

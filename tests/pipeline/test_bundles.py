@@ -1,7 +1,5 @@
 """Members of a sweep that one job runs and measures: the same numbers, told apart, and none lost with another."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Commands and files that a person gives in place of Snakemake: held to what the configuration would be held to."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

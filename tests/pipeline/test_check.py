@@ -1,7 +1,5 @@
 """Everything that lies there is held against the configuration."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """Settings that belong together: a class of them in the configuration, in what varies it, in what is recorded."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

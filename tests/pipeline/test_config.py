@@ -1,7 +1,5 @@
 """The configuration as files: read, laid over one another, checked in form."""
 
-from __future__ import annotations
-
 import pytest
 
 from learning_dynamics.errors import ProjectError

@@ -1,7 +1,5 @@
 """Tables as CSV: all of them, as they were measured, with the settings behind each."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

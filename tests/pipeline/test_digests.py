@@ -1,7 +1,5 @@
 """What digests of functions are taken of: a formula changes those of what reaches it; words and places change none."""
 
-from __future__ import annotations
-
 import ast
 import dis
 import shutil

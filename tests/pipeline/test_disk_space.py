@@ -1,7 +1,5 @@
 """What runs leave on disk: counted before any starts, no data set twice, and gone once measured where that is asked."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The Slurm executor of ours, over a stand-in for the one that it subclasses; a real Slurm is in test_slurm.py."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import logging

@@ -3,8 +3,6 @@
 Every test belongs to a fault and a promise; docs/reliability.md is made from them.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Files that are not what their name says: one line that names them, never a traceback, never a pickle."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -3,8 +3,6 @@
 ``FUZZ_EXAMPLES=100000 FUZZ_SEED=7 python -m pytest -n 0 tests/pipeline/test_fuzz.py`` goes on for an hour.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import os

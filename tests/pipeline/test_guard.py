@@ -1,7 +1,5 @@
 """Whatever goes wrong in a command is one line on standard error, and exit status 1."""
 
-from __future__ import annotations
-
 import json
 import py_compile
 import shutil

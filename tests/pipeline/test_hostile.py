@@ -1,7 +1,5 @@
 """What somebody hostile or hurried gives: refused in one line that says what to do, before it costs anything."""
 
-from __future__ import annotations
-
 import os
 
 import matplotlib as mpl

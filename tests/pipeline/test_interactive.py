@@ -1,7 +1,5 @@
 """Figures that the reader moves: what the stage writes, and what Snakemake, `check` and configurations make of it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

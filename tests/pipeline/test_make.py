@@ -1,7 +1,5 @@
 """What a person sees who types `make figures`: how far it is, what is there in the end, and why something is not."""
 
-from __future__ import annotations
-
 import re
 import shutil
 

@@ -1,7 +1,5 @@
 """What a paper's page in Markdown says of a claim."""
 
-from __future__ import annotations
-
 import pytest
 
 from learning_dynamics.pipeline.report import contents, markdown

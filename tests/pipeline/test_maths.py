@@ -1,7 +1,5 @@
 """Formulas as MathML, as text, as reStructuredText; every formula that the project shows is understood."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figures that move: what the stage writes, and what Snakemake, `check` and the configuration make of them."""
 
-from __future__ import annotations
-
 import shutil
 
 import matplotlib.pyplot as plt

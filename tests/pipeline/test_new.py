@@ -1,7 +1,5 @@
 """A paper begun by the skeleton builds, passes its own test, and is written only where nothing lies."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 

@@ -1,7 +1,5 @@
 """The pages in a real headless Chromium: made-up ones that have everything, and those of all papers at smoke scale."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

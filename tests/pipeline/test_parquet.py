@@ -1,7 +1,5 @@
 """Parquet tables: checked when written, plain pandas when read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

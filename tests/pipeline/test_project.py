@@ -1,7 +1,5 @@
 """The configuration resolved: roles, measuring, inheritance, sweeps, provenance, scales, fingerprints."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 

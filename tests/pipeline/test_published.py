@@ -1,7 +1,5 @@
 """The published results: those of the configuration, and compared with a run claim by claim."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

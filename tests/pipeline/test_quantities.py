@@ -1,7 +1,5 @@
 """Quantities are declared where they are measured, and a misspelt one is refused before anything runs."""
 
-from __future__ import annotations
-
 import csv
 import re
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """Claims as rows of tables that parquet holds."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

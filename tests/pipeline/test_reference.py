@@ -1,7 +1,5 @@
 """The reference lists what there is to set and to measure, understands every formula, and needs no network."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import importlib.util

@@ -1,7 +1,5 @@
 """What papers are cited as: in the configuration, in CITATION.cff, as BibTeX."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

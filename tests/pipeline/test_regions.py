@@ -1,7 +1,5 @@
 """Wild draws and turning points: what is drawn, what is refused, and that planted errors and turns are found."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """Snakemake on a made-up paper of two topics: what it makes, what an edit makes it do again, what stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Snakemake's scheduler looks at its jobs about once for each that ends, and a rate limit stays in force."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

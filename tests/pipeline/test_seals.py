@@ -1,7 +1,5 @@
 """Every output carries a digest of its bytes: whatever changes in the file, a reader gets what was written or none."""
 
-from __future__ import annotations
-
 import json
 import random
 

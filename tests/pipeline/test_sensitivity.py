@@ -1,7 +1,5 @@
 """A sensitivity check is of a run that the claim's headline reads."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Signatures as schemas: what a function's keyword parameters say of its settings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ The scenarios spend their time waiting for Slurm and run side by side, each in a
 takes one scenario's outcome.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal

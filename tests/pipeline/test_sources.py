@@ -1,7 +1,5 @@
 """The import scan, and the digests of what each job calls."""
 
-from __future__ import annotations
-
 import pytest
 
 from learning_dynamics.errors import ProjectError

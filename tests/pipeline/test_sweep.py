@@ -1,7 +1,5 @@
 """From one line to a configuration overlay, to its runs, to their picture."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex

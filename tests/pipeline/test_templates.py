@@ -1,7 +1,5 @@
 """Prose with fields: filled from what was measured, mathematics left alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

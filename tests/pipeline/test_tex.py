@@ -1,7 +1,5 @@
 """A paper's claims as LaTeX: numbers as macros, a table that LaTeX sets."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

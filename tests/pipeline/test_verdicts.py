@@ -1,7 +1,5 @@
 """The last job: the table of claims, and the exit status that says whether all is as expected."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """A start with the libraries already read is a start like any other."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

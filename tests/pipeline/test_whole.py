@@ -1,7 +1,5 @@
 """All five papers at smoke scale, as `make figures` makes them."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

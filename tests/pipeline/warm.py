@@ -5,8 +5,6 @@ fork, so that a start runs the sources of its own folder. It is no child of whoe
 measured or limited is started as anywhere else.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Panels, letters, legends, labels and ticks that figures share."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import matplotlib.pyplot as plt

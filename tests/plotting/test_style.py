@@ -1,7 +1,5 @@
 """Figures look the same whatever the user's machine has cached."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest

@@ -4,8 +4,6 @@ Each function reads a folder, downloads there what is missing, and returns array
 Train images are a random subset with equally many of each class, sorted by class; test images are all.
 """
 
-from __future__ import annotations
-
 import gzip
 import tarfile
 import zlib

@@ -1,7 +1,5 @@
 """Files from the network: a list of mirrors, retries, checksums; or a folder in which they lie already."""
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import time

@@ -1,7 +1,5 @@
 """Labelled images: balanced subsets, padding, standardisation; digits, a sample of MNIST, synthetic images."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.errors import ProjectError

@@ -1,7 +1,5 @@
 """Low-rank matrices of which only some entries are seen."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.errors import ProjectError

@@ -1,7 +1,5 @@
 """Nuclear-norm minimisation: the convex baseline of matrix completion, solved once and kept as data."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.datasets.matrix_completion import low_rank

@@ -1,7 +1,5 @@
 """Linear regression problems with a known teacher."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.errors import ProjectError

@@ -1,7 +1,5 @@
 """Real regression problems with one output: features and labels, both z-scored."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Regression problems whose labels come from a small ReLU network."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linear regression on whitened data, X^T X = I, where the singular vectors of the predictor stand still."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.seeds import generators

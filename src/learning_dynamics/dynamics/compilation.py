@@ -1,7 +1,5 @@
 """Functions that are compiled for one signature when their module is imported, and kept on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

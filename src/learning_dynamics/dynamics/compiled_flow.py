@@ -5,8 +5,6 @@ interpolant; only the loop is ours. Import this module where a flow is to run, a
 a second. What it compiles is kept beside the source, or in the user's cache where that cannot be written.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

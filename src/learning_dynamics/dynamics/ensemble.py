@@ -1,7 +1,5 @@
 """Many small independent systems moved by gradient descent as one batch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gradient flow by adaptive Runge-Kutta integration, with an end that is a condition rather than a time."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ nobody else; the stack is worked through in blocks that stay in a processor's ca
 Products of matrices take nearly all the time, so that single precision halves it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -6,8 +6,6 @@ the runs beside it. The kernel is compiled once in each process, when first need
 cache would be written by parallel jobs at the same time.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ again from a whole epoch ends with the same parameters as one that was left in p
 deterministic ones, on the CPU and on a GPU (`arithmetic`).
 """
 
-from __future__ import annotations
-
 import fcntl
 import math
 import os

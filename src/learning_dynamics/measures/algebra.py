@@ -1,7 +1,5 @@
 """Eigenvectors and linear equations of large matrices, in float64, by numpy or on a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Class means and covariances of features that arrive in batches, accumulated in float64 where the features lie."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

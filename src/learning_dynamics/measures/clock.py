@@ -3,8 +3,6 @@
 Job seconds times the speed are seconds of a core of speed one, and those of two machines can be compared.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ C classes, features in R^P; class means are rows, shape (..., C, P), over any le
 Han, Donoho 2020 (figures 2 to 7) and Han, Papyan, Donoho 2022 (sections 1.1 and 2). Everything is float64.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures.algebra import NUMPY, Algebra

@@ -1,7 +1,5 @@
 """Singular values followed through time by their vectors, so that two that cross keep their names."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 

@@ -1,7 +1,5 @@
 """Statistics of many independent paths, each with the interval that sampling leaves open."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How much memory a piece of PyTorch work holds at once, counted without doing it, and the batch that fits a bound."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import weakref

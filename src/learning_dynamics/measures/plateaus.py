@@ -1,7 +1,5 @@
 """Plateaus of a training loss: stretches of time during which it hardly falls, between drops."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

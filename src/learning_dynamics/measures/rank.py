@@ -1,7 +1,5 @@
 """Effective numbers of dimensions of a cloud of features: exponentials of the entropy of a spectrum."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank

@@ -1,7 +1,5 @@
 """How far an image must move before a network changes its mind: DeepFool, and a bound that needs no gradients."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """Singular values and what is counted from them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

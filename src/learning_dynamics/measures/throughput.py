@@ -1,7 +1,5 @@
 """How fast a network trains on the device at hand, and how much of the device that uses."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

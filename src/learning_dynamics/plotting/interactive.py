@@ -1,7 +1,5 @@
 """A figure whose reader moves a parameter: a chart that Vega-Lite draws in the page, in the page's own ink."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A figure that moves: what is drawn, and what brings it from frame to frame."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

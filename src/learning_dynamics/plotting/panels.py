@@ -1,7 +1,5 @@
 """Panels side by side with letters, labels at the ends of lines, one legend for many panels, ticks on short ranges."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterable
 from itertools import pairwise

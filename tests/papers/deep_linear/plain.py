@@ -3,8 +3,6 @@
 Nothing here is imported from the package. Layers are first layer first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

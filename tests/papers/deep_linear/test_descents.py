@@ -1,7 +1,5 @@
 """The engines of deep linear descent, each against a slow and plain version of itself."""
 
-from __future__ import annotations
-
 import signal
 from functools import partial
 

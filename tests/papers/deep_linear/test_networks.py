@@ -1,7 +1,5 @@
 """Deep linear networks: gradients, balance, and the preconditioner."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

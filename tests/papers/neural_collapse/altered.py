@@ -1,7 +1,5 @@
 """Tables with single numbers altered, and what a claim says of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Features are columns, shape (P, C N), in blocks of N examples a class.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy
 import torch

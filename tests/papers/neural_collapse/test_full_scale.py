@@ -1,7 +1,5 @@
 """The papers' full scale: every cell is configured as published, and one cell really runs on small files."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """The overlay of MNIST's own digits: a cell of it trains on them and is measured."""
 
-from __future__ import annotations
-
 import multiprocessing
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The toy as a network of torch's own parts: an oracle that shares nothing with the package but the definition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

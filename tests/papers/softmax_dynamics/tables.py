@@ -1,7 +1,5 @@
 """Tables made by hand, for judges: what they are given is known, and so is what they must say."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

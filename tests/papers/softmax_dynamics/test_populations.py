@@ -1,7 +1,5 @@
 """What a rank is taken over, against numpy's weighted covariance and scipy's entropy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

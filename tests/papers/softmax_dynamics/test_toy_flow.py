@@ -1,7 +1,5 @@
 """The compiled flow of the toy is the flow of its vector field, whatever its rows stand for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

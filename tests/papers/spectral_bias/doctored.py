@@ -1,7 +1,5 @@
 """Tables that say what a test wants them to say, and what a claim makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

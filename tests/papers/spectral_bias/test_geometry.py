@@ -1,7 +1,5 @@
 """Stacks of matrices: spans, commutators, parts off the diagonal."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import geometry

@@ -1,7 +1,5 @@
 """The predictions of spectral_bias against each other, against formulas as printed, and against simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Two-layer linear networks: the field is minus the loss's gradient."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

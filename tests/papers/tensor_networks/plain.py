@@ -3,8 +3,6 @@
 And alterations of tables, for tests of what a claim refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

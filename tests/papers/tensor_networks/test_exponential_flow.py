@@ -1,7 +1,5 @@
 """The flow in doubly logarithmic time against the flow in time, and far beyond it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

@@ -1,7 +1,5 @@
 """Draws at their last time: at rest, or still on their way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

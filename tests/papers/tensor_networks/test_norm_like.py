@@ -1,7 +1,5 @@
 """The functions of Lemma 5.1 and the minimisers of Q, against integration and each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Two layers on one point: the closed form of Theorem 5 against integration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Solutions of least norm where they are known by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

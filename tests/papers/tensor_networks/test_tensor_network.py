@@ -1,7 +1,5 @@
 """Linear tensor networks against the architectures that they stand for."""
 
-from __future__ import annotations
-
 from functools import reduce
 from itertools import pairwise
 

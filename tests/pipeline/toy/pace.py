@@ -1,7 +1,5 @@
 """How the made-up paper's cooling is followed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from learning_dynamics.settings import Count, Positive

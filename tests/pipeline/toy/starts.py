@@ -1,7 +1,5 @@
 """Where growth starts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.seeds import generators

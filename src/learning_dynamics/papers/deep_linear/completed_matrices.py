@@ -1,7 +1,5 @@
 """Errors, nuclear norm and effective rank of completed matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank, singular_values

@@ -1,7 +1,5 @@
 """Gradient descent with a fixed step on the layers of deep linear networks, recorded as it goes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Colours and legends of depths, and medians with their draws."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gradient descent on an l_p regression through a chain of redundant linear layers of width one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

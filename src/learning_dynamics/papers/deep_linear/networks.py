@@ -4,8 +4,6 @@ Layers are a list, first layer first; layer j has shape (..., d_j, d_{j-1}). For
 and Hazan 2018 and of Arora, Cohen, Golowich and Hu 2019.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Columns that the tables of several topics have, and rows of completed matrices by draw."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.tidy import Column, Quantity, Table, select

@@ -1,7 +1,5 @@
 """Table 1 as parquet and Markdown, from the metrics of trainings: a command of its own."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Draws of features on and off the central path: how tables tell them apart, and the errors to expect of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -3,8 +3,6 @@
 Nothing is computed and nothing allocated, so that any scale can be counted on any machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import sys

@@ -1,7 +1,5 @@
 """Panels over epochs of training: a grid of networks and data sets, bands over seeds, and lines where errors end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Learning rates chosen by a sweep: the best test error at the last epoch, as a configuration to lay over."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

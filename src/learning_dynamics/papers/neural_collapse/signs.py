@@ -1,7 +1,5 @@
 """Claims that something is larger than something else: differences over trainings, held against zero."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

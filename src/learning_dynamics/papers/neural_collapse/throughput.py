@@ -1,7 +1,5 @@
 """How fast the configured networks train on the machine at hand: images per second, share of the device's peak."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 A draw is one training: one network, one data set, one loss, one seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Readings of a grid for claims and figures: values by member, shapes of the rank's course, differences of shares."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

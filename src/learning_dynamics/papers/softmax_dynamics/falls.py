@@ -1,7 +1,5 @@
 """Falls and rises of an effective rank, when classes are learned, and which falls happen meanwhile."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

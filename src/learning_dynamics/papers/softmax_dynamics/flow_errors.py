@@ -1,7 +1,5 @@
 """Errors that integration and differences leave in what is measured along flows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ loss it is f W minus the one-hot labels. Either way the parameters move by ``df/
 ``dW/dt = -eta f^T A`` (eq. 12).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal
 

@@ -6,8 +6,6 @@ is recorded are moments of the features, the probabilities of classes and losses
 take gigabytes. Compiled once in each process and kept in memory only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numba

@@ -1,7 +1,5 @@
 """Curves over time with their bands, and the names and colours that figures share."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 

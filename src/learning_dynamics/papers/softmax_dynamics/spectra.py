@@ -1,7 +1,5 @@
 """Singular triples in descending order, of one factor and of a pair, and effective ranks of features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where members start."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the appendix predicts of singular values (Li et al. 2025, appendix B), and what we predict of ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gradient flow of the toy, compiled, member by member: one that fails leaves the others alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

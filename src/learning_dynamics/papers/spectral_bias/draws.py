@@ -1,7 +1,5 @@
 """Numbers per draw from tables of flows: the integrator's steps and errors, and each draw's largest value."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stacks of matrices: norms, angles between spans, and how far matrices are from sharing singular vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Gradient flow of each draw to its limit, nan where the integrator fails."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

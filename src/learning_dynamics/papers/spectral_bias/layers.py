@@ -1,7 +1,5 @@
 """Measurements of a two-layer linear network's layers, however they were trained; draws that diverged stay nan."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

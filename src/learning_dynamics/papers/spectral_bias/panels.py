@@ -1,7 +1,5 @@
 """Panels, lines and legends that several figures of the paper share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

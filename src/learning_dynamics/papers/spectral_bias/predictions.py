@@ -1,7 +1,5 @@
 """Predictions for the draws of several runs at once, whose arrays may differ in size, and the errors they leave."""
 
-from __future__ import annotations
-
 import numpy as np
 
 Predictions = list[np.ndarray]  # one array for each table, draws along the first axis

@@ -1,7 +1,5 @@
 """The paper's regression problems: Gaussian data, with labels of a linear teacher whose size it leaves open."""
 
-from __future__ import annotations
-
 from learning_dynamics.datasets import regression
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Arrays

@@ -1,7 +1,5 @@
 """What the paper predicts, as functions of arrays (Varre et al. 2023)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

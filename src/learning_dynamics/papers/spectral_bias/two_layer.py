@@ -1,7 +1,5 @@
 """Two-layer linear networks f(x) = (W1 W2)^T x under the square loss (Varre et al. 2023, section 2)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Gradient flow of a two-layer linear network, compiled (Varre et al. 2023, eq. 2.4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linear tensor networks by name, so that a configuration can list them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

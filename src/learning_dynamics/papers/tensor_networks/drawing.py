@@ -1,7 +1,5 @@
 """How architectures are drawn: one colour and one name for each, in every figure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

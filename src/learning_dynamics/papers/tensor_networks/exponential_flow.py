@@ -15,8 +15,6 @@ and beyond, margins of support vectors agree to 1 / sharpness rather than to 1 /
 That is the flow's own limit: U descends its squared norm among the points with all g_i >= 1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of a flow at its last time, all draws of all runs together, against how slowly directions can settle."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Every measure is zero where a result of the paper holds exactly, so that every d
 such a measure of what might hold instead: another norm, another exponent, another tensor.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 

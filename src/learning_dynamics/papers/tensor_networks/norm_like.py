@@ -1,7 +1,5 @@
 """The norm-like function Q of section 5.1, the functions p, q, h behind it (Lemma 5.1), and its minimisers."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import special
 

@@ -1,7 +1,5 @@
 """Where two layers end on one data point: Theorem 5 in closed form, its condition, and what vanishes last."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

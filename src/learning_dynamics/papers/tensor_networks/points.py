@@ -1,7 +1,5 @@
 """Small data sets for linear models with one output: given points, regression, separable classification, sensing."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.errors import ProjectError

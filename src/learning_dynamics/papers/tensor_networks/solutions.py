@@ -1,7 +1,5 @@
 """Minimum-norm interpolators and maximum-margin classifiers, by convex programs alone, and distances from them."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Gradient flow on the squared loss of a linear tensor network, over time and to its limit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

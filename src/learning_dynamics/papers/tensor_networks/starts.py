@@ -1,7 +1,5 @@
 """Where tensor networks start: at given coefficients, or at draws that fulfil a theorem's condition."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork

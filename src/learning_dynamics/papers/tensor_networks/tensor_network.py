@@ -4,8 +4,6 @@ Diagonal, circular convolutional and fully connected networks of any depth are s
 (Yun et al. 2021, section 3 and Appendix B); so is any tensor with a given orthogonal decomposition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

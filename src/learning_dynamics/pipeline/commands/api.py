@@ -8,8 +8,6 @@ Results are read from the project's folder, those of the scale that ``LEARNING_D
 Nothing here runs Snakemake: what is not there is an error that says what to run.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

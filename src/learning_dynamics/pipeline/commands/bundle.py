@@ -1,7 +1,5 @@
 """Simulate and measure many members of a sweep in one process: one table, ``<sweep>.bundle0001.parquet``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

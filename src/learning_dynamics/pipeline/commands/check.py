@@ -1,7 +1,5 @@
 """Hold everything that lies there against the configuration: is it whole, made by these settings and this science?"""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

@@ -1,7 +1,5 @@
 """Hold every claim of a paper against its metrics: verdicts, their parts, variants of our choices, sensitivity."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import warnings

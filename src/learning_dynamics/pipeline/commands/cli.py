@@ -1,7 +1,5 @@
 """The stages as commands: every job that Snakemake runs is one of these, and can be copied and run by hand."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import itertools

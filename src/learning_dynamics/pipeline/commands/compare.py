@@ -1,7 +1,5 @@
 """Compare a person's own run with the published results, claim by claim."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tabulate import tabulate

@@ -1,7 +1,5 @@
 """What jobs asked for and what they used, by stage, from the benchmark that each job leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

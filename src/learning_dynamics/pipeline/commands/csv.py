@@ -1,7 +1,5 @@
 """Write the tables of a run as CSV, for who reads no parquet: what every run measured, and what claims say."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Make or read a data set: ``<name>.npz`` of named arrays, leading axis the ensemble's members."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

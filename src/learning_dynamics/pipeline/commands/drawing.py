@@ -1,7 +1,5 @@
 """What is alike in drawing a figure, one that moves and one whose reader moves it: from a job's words to a call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

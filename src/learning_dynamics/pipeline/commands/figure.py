@@ -1,7 +1,5 @@
 """Draw a figure from parquet alone: one picture as PDF, PNG and SVG, provenance in the metadata, facts in the PNG's."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The functions that a stage calls, how their failures are told, and the fingerprint of what a stage makes."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

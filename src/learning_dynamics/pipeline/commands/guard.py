@@ -1,7 +1,5 @@
 """What every command is run in: bounds on time and memory, warnings kept apart, and any failure told in one line."""
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import resource

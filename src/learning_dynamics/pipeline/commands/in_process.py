@@ -1,7 +1,5 @@
 """A configuration's data, runs, metrics and claims, made here and now in one process; nothing is written."""
 
-from __future__ import annotations
-
 import inspect
 import tempfile
 from collections.abc import Mapping, Sequence

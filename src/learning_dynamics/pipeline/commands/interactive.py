@@ -1,7 +1,5 @@
 """Draw a figure whose reader moves it from parquet alone: a Vega-Lite chart with provenance and facts, as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

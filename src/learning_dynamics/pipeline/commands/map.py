@@ -1,7 +1,5 @@
 """Draw a run's metrics against one of their columns, or as a map over two: swept settings, or any that it records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

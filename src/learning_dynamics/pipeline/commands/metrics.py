@@ -1,7 +1,5 @@
 """Numbers from a run: ``<name>.parquet``, a tidy table whose columns the topic's module declares."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Draw a figure that moves from parquet alone: an animated WebP, provenance and facts in its metadata."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping, Sequence

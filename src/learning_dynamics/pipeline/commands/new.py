@@ -1,7 +1,5 @@
 """Begin a paper: a folder with one topic, one run, metric, figure, claim and test, all working, to be changed."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Write ``docs/results``: what the default run gave, to be read without running anything."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Join what wild draws, or turning checks, have found: a table, as CSV too, a page of Markdown, a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """Verdicts under several seeds side by side: a table, a page of Markdown, a matrix of claims against seeds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Write the pages that a person reads, and all papers' claims as one table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

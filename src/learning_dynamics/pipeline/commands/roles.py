@@ -1,7 +1,5 @@
 """The metrics that a figure or claim needs, by role: one table for each run, or a list of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Simulate or train: ``<name>.npz``, a trajectory of raw states."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import shutil

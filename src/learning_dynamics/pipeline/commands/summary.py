@@ -1,7 +1,5 @@
 """What a run of Snakemake has left: the claims that were judged, the figures that are new, where the page lies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

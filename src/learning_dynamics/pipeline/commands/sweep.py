@@ -1,7 +1,5 @@
 """Write a configuration overlay that repeats a run over ranges of its settings."""
 
-from __future__ import annotations
-
 import math
 import shlex
 import typing

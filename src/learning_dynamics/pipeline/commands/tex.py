@@ -1,7 +1,5 @@
 """Write a paper's claims as LaTeX: a table, and every number as a macro."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError

@@ -1,7 +1,5 @@
 """Seek where verdicts turn: a setting on a grid, then halved between decided verdicts that differ."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Print the table of claims; say which verdicts are not the expected ones, and what differs from the published ones."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Judge a paper's theorems and formulas on a wild draw: whatever the configuration says that they leave free."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

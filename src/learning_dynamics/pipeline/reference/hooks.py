@@ -1,7 +1,5 @@
 """The reference as a site: hooks that MkDocs calls, and formulas between dollars in any Markdown as MathML."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The generated pages of the reference, as Markdown, and the navigation; nothing here needs MkDocs."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from typing import Any

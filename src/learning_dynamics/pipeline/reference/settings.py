@@ -3,8 +3,6 @@
 Below Markdown's headings the page is HTML, so that no character of a docstring is taken for markup.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Captions for Snakemake's own report, read when it is written: filled in, and no character of them is markup."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from learning_dynamics.pipeline.study.study import Study

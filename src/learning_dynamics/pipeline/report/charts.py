@@ -1,7 +1,5 @@
 """Charts that a reader moves, as the page carries them: their specification, and the library that draws it."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import gzip

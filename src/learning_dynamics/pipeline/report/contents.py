@@ -1,7 +1,5 @@
 """What there is to tell, read from configuration, claims and figures: by paper, by topic, claim by claim."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What there is to tell as Markdown, formulas as GitHub's dialect has them: LaTeX as code between dollars."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

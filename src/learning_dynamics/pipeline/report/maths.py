@@ -3,8 +3,6 @@
 One parser of LaTeX serves all three: text is read off the MathML tree, so that page and terminal cannot disagree.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import unicodedata

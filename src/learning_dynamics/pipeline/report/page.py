@@ -1,7 +1,5 @@
 """Fill the pages' templates from what `contents` gathered: a first page, one for each paper; each holds its figures."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

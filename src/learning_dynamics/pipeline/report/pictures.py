@@ -1,7 +1,5 @@
 """Figures as the page and the published results carry them: few colours, many pixels; curves of small plots as SVG."""
 
-from __future__ import annotations
-
 import base64
 import io
 import math

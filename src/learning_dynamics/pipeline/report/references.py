@@ -1,7 +1,5 @@
 """What a paper is cited as: BibTeX, and names for links."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

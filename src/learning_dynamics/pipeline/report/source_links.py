@@ -1,7 +1,5 @@
 """Where in the source what the page shows is written: the code of a figure or claim, the title of a topic."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

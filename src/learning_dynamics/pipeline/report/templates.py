@@ -1,7 +1,5 @@
 """Prose with numbers in it: templates whose fields are filled from what was measured, so that no result is typed."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Mapping

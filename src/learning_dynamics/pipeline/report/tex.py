@@ -3,8 +3,6 @@ r"""A paper's claims for an article of one's own: numbers as macros, verdicts as
 For pdfLaTeX and later; the file names the packages that it needs.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the page says besides numbers, so that it is written again when words change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title

@@ -1,7 +1,5 @@
 """Where a verdict turns, in words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A figure as SVG for the page: without what only an editor needs, and with colours for a dark screen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """How each verdict looks and what it means, wherever one is shown: on the page, in Markdown, in a matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Data sets and trajectories as ``.npz`` files of named arrays, with their provenance."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 import zlib

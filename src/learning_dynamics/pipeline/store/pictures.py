@@ -1,7 +1,5 @@
 """What a drawn figure or film says of itself: its provenance, with facts and alternative text."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator

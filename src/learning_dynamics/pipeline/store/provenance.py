@@ -1,7 +1,5 @@
 """Where an output comes from: commit, settings, seed, package versions and command, kept in every file."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The results that come with the project, ``docs/results``: read, held against the configuration and against a run."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

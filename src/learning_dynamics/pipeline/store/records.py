@@ -1,7 +1,5 @@
 """How claims stand in tables: a row for each claim, for each of its parts, for each variant of our own choices."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ It stands where each format lets it: before a parquet file's footer, in the comm
 chunk of a PNG, as a comment at the end of what is text. It covers every other byte, the provenance among them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

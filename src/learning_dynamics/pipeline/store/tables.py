@@ -1,7 +1,5 @@
 """Tidy tables as parquet files: columns checked against their declaration, provenance in the file's own metadata."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

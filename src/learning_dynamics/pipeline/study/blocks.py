@@ -1,7 +1,5 @@
 """The blocks of a configuration: which of their keys are settings, and which name runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

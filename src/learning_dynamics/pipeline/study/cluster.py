@@ -1,7 +1,5 @@
 """Slurm jobs: those that outlived their Snakemake, and those that go back into the queue before their time is over."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a job asks a cluster for where the configuration says nothing else; `costs` holds it against what was used."""
 
-from __future__ import annotations
-
 # memory in MB and time in minutes, several times what the laptop's scale uses; both grow with each attempt
 REQUESTS = {
     "data": {"mem_mb": 800, "runtime": 10},

@@ -1,7 +1,5 @@
 """Whether the runs that are about to start fit onto the disk."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path

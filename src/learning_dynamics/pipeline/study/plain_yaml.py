@@ -1,7 +1,5 @@
 """YAML as a configuration needs it: text as keys, plain values, nothing that is silently something else, no bombs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What each job is to do: the files that it reads, its settings, and the fingerprint of what it makes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Snakemake's scheduler where its timers cost more than the jobs: at most one is pending at a time."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where the science lies: papers, topics, the modules of their parts, and what a module imports, read from source."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import os

@@ -4,8 +4,6 @@ Snakemake knows what made a file from records of its own, in ``.snakemake``. Tho
 copied over another, a job may outlive its Snakemake: what an output says of itself is the fingerprint in it.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -4,8 +4,6 @@ A run has the settings of those that it is ``like``, a sweep stands for its memb
 signature of the function that it names. What jobs make of it is `project.Project`'s.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The runs that a swept run stands for, by name, and the tables that their metrics make."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Mapping, Sequence

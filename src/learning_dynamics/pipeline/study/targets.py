@@ -1,7 +1,5 @@
 """What a person asks Snakemake for by path, held against what the configuration makes, before anything is planned."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

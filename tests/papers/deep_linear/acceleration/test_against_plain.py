@@ -1,7 +1,5 @@
 """Descent on regressions against torch and loops, the least loss by Nelder and Mead, and judges on made-up counts."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The overlay for the gas-sensor data: its whole way from an archive to a verdict, at reduced size."""
 
-from __future__ import annotations
-
 import zipfile
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Completed matrices: runs against torch, minimisers against cvxpy, measures by definition, judges on made-up ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

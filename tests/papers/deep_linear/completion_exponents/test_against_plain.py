@@ -1,7 +1,5 @@
 """What is left beyond the rank: the gradient against torch, the law against flows, the judge on made-up powers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Rows of the printed tables, held against matrices made up with known errors, norms and ranks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Guarantees, saddles and random starts against torch's derivatives, scalar flows and hand-made tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

@@ -1,7 +1,5 @@
 """The smallest rate of a loss is not read from what an integrator leaves after it has vanished."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Starts of the guarantee's descent: what each keeps, and the step that each takes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What the guarantee promises, and how often a start meets its first assumption, against plain counting."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

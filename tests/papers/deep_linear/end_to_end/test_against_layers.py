@@ -1,7 +1,5 @@
 """Flows, balance and the preconditioner against layers followed by torch and scipy; judges on doctored tables."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

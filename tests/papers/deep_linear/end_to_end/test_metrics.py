@@ -1,7 +1,5 @@
 """Metrics of flows: a flow that was lost is empty, and leaves its siblings as they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

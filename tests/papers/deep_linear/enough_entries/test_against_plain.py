@@ -1,7 +1,5 @@
 """Completion from more and more entries: runs against torch and cvxpy, and the judge on made-up thresholds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """From how many entries on a matrix counts as recovered."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

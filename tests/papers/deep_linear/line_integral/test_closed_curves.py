@@ -1,7 +1,5 @@
 """Integrals along closed curves against plain quadrature of what layers do, and the judge on doctored integrals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

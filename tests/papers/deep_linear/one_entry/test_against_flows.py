@@ -1,7 +1,5 @@
 """Two singular values under one measurement: closed forms and runs against scipy's flows of the layers by torch."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Commuting measurements against flows of eigenvalues, brute force over vertices, and spectra of plain matrices."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

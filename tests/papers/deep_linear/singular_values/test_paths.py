@@ -1,7 +1,5 @@
 """Singular values along descent: plain descent by torch, entropies by scipy, and rises whose times are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The central path of neural_collapse: closed forms against their equations, and runs' settings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

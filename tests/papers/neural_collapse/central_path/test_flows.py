@@ -1,7 +1,5 @@
 """Tangent maps, the flows that they give, and the discrete algorithm, against what can be derived by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

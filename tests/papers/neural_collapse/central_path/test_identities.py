@@ -1,7 +1,5 @@
 """Identities on any features: the optimal classifier and the terms of the loss, for any classifier and weight decay."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

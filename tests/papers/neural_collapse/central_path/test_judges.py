@@ -1,7 +1,5 @@
 """Claims on the central path refuse tables that are off by twice what the method may leave."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Features on the central path: the loss and its gradient against autograd, and the invariance that shapes them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

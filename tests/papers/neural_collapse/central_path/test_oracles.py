@@ -1,7 +1,5 @@
 """Central-path formulas against solvers that know nothing of them: generalised eigenvalues, integrators, autograd."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

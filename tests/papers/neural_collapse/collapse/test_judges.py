@@ -1,7 +1,5 @@
 """Claims on neural collapse in training, on made-up trainings: levels, falls and orders of arrival."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

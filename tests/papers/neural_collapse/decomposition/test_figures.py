@@ -1,7 +1,5 @@
 """What the figures of the deviation draw, read off their lines, from made-up trainings."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -1,7 +1,5 @@
 """Claims on the decomposed loss: tables that are right, tables that are wrong by twice what is allowed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Terms of the loss, and gaps of altered identities, from solved least-squares problems."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

@@ -1,7 +1,5 @@
 """Claims on fibres and frames refuse a draw that is off by twice what rounding or differences may leave."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

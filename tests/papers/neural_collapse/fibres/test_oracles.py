@@ -1,7 +1,5 @@
 """Fibres H -> A H: what an outside solver finds unchanged, and how far off altered statements are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Claims on test images, on made-up trainings, and Table 1 against pandas and scipy."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The plane of three class means: coordinates by least squares, triangles by brute force, roots by scipy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

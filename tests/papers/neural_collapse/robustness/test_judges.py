@@ -1,7 +1,5 @@
 """Claims on robustness, on made-up trainings; and perturbations of a linear network against their closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

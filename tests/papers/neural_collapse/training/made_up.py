@@ -1,7 +1,5 @@
 """Metrics of trainings that were never run: every quantity a power of the epoch."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

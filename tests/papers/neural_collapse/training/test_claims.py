@@ -3,8 +3,6 @@
 The measurements are made up, so that what a claim asks for is seen without training a network.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

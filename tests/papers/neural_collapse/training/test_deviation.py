@@ -1,7 +1,5 @@
 """The last layer trained on a frozen body: against torch's own optimiser, and the law of its noise against theory."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

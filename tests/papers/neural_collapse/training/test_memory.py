@@ -4,8 +4,6 @@ Nothing is computed and no memory taken, so that networks of any size are tried 
 out is what a GPU's allocator rounds up and what convolutions borrow.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The three families: published parameter counts, output shapes, and features that feed a linear classifier."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """What is measured of a network, against its definition on every image by itself; networks against their wiring."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy

@@ -1,7 +1,5 @@
 """Training on digits from configuration to table: at smoke scale, what is measured fits together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

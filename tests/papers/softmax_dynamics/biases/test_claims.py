@@ -1,7 +1,5 @@
 """Primacy, selection and alignment on tables made by hand: shares against scipy's rank statistics and closed forms."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs from ever smaller starts, and the judge of the times at which classes are learned."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Training against torch's own optimisers, and the map's measures against searches by loops."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.softmax_dynamics import falls

@@ -1,7 +1,5 @@
 """Judges of controls on tables made by hand, and the squared loss's end against the best approximation of low rank."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Judges of growth on tables made by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

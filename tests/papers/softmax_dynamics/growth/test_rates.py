@@ -1,7 +1,5 @@
 """What is measured at starts and along early flows, against torch's derivatives, scipy's flow and sums by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

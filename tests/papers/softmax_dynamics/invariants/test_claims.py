@@ -1,7 +1,5 @@
 """Judges on tables made by hand: what is right passes, what is wrong by twice the tolerance on one draw does not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

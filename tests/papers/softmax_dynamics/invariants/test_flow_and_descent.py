@@ -1,7 +1,5 @@
 """Runs against torch's gradients and scipy's integrator, and what is measured of them against other definitions."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

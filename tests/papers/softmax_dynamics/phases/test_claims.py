@@ -1,7 +1,5 @@
 """Judges of the first two phases on tables made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

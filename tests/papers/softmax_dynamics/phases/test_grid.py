@@ -1,7 +1,5 @@
 """What is measured of grids, against scipy's flow, torch's derivatives, and searches by loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

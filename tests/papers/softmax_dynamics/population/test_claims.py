@@ -1,7 +1,5 @@
 """Judges of phases on tables made by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One row a class against the full network: torch's gradients of all examples, integrated by scipy."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

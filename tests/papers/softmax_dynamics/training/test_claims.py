@@ -1,7 +1,5 @@
 """The judge of the search at eight examples, on tables made by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the maps of trainings draw, read off their artists."""
 
-from __future__ import annotations
-
 import itertools
 
 import matplotlib.pyplot as plt

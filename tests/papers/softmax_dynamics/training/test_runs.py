@@ -1,7 +1,5 @@
 """Combined optimisers against torch's, one row a class against all its examples, and what is measured by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Discrete descent: its steps are the loss's gradient, by finite differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

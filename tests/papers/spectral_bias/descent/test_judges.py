@@ -1,7 +1,5 @@
 """What the claim on discrete descent accepts and refuses: each bound met just inside, and missed by little."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.papers.spectral_bias.doctored import everywhere, put, verdict_on

@@ -1,7 +1,5 @@
 """Discrete descent against torch's gradients, and what is measured of it, entry by entry."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

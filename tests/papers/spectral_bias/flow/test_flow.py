@@ -1,7 +1,5 @@
 """Gradient flow against the exact results, over shapes, scales and seeds that nobody chose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What the claims on the flow's limit accept and refuse: each bound met just inside, and missed by little."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.papers.spectral_bias.doctored import everywhere, integrated, put, verdict_on

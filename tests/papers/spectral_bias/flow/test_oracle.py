@@ -1,7 +1,5 @@
 """Gradient flow against scipy's integrator on the full network, and what is measured of it by other means."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

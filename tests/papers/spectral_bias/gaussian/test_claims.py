@@ -1,7 +1,5 @@
 """What the claim on Figure 4 refuses: spectra in which fewer or more than k values grow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

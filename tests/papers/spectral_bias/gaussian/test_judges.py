@@ -1,7 +1,5 @@
 """What the claims on Gaussian layers accept and refuse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Flows from Gaussian layers against scipy's integrator, and the layers that they start from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

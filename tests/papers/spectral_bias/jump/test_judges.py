@@ -1,7 +1,5 @@
 """What the claims on whitened data accept and refuse: each bound met just inside, and missed by little."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The jump process against scipy's integrator: on networks of another basis, and on one equation for each value."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

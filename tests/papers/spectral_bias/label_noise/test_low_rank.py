@@ -1,7 +1,5 @@
 """Singular values that fall with label noise, but not like an exponential."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

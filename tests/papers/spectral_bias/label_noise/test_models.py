@@ -1,7 +1,5 @@
 """Gradient descent with and without label noise."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.datasets import whitened

@@ -1,7 +1,5 @@
 """Label noise by brute force: all signs of all steps, exponentials of second moments, torch's gradients."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the claims on the noise-driven process accept and refuse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

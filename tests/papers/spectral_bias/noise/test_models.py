@@ -1,7 +1,5 @@
 """The noise-driven process: its schedules, its moments, its order of convergence, its invariants."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm

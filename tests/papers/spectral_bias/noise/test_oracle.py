@@ -1,7 +1,5 @@
 """The noise-driven process against exponentials of its moments, special functions, and statistics made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm

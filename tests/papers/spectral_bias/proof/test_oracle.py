@@ -1,7 +1,5 @@
 """The lemmas on trajectories that scipy's integrator made, of the network they speak of and of others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

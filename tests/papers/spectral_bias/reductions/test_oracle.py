@@ -1,7 +1,5 @@
 """The smaller systems against the full network, integrated by scipy, and their potentials against sympy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy

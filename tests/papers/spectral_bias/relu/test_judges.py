@@ -1,7 +1,5 @@
 """What the claims on ReLU students accept and refuse: shares of draws, counted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The ReLU student: its compiled descent against the loss it should descend."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.datasets import relu_teacher

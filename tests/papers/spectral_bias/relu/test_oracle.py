@@ -1,7 +1,5 @@
 """ReLU students against torch's descent, and what is measured of them on curves and spectra made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

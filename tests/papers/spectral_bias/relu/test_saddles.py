@@ -1,7 +1,5 @@
 """Which plateau of a ReLU student's loss is the first saddle after the one at zero."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """What the claims on vanishing scales accept and refuse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Vanishing scales against scipy's event on the full network, and every measured number by other means."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy

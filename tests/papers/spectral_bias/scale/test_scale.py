@@ -1,7 +1,5 @@
 """Vanishing scales: the time to a loss and the limits, against what is known of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

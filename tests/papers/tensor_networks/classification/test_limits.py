@@ -1,7 +1,5 @@
 """What is measured of classification by other means: the true loss at the true layers, torch's derivatives, optima."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

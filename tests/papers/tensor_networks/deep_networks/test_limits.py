@@ -1,7 +1,5 @@
 """Limits of deep fully connected networks by scipy's integrator, layers by power iteration, altered tables."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 

@@ -1,7 +1,5 @@
 """Descent step by step with torch's gradients, flows by scipy's integrator, and claims on altered tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Two layers on one point: singular vectors by brute force, flows by scipy's integrator, claims on altered tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

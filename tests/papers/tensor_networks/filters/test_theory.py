@@ -1,7 +1,5 @@
 """Corollary 4's filters and conditions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

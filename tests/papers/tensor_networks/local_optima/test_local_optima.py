@@ -1,7 +1,5 @@
 """Local optima by trial, escapes by hand, limits by the flow of all layers, and what the claim refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import quad

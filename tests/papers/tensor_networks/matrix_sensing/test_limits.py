@@ -1,7 +1,5 @@
 """Limits of matrix sensing against torch, scipy and linear programs, and claims on altered limits."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Matrix sensing in two bases, and its velocities."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

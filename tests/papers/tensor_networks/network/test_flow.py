@@ -1,7 +1,5 @@
 """Layers under gradient flow against torch's gradients and scipy's integrator, and what they conserve."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 

@@ -1,7 +1,5 @@
 """The bounds' constants from torch's gradients, losses from scipy's integrator."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

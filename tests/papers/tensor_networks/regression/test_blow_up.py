@@ -1,7 +1,5 @@
 """Depth functions followed further than times can tell."""
 
-from __future__ import annotations
-
 import pytest
 
 from learning_dynamics.dynamics.gradient_flow import Tolerances

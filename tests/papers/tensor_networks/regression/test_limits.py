@@ -1,7 +1,5 @@
 """Limits of regression against scipy's integrator, brute-force optima and closed forms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import quad

@@ -1,7 +1,5 @@
 """The closed form of the path to an interpolator, against layers that are integrated one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

@@ -1,7 +1,5 @@
 """How warm it is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from learning_dynamics.papers.toy.pace import Accuracy

@@ -1,7 +1,5 @@
 """Newton's law of cooling."""
 
-from __future__ import annotations
-
 import numpy as np
 from learning_dynamics.papers.toy.pace import Pace
 

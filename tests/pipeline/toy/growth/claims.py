@@ -1,7 +1,5 @@
 """Whether growth is geometric, and the faster the larger the rate."""
 
-from __future__ import annotations
-
 import numpy as np
 from learning_dynamics.papers.toy.growth import theory
 

@@ -1,7 +1,5 @@
 """Growth, drawn."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn

@@ -1,7 +1,5 @@
 """The state after each step, or after every few."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from learning_dynamics.papers.toy.growth import theory

@@ -1,7 +1,5 @@
 """Growth step by step, slowly where a test asks for it."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is predicted of growth in steps."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Acceleration by depth: how many iterations deeper networks save on a regression."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Depth and the speed of descent on regressions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

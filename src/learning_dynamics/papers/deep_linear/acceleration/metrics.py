@@ -1,7 +1,5 @@
 """How fast descent on regressions is, by depth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

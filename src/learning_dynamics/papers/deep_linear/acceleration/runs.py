@@ -1,7 +1,5 @@
 """Descent on regressions at several depths (acceleration by depth)."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many steps the end-to-end update takes at the largest learning rate that is stable, in compiled loops."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 

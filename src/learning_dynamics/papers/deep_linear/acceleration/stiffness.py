@@ -1,7 +1,5 @@
 """How the end-to-end update's steps grow with the length of the longer of two samples: by theory, and in tables."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.tidy import Table, select

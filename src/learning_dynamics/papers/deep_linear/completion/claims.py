@@ -1,7 +1,5 @@
 """Matrix completion: what deep networks recover, and what nuclear-norm minimisation does."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.evidence import difference

@@ -1,7 +1,5 @@
 """Completed matrices: errors, nuclear norms and effective ranks against the initialisation scale."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

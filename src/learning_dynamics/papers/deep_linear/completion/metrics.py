@@ -1,7 +1,5 @@
 """Completed matrices: errors, nuclear norms and effective ranks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Matrix completion by deep networks, and by minimising the nuclear norm."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

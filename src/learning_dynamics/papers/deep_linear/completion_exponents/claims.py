@@ -1,7 +1,5 @@
 """The power of the initialisation scale in the first singular value beyond the rank, predicted from the gradient."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.evidence import median

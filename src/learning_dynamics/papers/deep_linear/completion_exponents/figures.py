@@ -1,7 +1,5 @@
 """Powers of the initialisation scale against the number of entries, measured and predicted."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

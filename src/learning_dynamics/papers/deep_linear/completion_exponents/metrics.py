@@ -1,7 +1,5 @@
 """Ratios of the gradient's singular values along a descent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

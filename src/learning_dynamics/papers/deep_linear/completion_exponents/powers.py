@@ -1,7 +1,5 @@
 """The power of the initialisation scale in the first singular value beyond the rank, measured and predicted."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.tidy import Quantity, Table, select

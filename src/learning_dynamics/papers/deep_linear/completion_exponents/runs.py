@@ -1,7 +1,5 @@
 """The gradient's singular values along one descent, until a low-rank matrix is learned."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.deep_linear import descent, networks

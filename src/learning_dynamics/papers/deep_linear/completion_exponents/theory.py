@@ -1,7 +1,5 @@
 """Which singular value of the gradient moves which singular value of W, and by how much in a step."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Matrix completion: the slides' tables, row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The slides' tables beside ours."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -1,7 +1,5 @@
 """What the slides print: reconstruction error, nuclear norm and effective rank, by observations and method."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Convergence: critical points, the guaranteed rate and its assumptions, other losses, random starts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

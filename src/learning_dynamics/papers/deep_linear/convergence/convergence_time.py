@@ -5,8 +5,6 @@ constant. With one output the gradient of every layer is an outer product of two
 products of matrices with vectors alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numba

@@ -1,7 +1,5 @@
 """Convex losses of a matrix's distance from an optimum, with lower bounds on the loss of singular matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

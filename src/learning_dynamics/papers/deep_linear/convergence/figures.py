@@ -1,7 +1,5 @@
 """Where descent converges: initialisations, and the assumptions of the guarantee."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Steps of descent by initialisation, rates and losses against the guarantee, and the saddle at zero weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Where descent starts, and whether it arrives: the guarantee, its assumptions, and what they are for."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

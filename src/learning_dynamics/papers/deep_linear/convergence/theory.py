@@ -1,7 +1,5 @@
 """The guaranteed rate, the imbalance that it allows, and how often a random start meets its first assumption."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import stats
 

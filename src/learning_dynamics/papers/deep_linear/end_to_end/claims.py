@@ -1,7 +1,5 @@
 """Balance, end-to-end dynamics, the rates of singular values, and the preconditioner."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """The layers' product against its own dynamics, its preconditioner, and the drift from balance."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes

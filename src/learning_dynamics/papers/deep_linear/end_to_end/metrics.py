@@ -1,7 +1,5 @@
 """Gradient flow of the layers against the end-to-end dynamics, and how balanced the layers stay."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

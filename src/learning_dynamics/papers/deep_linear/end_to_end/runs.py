@@ -1,7 +1,5 @@
 """Layers under gradient flow and descent, beside the dynamics of their product."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from typing import Literal

@@ -1,7 +1,5 @@
 """How the factor with which depth moves a singular value depends on the number of layers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """How many observed entries are enough, by method."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.evidence import mean

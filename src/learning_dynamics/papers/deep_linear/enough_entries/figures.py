@@ -1,7 +1,5 @@
 """Completion against the number of observed entries, by method."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

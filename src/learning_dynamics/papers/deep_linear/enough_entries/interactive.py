@@ -1,7 +1,5 @@
 """Completed matrices by depth, scale and the number of observed entries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt

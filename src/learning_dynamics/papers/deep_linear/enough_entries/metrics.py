@@ -1,7 +1,5 @@
 """Errors, nuclear norms and effective ranks of matrices completed from more and more entries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

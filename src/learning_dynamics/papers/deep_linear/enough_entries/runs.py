@@ -1,7 +1,5 @@
 """Completion from more and more entries, by networks and by the convex program."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How many observed entries it takes to recover a matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.tidy import Table, select

@@ -1,7 +1,5 @@
 """Trajectories that no regulariser emulates."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw

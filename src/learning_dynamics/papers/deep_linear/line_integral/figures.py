@@ -1,7 +1,5 @@
 """Integrals of the preconditioned gradient along a closed curve."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

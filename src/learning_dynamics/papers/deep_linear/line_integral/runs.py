@@ -1,7 +1,5 @@
 """The preconditioned gradient along a closed curve."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.datasets.whitened import haar

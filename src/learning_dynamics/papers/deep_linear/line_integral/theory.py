@@ -1,7 +1,5 @@
 """The integral of the preconditioned gradient along a closed curve, where it has a closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # the networks of the closed curves

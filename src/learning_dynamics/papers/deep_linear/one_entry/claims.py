@@ -1,7 +1,5 @@
 """One linear measurement of a matrix: how the second singular value depends on the first, by depth."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.evidence import median

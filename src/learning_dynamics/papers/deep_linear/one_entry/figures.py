@@ -1,7 +1,5 @@
 """One linear measurement of a matrix: the second singular value against the first."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -1,7 +1,5 @@
 """The two singular values of a 2 x 2 network along the flow of one measurement."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Gradient flow of 2 x 2 networks on one linear measurement: one entry, and one aligned with the matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How two singular values depend on each other under one linear measurement."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

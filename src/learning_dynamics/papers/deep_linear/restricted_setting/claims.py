@@ -1,7 +1,5 @@
 """The restricted setting: commuting measurements, where any depth ends at the least nuclear norm."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw

@@ -1,7 +1,5 @@
 """Commuting measurements: the approach to the least nuclear norm, and Schatten quasi-norms around it."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

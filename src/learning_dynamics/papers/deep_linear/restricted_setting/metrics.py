@@ -1,7 +1,5 @@
 """Where deep networks end on commuting measurements: nuclear norms, and Schatten quasi-norms around the end."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from scipy.linalg import null_space

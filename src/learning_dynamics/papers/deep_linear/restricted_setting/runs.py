@@ -1,7 +1,5 @@
 """Deep networks on measurements that commute, from smaller and smaller multiples of the identity."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import linprog
 

@@ -1,7 +1,5 @@
 """Singular values by depth in matrix completion: one after another."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Singular values on their way in matrix completion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

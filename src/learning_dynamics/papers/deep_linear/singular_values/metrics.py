@@ -1,7 +1,5 @@
 """Singular values along descent on a matrix completion."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Singular values on their way in matrix completion."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.deep_linear import descent, networks

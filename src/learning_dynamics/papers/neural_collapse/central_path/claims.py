@@ -1,7 +1,5 @@
 """Claims on the central path: spectral losses, the rates of both flows, their limits, and the described algorithm."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ from the class means of renormalised features are mapped, the class means are ke
 statement are measured with the general formulas for any features.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures import collapse

@@ -1,7 +1,5 @@
 """The flows on the central path, their closed forms and limits, beside a network in training."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt

@@ -5,8 +5,6 @@ paper prints, which moves back along X -> A X, and the orthogonal projection. Ea
 algorithm of appendix D.1 takes a plain gradient step and renormalises; as its step goes to zero it follows the first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

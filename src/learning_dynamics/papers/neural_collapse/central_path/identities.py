@@ -4,8 +4,6 @@ Functions return relative gaps by quantity: zero to rounding where an equation h
 ``--<alternative>`` belong to an altered equation, which a measurement worth its name must tell from the paper's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures import collapse

@@ -1,7 +1,5 @@
 """Singular values on the central path, and of networks in training, at any recorded moment."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

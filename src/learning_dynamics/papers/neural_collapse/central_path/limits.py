@@ -1,7 +1,5 @@
 """How near features are to the limits that the central path has: of the SNR matrix, and neural collapse itself."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures import collapse

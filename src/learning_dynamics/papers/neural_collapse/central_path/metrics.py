@@ -1,7 +1,5 @@
 """The central path: identities of the loss, tangent maps, and spectra along flows and descent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ function of the features alone. Features are matrices of shape (..., features, c
 with all examples of the first class first; without weight decay.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Collapse in two numbers for each direction of the class means: how far apart they are, and how wide each class is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """The central path: free features, renormalised flows and descent (section 3, appendix D)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import LogSpan

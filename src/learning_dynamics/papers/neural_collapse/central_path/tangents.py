@@ -1,7 +1,5 @@
 """The tangent space of the renormalised features: what moves along it, how fast, and what maps onto it (appendix D)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised

@@ -1,7 +1,5 @@
 """What the paper predicts on the central path, and what its algorithm does instead (section 3, appendix D)."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize.elementwise import find_root
 from scipy.special import wrightomega

@@ -6,8 +6,6 @@ by itself. A draw is one training: a network, a data set, a seed. Trainings that
 out; others that keep train errors are undecided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Neural collapse along training: NC1 to NC4, under MSE and cross-entropy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from learning_dynamics.papers.neural_collapse.panels import (

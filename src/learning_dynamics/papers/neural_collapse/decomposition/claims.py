@@ -1,7 +1,5 @@
 """Claims on the least-squares classifier and on the terms that the MSE loss decomposes into."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 

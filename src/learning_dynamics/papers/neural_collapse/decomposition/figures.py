@@ -1,7 +1,5 @@
 """The terms that the MSE loss decomposes into, along training."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

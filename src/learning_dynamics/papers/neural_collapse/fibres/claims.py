@@ -1,7 +1,5 @@
 """Claims on the fibres H -> AH, on the tangent space of the renormalised features, and on simplex frames."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw

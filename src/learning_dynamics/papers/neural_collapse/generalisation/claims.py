@@ -1,7 +1,5 @@
 """Claims on test images: how collapse shows on them, how accuracy goes on, and how it compares between losses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Literal

@@ -1,7 +1,5 @@
 """Test images: how variability collapses on them, and the accuracies of Table 1."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

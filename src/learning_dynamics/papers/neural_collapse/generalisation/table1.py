@@ -1,7 +1,5 @@
 """Table 1: test accuracy where train errors end and at the end of training, the paper's numbers beside ours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Features in the plane of three class means: their collapse, and the fibres that they lie on."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import matplotlib.pyplot as plt

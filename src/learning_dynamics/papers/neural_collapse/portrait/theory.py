@@ -1,7 +1,5 @@
 """The plane of three class means: coordinates in it, the simplex in it, and fibres of features (section 3.1, D.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

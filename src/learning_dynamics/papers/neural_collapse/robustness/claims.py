@@ -1,7 +1,5 @@
 """Claims on robustness against small perturbations, and on how DeepFool measures it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Robustness against small perturbations along training, under MSE and against cross-entropy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ beyond that comes from features that move; batches move them too, so that what i
 that sampling has no part in.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Collapse, the terms of the loss, and robustness at every recorded epoch of a training."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Literal
 

@@ -5,8 +5,6 @@ code. Every network is ``classifier(features(images))`` with a linear classifier
 are what `features` returns. Where batch normalisation follows a layer it carries no bias.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any

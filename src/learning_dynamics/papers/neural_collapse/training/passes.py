@@ -3,8 +3,6 @@
 Features stay on the device; sums are float64 there, and what comes back is C x P, P x P, or a few features to draw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Networks trained on images (section 2, appendix A)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Primacy bias, selection bias, and the alignment of the two spaces (section 3.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Biases, alignment and separation over time, and by scale."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """When each class is learned."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Gradient flow from ever smaller starts, to see when each class is learned."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

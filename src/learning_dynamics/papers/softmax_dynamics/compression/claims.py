@@ -1,7 +1,5 @@
 """The third phase: whether the rank falls while rare classes are learned, and what skew has to do with it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

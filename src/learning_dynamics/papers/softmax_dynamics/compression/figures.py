@@ -1,7 +1,5 @@
 """The search for the third phase, as a map with intervals."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """Falls of the effective rank over the maps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Which draws of a map are treated and which are controls."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

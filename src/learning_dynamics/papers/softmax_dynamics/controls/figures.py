@@ -1,7 +1,5 @@
 """The rank without skew, without bottleneck, and under the squared loss."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """Theorem B.3 and eq. 21: how fast singular values grow, across directions and with the size of the largest class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

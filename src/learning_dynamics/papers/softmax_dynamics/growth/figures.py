@@ -1,7 +1,5 @@
 """Growth rates of singular values, against their size and against the largest class's."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import NullFormatter

@@ -1,7 +1,5 @@
 """How fast singular values grow at balanced starts, and while predictions stay uniform."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

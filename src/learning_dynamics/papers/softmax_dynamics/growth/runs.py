@@ -1,7 +1,5 @@
 """Balanced starts and early flows over class sizes, for the growth of singular values (Theorem B.3)."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

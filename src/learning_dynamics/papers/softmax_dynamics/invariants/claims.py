@@ -1,7 +1,5 @@
 """Lemma B.1, the conserved difference of the factors, and Theorem B.2: what holds along every flow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

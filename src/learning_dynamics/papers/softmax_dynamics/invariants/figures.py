@@ -1,7 +1,5 @@
 """Errors of the identities: rates of singular values, the conserved difference, shared spectra."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib.pyplot as plt

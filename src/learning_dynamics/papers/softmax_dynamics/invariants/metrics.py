@@ -1,7 +1,5 @@
 """Conserved quantities of gradient flow, and rates of singular values, along single flows and smooth curves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

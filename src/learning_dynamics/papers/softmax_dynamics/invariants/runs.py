@@ -1,7 +1,5 @@
 """Features and classifier by gradient flow and by gradient descent, and smooth curves for Lemma B.1."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What section 3.3 and Figure 4 say of the first two phases: warm-up and entropy-seeking."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

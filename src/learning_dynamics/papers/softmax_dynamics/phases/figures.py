@@ -1,7 +1,5 @@
 """The toy in the manner of Figure 4, and the map of its phases."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Literal

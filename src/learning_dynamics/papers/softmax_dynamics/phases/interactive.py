@@ -1,7 +1,5 @@
 """RankMe along the toy's flow, by the skew of its classes and the dimension of its features."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import altair as alt

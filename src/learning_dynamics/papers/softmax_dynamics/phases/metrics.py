@@ -1,7 +1,5 @@
 """Effective ranks, learning of classes, alignment and separation along the toy's flows."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The toy's features as they move in their plane, and what RankMe makes of them."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D

@@ -1,7 +1,5 @@
 """The toy model from single cells and over grids of class skews, initialisations and scales, by gradient flow."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Literal
 

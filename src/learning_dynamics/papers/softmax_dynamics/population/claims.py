@@ -1,7 +1,5 @@
 """That the three phases emerge, what is necessary for them, and over which population of features they show."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The phase diagram: where the rank falls while rare classes are learned, over examples and over classes."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any

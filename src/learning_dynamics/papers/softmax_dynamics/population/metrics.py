@@ -1,7 +1,5 @@
 """Phases of the rank over examples and over classes, from one row of features for each class."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The toy with one row of features for each class, which stands for all its examples, over skews and dimensions."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

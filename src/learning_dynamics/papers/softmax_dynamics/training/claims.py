@@ -1,7 +1,5 @@
 """Whether some learning rate, batch and number of steps shows the three phases at the paper's own size."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from learning_dynamics.judging import Check, Checks, Finding, claim, share_of_draws

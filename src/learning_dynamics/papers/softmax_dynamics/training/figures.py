@@ -1,7 +1,5 @@
 """The search at the paper's own size, and optimisers combined, as maps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

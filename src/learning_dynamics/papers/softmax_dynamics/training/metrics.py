@@ -1,7 +1,5 @@
 """Phases of the rank under combined optimisers, and which trainings have learned their examples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

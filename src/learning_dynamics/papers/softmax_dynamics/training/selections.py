@@ -1,7 +1,5 @@
 """Draws of trainings with and without skew and bottleneck, and whether they learned and show the phases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Discrete gradient descent on whitened data (appendix C.1): its recursion, and the directions that it keeps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Directions along discrete gradient descent, on whitened data and on others."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -1,7 +1,5 @@
 """The steps of discrete descent beside the paper's formulas for them, and the directions that they keep."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

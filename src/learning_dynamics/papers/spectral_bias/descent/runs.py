@@ -1,7 +1,5 @@
 """Discrete gradient descent of a square two-layer linear network with one output (appendix C.1)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.errors import ProjectError

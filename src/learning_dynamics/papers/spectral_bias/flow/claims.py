@@ -1,7 +1,5 @@
 """The limit of the gradient flow: Theorem 3.1 and Corollary 3.1."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

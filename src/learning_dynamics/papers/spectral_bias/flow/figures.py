@@ -1,7 +1,5 @@
 """The hidden layer's singular values along the gradient flow, and what the proofs say of its way to the limit."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Singular values, invariants, rates and distances to the predicted limits along the gradient flow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

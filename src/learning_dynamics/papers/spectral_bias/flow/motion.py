@@ -1,7 +1,5 @@
 """The hidden layer's singular values as they rise."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -1,7 +1,5 @@
 """The potential that the flow's limit minimises (Theorem 3.1 (iii)), and whether there can be one (Lemma C.4)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias.geometry import norm, transposed

@@ -1,7 +1,5 @@
 """Gradient flow of a two-layer linear network to its limit, from orthogonal rows and from balanced layers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.errors import ProjectError

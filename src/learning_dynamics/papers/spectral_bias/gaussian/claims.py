@@ -1,7 +1,5 @@
 """Gaussian layers in place of orthogonal ones: what the paper's figures 1a and 4 say of the hidden layer's spectrum."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The hidden layer's singular values when both layers start Gaussian."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 
 from learning_dynamics.papers.spectral_bias.panels import DASHES, index_handles, legend_below, limits_panel, line

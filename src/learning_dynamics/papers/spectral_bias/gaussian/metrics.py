@@ -1,7 +1,5 @@
 """Spectra and distances along flows from Gaussian layers."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values

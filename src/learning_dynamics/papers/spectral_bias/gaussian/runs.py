@@ -1,7 +1,5 @@
 """Gradient flow of a two-layer linear network to its limit, from Gaussian layers (Figures 1a and 4)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer

@@ -1,7 +1,5 @@
 """The singular vectors that stand still, the learning curve on whitened data, and its jumps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

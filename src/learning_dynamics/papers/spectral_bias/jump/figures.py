@@ -1,7 +1,5 @@
 """The jump process, in which singular values are learnt one by one, and singular vectors that stand still or turn."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -1,7 +1,5 @@
 """How singular values are learnt in time rescaled by ln(1/gamma), with their limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The learning curve as its scale vanishes."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 

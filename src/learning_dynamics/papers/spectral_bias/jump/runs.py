@@ -1,7 +1,5 @@
 """Gradient flow on whitened data, down to the vanishing scales of the jump process."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span

@@ -1,7 +1,5 @@
 """Label noise takes away small singular values, and the process that appendix D puts in its place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

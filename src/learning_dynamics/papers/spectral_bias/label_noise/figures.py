@@ -1,7 +1,5 @@
 """Descent with and without label noise, and the moments of the process that is put in its place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """Spectra under label noise, and moments over many paths beside those of the process of appendix D."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

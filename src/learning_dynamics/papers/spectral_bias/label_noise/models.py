@@ -1,7 +1,5 @@
 """Gradient descent on two-layer linear networks, plain or with label noise that is drawn afresh at each step."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # steps whose noise is drawn at once; part of what fixes the random draws, so not a setting

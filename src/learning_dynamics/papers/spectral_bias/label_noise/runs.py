@@ -1,7 +1,5 @@
 """Gradient descent with label noise: from a large scale to its end, and over many paths where noise dominates."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer

@@ -1,7 +1,5 @@
 """Moments of label-noise descent by the stochastic differential equation of appendix D."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse import csr_array, eye_array, kron
 from scipy.sparse.linalg import expm_multiply

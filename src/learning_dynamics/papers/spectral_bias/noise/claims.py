@@ -1,7 +1,5 @@
 """Proposition 4.1 on the process that noise alone drives, and for which dimensions the prose around it holds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

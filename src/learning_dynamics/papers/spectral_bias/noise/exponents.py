@@ -5,8 +5,6 @@ boosts, which swap a row of W with a; the exponential of a boost is known. A ste
 drift: exact for d = 1, and of first order in the step else.
 """
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 

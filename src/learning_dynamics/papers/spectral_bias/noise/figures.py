@@ -1,7 +1,5 @@
 """Paths, statistics and growth rates of the noise-driven process."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """Alignment and growth in the noise-driven process, over many paths and along single ones, and how sure they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

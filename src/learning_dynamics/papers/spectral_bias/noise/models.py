@@ -5,8 +5,6 @@ dM = sum_j dB_j A_j M, where A_j swaps row j with the last. `simulate` is the Eu
 batches of a fixed size, so that working memory depends on neither the number of paths nor that of steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Observables of each path of the noise-driven process at one time, as arrays of shape (paths,)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures.spectra import singular_values

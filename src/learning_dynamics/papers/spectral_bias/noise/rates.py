@@ -1,7 +1,5 @@
 """Growth rates and statistics of the noise-driven process, with the names and checks that claims use."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 

@@ -16,8 +16,6 @@ So do the areas that two and more columns span, which give all exponents and the
 (docs/noise_spectrum.md).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.integrate import quad
 from scipy.linalg import eigh_tridiagonal

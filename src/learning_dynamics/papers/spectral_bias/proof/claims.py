@@ -1,7 +1,5 @@
 """The steps of the proofs about the flow's limit: Lemmas 3.2, C.3, C.4, C.6 and C.10; and balanced layers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

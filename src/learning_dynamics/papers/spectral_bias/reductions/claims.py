@@ -1,7 +1,5 @@
 """The smaller systems that the flow reduces to, each integrated by itself, and the bound on the loss that they give."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The network beside the smaller systems that should be equivalent to it."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 

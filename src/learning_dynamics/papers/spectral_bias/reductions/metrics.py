@@ -1,7 +1,5 @@
 """The network's flow compared with the smaller systems that should be equivalent to it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

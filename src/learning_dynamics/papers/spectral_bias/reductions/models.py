@@ -4,8 +4,6 @@ Varre et al. 2023: with W1(0) = sqrt(2 gamma) P and W2(0) = 0, alpha = Z1^{-T} Z
 and with a single output so does the predictor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

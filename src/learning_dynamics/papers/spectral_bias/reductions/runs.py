@@ -1,7 +1,5 @@
 """The network's flow beside the smaller systems that should be equivalent to it (Lemmas 3.1 and 3.3, Theorem 3.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

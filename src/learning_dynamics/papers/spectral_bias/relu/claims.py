@@ -1,7 +1,5 @@
 """The rank of a ReLU student, at the end and at the first saddle, and the teacher's directions."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

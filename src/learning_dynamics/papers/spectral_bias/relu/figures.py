@@ -1,7 +1,5 @@
 """The ReLU student: its singular values and ranks, the teacher's directions, and the plateaus of its loss."""
 
-from __future__ import annotations
-
 import itertools
 
 import matplotlib.pyplot as plt

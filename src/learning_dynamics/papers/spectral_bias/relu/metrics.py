@@ -1,7 +1,5 @@
 """Spectra, ranks and plateaus of a ReLU student, and how much of the teacher's directions it has learnt."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

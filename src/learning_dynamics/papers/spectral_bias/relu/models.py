@@ -5,8 +5,6 @@ ever smaller steps there; gradient descent with a small fixed step is not, and f
 in the step.
 """
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 

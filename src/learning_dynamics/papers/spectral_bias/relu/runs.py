@@ -1,7 +1,5 @@
 """Gradient descent of a ReLU student."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.measures.spectra import singular_values

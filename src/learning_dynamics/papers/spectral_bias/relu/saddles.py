@@ -1,7 +1,5 @@
 """Where a ReLU student's training ends, and the saddles on its way, read off its table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

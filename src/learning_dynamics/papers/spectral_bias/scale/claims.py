@@ -1,7 +1,5 @@
 """Vanishing initial scale: the time that training takes, the nuclear norm as its limit, columns that align."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

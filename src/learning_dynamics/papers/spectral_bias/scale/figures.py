@@ -1,7 +1,5 @@
 """What a vanishing scale does to the time that training takes, and to the layers at its end."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import LogLocator

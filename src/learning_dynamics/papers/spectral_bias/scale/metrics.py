@@ -1,7 +1,5 @@
 """How the time that training takes, and the layers at its end, depend on the initial scale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

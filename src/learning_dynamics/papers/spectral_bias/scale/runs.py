@@ -1,7 +1,5 @@
 """The same networks trained from many initial scales, down to vanishing ones."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

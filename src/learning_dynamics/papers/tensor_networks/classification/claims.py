@@ -1,7 +1,5 @@
 """Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3, and how slowly they show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

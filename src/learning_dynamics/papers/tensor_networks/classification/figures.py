@@ -1,7 +1,5 @@
 """Classifiers on their way to the max-margin direction, in logarithmic time."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D

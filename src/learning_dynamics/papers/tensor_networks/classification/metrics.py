@@ -1,7 +1,5 @@
 """Classification to its limit (Theorems 1 and 2; Corollaries 1 to 3; Remarks 2 and 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The flow of classification to its limit (Theorems 1 and 2; Corollaries 1 to 3; Remarks 2 and 3)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How fast coordinates without a share in the max margin vanish, by the multipliers of the margin problem alone."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

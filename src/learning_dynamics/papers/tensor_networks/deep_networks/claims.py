@@ -1,7 +1,5 @@
 """Deep fully connected networks: Theorem 6, and the steps (88) and (93) of its proof."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How limits of deep fully connected networks depend on the initial scale (Theorem 6 and its proof)."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -3,8 +3,6 @@
 The data tensor of the general networks has d^(2L - 1) entries in each of its d slices; the products need L of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.dynamics.compilation import compiled

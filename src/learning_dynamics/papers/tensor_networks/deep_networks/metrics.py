@@ -1,7 +1,5 @@
 """Limits of deep fully connected networks: distance from the least norm, rank and alignment of layers (appendix H)."""
 
-from __future__ import annotations
-
 import functools
 from itertools import pairwise
 

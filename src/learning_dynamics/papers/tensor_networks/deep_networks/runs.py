@@ -1,7 +1,5 @@
 """Limits of deep fully connected networks in regression (Theorem 6)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

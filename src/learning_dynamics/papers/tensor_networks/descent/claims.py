@@ -1,7 +1,5 @@
 """Two-layer networks under gradient descent and flow: Theorem 5 and the experiments of section 6."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

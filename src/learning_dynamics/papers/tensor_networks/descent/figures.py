@@ -1,7 +1,5 @@
 """Coefficients under gradient descent, and how close they get to their limits (section 6; Theorem 5)."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Two layers that all start at the same coefficients (section 6), and on any data tensor (Theorem 5)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

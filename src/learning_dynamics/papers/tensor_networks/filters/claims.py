@@ -1,7 +1,5 @@
 """Classification of one data point by two layers, also with short filters: Theorem 3, Corollary 4."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

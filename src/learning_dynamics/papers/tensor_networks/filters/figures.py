@@ -1,7 +1,5 @@
 """Limit directions of networks with filters of several lengths (Corollary 4)."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D

@@ -1,7 +1,5 @@
 """One data point and two layers: how close to the top singular vectors, and to Corollary 4's filtered point."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

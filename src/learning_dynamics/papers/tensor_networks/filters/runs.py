@@ -1,7 +1,5 @@
 """The flow of classification of one data point by two layers: architectures, and filters of several lengths."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

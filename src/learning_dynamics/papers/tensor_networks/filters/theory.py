@@ -1,7 +1,5 @@
 """Limit directions of two layers on one data point, filters of length one or two, and how fast they are reached."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

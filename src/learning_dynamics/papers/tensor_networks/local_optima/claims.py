@@ -1,7 +1,5 @@
 """Which local optimum starts of different scales choose: an observation on what the paper leaves open."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How often starts come to the global optimum, and how often it was predicted where they come to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt

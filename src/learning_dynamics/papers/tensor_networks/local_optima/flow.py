@@ -11,8 +11,6 @@ inverse, which leaves the path as it is; it ends at a finite s, towards which st
 margins of a hundredth of `sharpness`, and beyond, those of support vectors agree to 1 / sharpness rather than to 1 / m.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

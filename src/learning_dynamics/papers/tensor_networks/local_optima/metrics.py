@@ -1,7 +1,5 @@
 """Which local optimum every start has come to, and which one was predicted for it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The same starts at many scales, followed to a local optimum of the max-margin problem."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.errors import ProjectError

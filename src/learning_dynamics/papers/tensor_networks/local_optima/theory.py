@@ -6,8 +6,6 @@ a time c_j of its own, of order alpha**(2 - L). While c_j is large, theta moves 
 and the next, because what has escaped settles in times of order one, where it minimises the loss by itself.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import minimize
 

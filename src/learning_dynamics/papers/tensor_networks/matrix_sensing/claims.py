@@ -1,7 +1,5 @@
 """Deep matrix sensing with commuting sensors: Corollary 7, and what rounding makes of it in a generic basis."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

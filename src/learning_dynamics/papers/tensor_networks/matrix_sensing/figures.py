@@ -1,7 +1,5 @@
 """How rounding leaves the matrices that commute with the sensors."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D

@@ -1,7 +1,5 @@
 """Limits of deep matrix sensing against the minimisers that are predicted, and the growth of rounding (Corollary 7)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Deep matrix sensing with commuting sensors: limits in two bases, and how rounding grows (Corollary 7)."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable
 from typing import Any, Literal

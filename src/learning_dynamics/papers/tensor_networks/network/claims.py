@@ -1,7 +1,5 @@
 """What the flow of a network's layers conserves (appendices D, F and H)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, claim, every_draw

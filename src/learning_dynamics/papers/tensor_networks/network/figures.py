@@ -1,7 +1,5 @@
 """How a tensor network contracts its data tensor (figure 2)."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np

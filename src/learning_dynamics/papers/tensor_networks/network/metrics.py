@@ -1,7 +1,5 @@
 """The arrays of a contraction, and what the flow of a network's layers conserves."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

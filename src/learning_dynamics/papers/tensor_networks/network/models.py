@@ -1,7 +1,5 @@
 """The tensor formulation and the networks themselves, with the activations that both are tried with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

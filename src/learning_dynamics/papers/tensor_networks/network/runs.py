@@ -1,7 +1,5 @@
 """A tensor network contracting its data tensor, and the flow of its layers (figure 2; appendices D, F and H)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How fast the loss falls: the bounds of D.1.1, E.1.1, (62), (73) and H.1, as printed and as derived."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

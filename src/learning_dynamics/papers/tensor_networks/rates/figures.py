@@ -1,7 +1,5 @@
 """The loss of classification beside the bounds of D.1.1."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D

@@ -1,7 +1,5 @@
 """The loss along the flow beside the constants of the paper's bounds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

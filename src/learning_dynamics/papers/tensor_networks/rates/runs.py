@@ -1,7 +1,5 @@
 """The loss along the flow, from starts whose layers differ by exactly what the bounds assume."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The constants of the paper's bounds on the loss (D.1.1, E.1.1, (62), (73), H.1)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork

@@ -1,7 +1,5 @@
 """Underdetermined regression: Theorem 4, Corollaries 5 and 6, Remark 4, Lemma 5.1."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Limits of regression between two norms (Theorem 4; Corollaries 5 and 6)."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D

@@ -1,7 +1,5 @@
 """Where a diagonal network goes, by its start and its depth."""
 
-from __future__ import annotations
-
 import altair as alt
 import numpy as np
 import pandas as pd

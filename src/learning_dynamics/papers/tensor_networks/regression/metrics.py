@@ -1,7 +1,5 @@
 """Limits of regression against the minimisers that are predicted (Theorem 4; Lemma 5.1)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

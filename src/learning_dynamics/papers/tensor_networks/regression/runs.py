@@ -1,7 +1,5 @@
 """Limits of the flow of regression, and the functions that predict them (Theorem 4; Lemma 5.1)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The minimiser of Q at initial scales below those that a flow is followed from (Remark 4)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
