@@ -156,34 +156,37 @@ def test_gradient_matches_differences(regression, exponent):
     np.testing.assert_allclose(lp_regression.gradient(w, X, Y, exponent) @ d, slope, rtol=1e-7)
 
 
+TWO_STARTS = np.array([[0.05, -0.05], [0.02, 0.1]])
+
+
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("exponent", [2.0, 4.0])
+@pytest.mark.parametrize("exponent", [2.0, 2.5, 3.0, 4.0, 6.0])
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_steps_at_the_limit_are_those_of_the_end_to_end_rule(regression, exponent, depth):
+def test_steps_at_the_limit_are_those_of_the_end_to_end_rule(exponent, depth):
     """The largest rate of a grid with three below it that arrive in steps in proportion, found by trying all."""
-    X, Y = regression
-    start, rates, target = np.array([0.05, -0.05, 0.05]), np.geomspace(1e-3, 1.0, 16), 0.5
-    plain = lp_regression.descend(
-        np.tile(start, (len(rates), 1)), X, Y, exponent=exponent, depth=depth, rule="end_to_end", learning_rate=rates,
-        target=target, max_steps=5000,
-    ).iterations  # fmt: skip
-    stable = []
-    for place in range(3, len(rates)):
-        steps = plain[place - 3 : place + 1]
-        expected = plain[place] * rates[place] / rates[place - 3 : place + 1]
-        if np.all(steps >= 0) and np.all(steps <= 1.5 * expected):
-            stable.append(place)
-    steps, rate, fewest = steps_at_limit(start, X, Y, exponent, depth, rates, target, 5000, below=3, slack=1.5)
-    assert (steps, rate) == (plain[stable[-1]], rates[stable[-1]])
-    assert fewest == plain[plain >= 0].min()
+    rates, target = np.geomspace(1e-3, 10.0, 25), 0.05
+    found = steps_at_limit(TWO_STARTS, 3.0, exponent, depth, rates, target, 5000, below=3, slack=1.5)
+    for start, (steps, rate, fewest) in zip(TWO_STARTS, found, strict=True):
+        plain = lp_regression.descend(
+            np.tile(start, (len(rates), 1)), np.diag([3.0, 1.0]), np.ones(2), exponent=exponent, depth=depth,
+            rule="end_to_end", learning_rate=rates, target=target, max_steps=5000,
+        ).iterations  # fmt: skip
+        stable = []
+        for place in range(3, len(rates)):
+            neighbours = plain[place - 3 : place + 1]
+            expected = plain[place] * rates[place] / rates[place - 3 : place + 1]
+            if np.all(neighbours >= 0) and np.all(neighbours <= 1.5 * expected):
+                stable.append(place)
+        assert (steps, rate) == (plain[stable[-1]], rates[stable[-1]])
+        tried = plain[stable[-1] - 3 :]
+        assert fewest == tried[tried >= 0].min()
 
 
-def test_a_grid_whose_largest_rate_is_stable_has_no_limit(regression):
-    X, Y = regression
-    start, rates = np.array([0.05, -0.05, 0.05]), np.geomspace(1e-3, 1e-2, 8)
-    steps, rate, fewest = steps_at_limit(start, X, Y, 2.0, 1, rates, 0.5, 5000, below=3, slack=1.5)
-    assert (steps, rate) == (-1, 0.0)
-    assert fewest > 0
+def test_a_grid_whose_largest_rate_is_stable_has_no_limit():
+    rates = np.geomspace(1e-3, 1e-2, 8)
+    for steps, rate, fewest in steps_at_limit(TWO_STARTS, 1.0, 2.0, 1, rates, 0.5, 5000, below=3, slack=1.5):
+        assert (steps, rate) == (-1, 0.0)
+        assert fewest > 0
 
 
 def test_rules_agree_in_the_limit_of_small_steps(regression):
@@ -250,16 +253,16 @@ def test_fewest_steps_is_the_best_of_all_rates(depth):
 
 
 @pytest.mark.usefixtures("at_once")
-def test_the_last_step_that_is_waited_for_counts(regression):
+def test_the_last_step_that_is_waited_for_counts():
     layers, target = [np.array([[0.4, 0.1, 0.2]])], np.array([0.6, 0.8, 0.0])
     needed = slow_count(layers, target, 0.1, 1e-5, 2000)
     assert convergence_time.fewest_steps(layers, target, [0.1], 1e-5, needed) == (needed, 0.1)
     assert convergence_time.fewest_steps(layers, target, [0.1], 1e-5, needed - 1)[0] == -1
-    X, Y = regression
-    start, rates = np.array([0.05, -0.05, 0.05]), np.array([1e-3])
-    *_, needed = steps_at_limit(start, X, Y, 2.0, 1, rates, 0.5, 5000, below=0, slack=1.5)
+    descend = partial(steps_at_limit, TWO_STARTS[:1], 1.0, 2.0, 1, np.array([1e-3]), 0.5, below=0, slack=1.5)
+    needed = descend(5000)[0][-1]
+    assert needed > 0
     for cap, fewest in ((needed, needed), (needed - 1, -1)):
-        assert steps_at_limit(start, X, Y, 2.0, 1, rates, 0.5, cap, below=0, slack=1.5)[-1] == fewest
+        assert descend(cap)[0][-1] == fewest
 
 
 def test_no_rate_is_reported_as_none():
@@ -271,7 +274,7 @@ def test_no_rate_is_reported_as_none():
     [
         lambda rate: convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], 1e-5, 10**10),
         lambda rate: steps_at_limit(
-            np.ones(2), np.eye(2), np.zeros(2), 4.0, 3, np.array([rate]), 1e-9, 10**10, below=0, slack=2.0
+            0.5 * np.ones((2, 2)), 1.0, 4.0, 3, np.array([rate]), 1e-9, 10**10, below=0, slack=2.0
         ),
     ],
 )

@@ -109,28 +109,16 @@ def two_samples(
 
     directions = np.array([rng.standard_normal(2) for rng in generators(seed, "deep_linear.two_samples", seeds)])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    cells = list(itertools.product(exponents, stiffness, depths, range(seeds)))
-    step_counts = []
-    for exponent, kappa, depth, member in progress(cells, "two samples"):
+    cells = list(itertools.product(exponents, stiffness, depths))
+    found = []
+    for exponent, kappa, depth in progress(cells, "two samples"):
         lowest = lowest_rate / kappa**2
         grid = highest_rate / ratio ** np.arange(int(np.log(highest_rate / lowest) / np.log(ratio)) + 1)[::-1]
-        # at zero the loss, the mean of |label|^p, is one
-        step_counts.append(
-            steps_at_limit(
-                start / kappa * directions[member],
-                np.diag([kappa, 1.0]),
-                np.ones(2),
-                exponent,
-                depth,
-                grid,
-                tolerance,
-                max_steps,
-                below=below,
-                slack=slack,
-            )
-        )
-    exponent_of, stiffness_of, depth_of, start_of = np.array(cells).T
-    steps, rate, fewest = np.array(step_counts, dtype=float).T
+        starts = start / kappa * directions
+        # at zero the loss is one
+        found += steps_at_limit(starts, kappa, exponent, depth, grid, tolerance, max_steps, below=below, slack=slack)
+    exponent_of, stiffness_of, depth_of = np.repeat(cells, seeds, axis=0).T
+    steps, rate, fewest = np.array(found, dtype=float).T
     return Trajectory(
         np.zeros(1),
         {"steps": steps[:, None], "rate": rate[:, None], "fewest": fewest[:, None]},
@@ -138,6 +126,6 @@ def two_samples(
             "exponent": exponent_of,
             "stiffness": stiffness_of,
             "depth": depth_of.astype(int),
-            "start": start_of.astype(int),
+            "start": np.tile(np.arange(seeds), len(cells)),
         },
     )
