@@ -46,7 +46,10 @@ def execute(
     with matplotlib_defaults(), style(look):
         with error_context(f"figure {name}", drawing.settings):
             drawn = Drawn.of(drawing())
-        legible_ticks(sized(drawn.figure, look))
+        figure = sized(drawn.figure, look)
+        figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another
+        legible_ticks(figure)
+        figure.set_layout_engine("none")  # all three formats have the layout of the PNG
         described = json.dumps(drawing.record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
         with sealing(pdf) as partial:
             # no creation date: the same data give the same bytes
@@ -55,13 +58,13 @@ def execute(
                 "Subject": f"{KEY}: {json.dumps(drawing.record)}",
                 "CreationDate": None,
             }
-            drawn.figure.savefig(partial, format="pdf", metadata=metadata)
+            figure.savefig(partial, format="pdf", metadata=metadata)
         with sealing(png) as partial:
-            drawn.figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
-        prepare_for_svg(drawn.figure)
+            figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
+        prepare_for_svg(figure)
         with sealing(svg) as partial:
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
-            drawn.figure.savefig(partial, format="svg", metadata=metadata)
+            figure.savefig(partial, format="svg", metadata=metadata)
 
 
 def prepare_for_svg(figure: Figure) -> None:
