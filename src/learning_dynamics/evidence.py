@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -88,7 +89,7 @@ def mean(values: Sequence[float] | np.ndarray) -> Estimate:
         value = float(values.mean()) if len(values) else np.nan
         missing = int((~np.isfinite(values)).sum())
         return Estimate(value, -np.inf, np.inf, len(values), "mean (t)", missing)
-    half = scipy.stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = _student(len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return Estimate(
         float(values.mean()),
         float(values.mean() - half),
@@ -108,14 +109,26 @@ def median(values: Sequence[float] | np.ndarray) -> Estimate:
     missing = int(np.isnan(ordered).sum())
     if missing:
         return Estimate(np.nan, -np.inf, np.inf, count, "median (order statistics)", missing)
-    # the interval between the r-th smallest and largest covers the median with 1 - 2 P(Bin(n, 1/2) < r)
-    rank = int(scipy.stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) if count else 0
-    while rank > 0 and 2 * scipy.stats.binom.cdf(rank - 1, count, 0.5) > 1 - LEVEL:
-        rank -= 1
+    rank = _rank_beside_median(count)
     lower, upper = (ordered[rank - 1], ordered[count - rank]) if rank else (-np.inf, np.inf)
     value = float(np.median(ordered)) if count else np.nan
     how = _with_repeats("median (order statistics)", ordered)
     return Estimate(value, float(lower), float(upper), count, how)
+
+
+@functools.cache
+def _rank_beside_median(count: int) -> int:
+    """Return r: the r-th smallest and largest enclose the median with 1 - 2 P(Bin(n, 1/2) < r); 0 where none do."""
+    rank = int(scipy.stats.binom.ppf((1 - LEVEL) / 2, count, 0.5)) if count else 0
+    while rank > 0 and 2 * scipy.stats.binom.cdf(rank - 1, count, 0.5) > 1 - LEVEL:
+        rank -= 1
+    return rank
+
+
+@functools.cache
+def _student(degrees: int) -> float:
+    """Return how many standard errors lie on each side of a mean, by Student's t."""
+    return float(scipy.stats.t.ppf((1 + LEVEL) / 2, degrees))
 
 
 def share(successes: int, trials: int) -> Estimate:
@@ -138,7 +151,7 @@ def slope(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> E
         value = float((y[-1] - y[0]) / (x[-1] - x[0])) if len(x) == 2 else np.nan
         return Estimate(value, -np.inf, np.inf, len(x), "slope (t)")
     fit = scipy.stats.linregress(x, y)
-    half = scipy.stats.t.ppf((1 + LEVEL) / 2, len(x) - 2) * fit.stderr
+    half = _student(len(x) - 2) * fit.stderr
     return Estimate(float(fit.slope), float(fit.slope - half), float(fit.slope + half), len(x), "slope (t)")
 
 

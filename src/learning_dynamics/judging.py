@@ -565,10 +565,17 @@ class Evaluation:
         return self.corrected if self.verdict == "corrected" else self.judgement
 
 
-def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settings: Mapping[str, Any]) -> Evaluation:
+def evaluate(
+    function: Callable[..., Finding],
+    tables: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    *,
+    verdict_alone: bool = False,
+) -> Evaluation:
     """Call a claim's function with tables by role and settings, and judge what it finds.
 
-    A rival that would get the same verdict leaves the claim undecided: such a verdict would say nothing.
+    A rival that would get the same verdict leaves the claim undecided: such a verdict would say nothing. Half of the
+    time goes into the smallest error that would have been refused, which is not sought for a `verdict_alone`.
     """
     about: About = function.claim  # type: ignore[attr-defined]
     try:
@@ -605,7 +612,7 @@ def evaluate(function: Callable[..., Finding], tables: Mapping[str, Any], settin
     elif verdict == "not reproduced":
         reason.append("does not show at this scale")
     refuses = np.nan
-    if verdict in ("reproduced", "corrected"):
+    if verdict in ("reproduced", "corrected") and not verdict_alone:
         refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
     speaks_of = about.speaks_of or _checked_of(printed.headline)

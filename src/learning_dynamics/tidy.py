@@ -191,8 +191,10 @@ def by_draw(
     ProjectError
         If there are no such rows, or draws differ in their number of entries.
     """
-    draws = select(table, quantity, **where).groupby(draw or draw_columns(table))
-    groups = [rows[column].to_numpy() for _, rows in draws]
+    chosen = select(table, quantity, **where)
+    draws = chosen.groupby(draw or draw_columns(table)).ngroup().to_numpy()
+    order = np.argsort(draws, kind="stable")[np.sum(draws < 0) :]  # rows without a draw have none
+    groups = np.split(chosen[column].to_numpy()[order], np.flatnonzero(np.diff(draws[order])) + 1)
     if len({len(group) for group in groups}) > 1:
         raise ProjectError(
             f"`{quantity}`: draws have {sorted({len(group) for group in groups})} entries; select further"

@@ -91,8 +91,10 @@ def _statement(paper: str, kind: str) -> str:
     return " ".join(docstring.strip().split("\n\n")[0].split())
 
 
-def evaluate_claim(name: str, function: Any, tables: Mapping[str, Any], settings: Mapping[str, Any]) -> Evaluation:
-    """Evaluate a claim; a mistake in its tables names the claim.
+def evaluate_claim(
+    name: str, function: Any, tables: Mapping[str, Any], settings: Mapping[str, Any], **options: bool
+) -> Evaluation:
+    """Evaluate a claim, with the options of `judging.evaluate`; a mistake in its tables names the claim.
 
     Raises
     ------
@@ -107,7 +109,7 @@ def evaluate_claim(name: str, function: Any, tables: Mapping[str, Any], settings
             warnings.filterwarnings(
                 "ignore", "All-NaN|Mean of empty|Degrees of freedom|divide by zero|invalid value", RuntimeWarning
             )
-            return evaluate(function, tables, settings)
+            return evaluate(function, tables, settings, **options)
     except ProjectError as error:
         text = str(error)
         raise ProjectError(text if text.startswith(f"claim {name}: ") else f"claim {name}: {text}") from None
@@ -120,10 +122,10 @@ def _variant_rows(name: str, function: Any, tables: Any, block: Mapping[str, Any
     choices = {key: [own[key], *(one for one in given if one != own[key])] for key, given in block["vary"].items()}
     for values in itertools.product(*choices.values()):
         differing = dict(zip(choices, values, strict=True))
-        is_configured = all(block["settings"][key] == value for key, value in differing.items())
-        evaluation = (
-            configured if is_configured else evaluate_claim(name, function, tables, block["settings"] | differing)
-        )
+        is_configured = all(own[key] == value for key, value in differing.items())
+        evaluation = configured
+        if not is_configured:
+            evaluation = evaluate_claim(name, function, tables, own | differing, verdict_alone=True)
         yield {
             "choices": json.dumps(differing),
             "ours": is_configured,
@@ -166,7 +168,7 @@ def refuse_unread_run(
     ):
         return  # there is no other run to read, or nothing was read
     try:
-        without = evaluate_claim(name, function, _map_tables(tables, without_numbers), settings)
+        without = evaluate_claim(name, function, _map_tables(tables, without_numbers), settings, verdict_alone=True)
     except ProjectError:
         return  # it cannot do without
     # all that it says is compared: the draw that is shown may be of another run, and draws of this one count
@@ -196,7 +198,7 @@ def _sensitivity_rows(
     for member in check["members"]:
         replacement = load_table(metrics, member)
         changed = _map_tables(tables, partial(_replace_run, check["run"], replacement))
-        evaluation = evaluate_claim(name, function, changed, block["settings"])
+        evaluation = evaluate_claim(name, function, changed, block["settings"], verdict_alone=True)
         yield {
             "run": check["run"],
             "setting": check["setting"],
