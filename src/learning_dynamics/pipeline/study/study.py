@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.study import quantities, reasons, regions
+from learning_dynamics.pipeline.study import passed, quantities, reasons, regions
 from learning_dynamics.pipeline.study.blocks import (
     NOT_SWEPT,
     Roles,
@@ -91,24 +91,16 @@ class Study:
         self._resolved: dict[tuple[str, str], Block] = {}
         self._blocks: dict[tuple[str, str], Block] = {}
         for paper in self.papers:
-            for name in self.blocks(paper, "data"):
-                self._check_data(paper, name)
             for name in self.blocks(paper, "runs"):
                 self._expand(paper, name, self.resolved(paper, "runs", name).get("sweep"))
                 self._bundle(paper, name)
-            for name in self.figures(paper):
-                self._check_figure(paper, name)
-            for name in self.interactives(paper):
-                self._check_interactive(paper, name)
-            if "telling" in self.paper_block(paper):
-                self.declared(paper, "figures", self.paper_block(paper)["telling"], self.where(paper, "telling"))
-            for name in self.blocks(paper, "claims"):
-                self._check_claim(paper, name)
-            self._check_sensitivity(paper)
-            reasons.check_reasons(self, paper)
-            regions.check_wild(self, paper)
-            regions.check_turning(self, paper)
-        self._check_targets()
+            for name in self.checks(paper, "sensitivity"):
+                self._expand_check(paper, name)
+        if not passed.has_passed(configuration):
+            for paper in self.papers:
+                self._check(paper)
+            self._check_targets()
+            passed.remember(configuration)
 
     # -- what is declared ---------------------------------------------------------------------------
 
@@ -303,17 +295,10 @@ class Study:
         docstring = self.signature(stage, paper, name).docstring
         return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", docstring)[0].strip()
 
-    # -- checks -------------------------------------------------------------------------------------
-
-    def _check_data(self, paper: str, name: str) -> None:
-        block, where = self.declared(paper, "data", name), self.where(paper, "data", name)
-        if "source" not in block:
-            raise ProjectError(f"{where}.source: missing; add it")
-        function = signature_of("data", paper, block["source"], f"{where}.source")
-        function.check(self._settings("data", block, function), where)
+    # -- runs that are taken up ---------------------------------------------------------------------
 
     def _expand(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
-        """Check a run, every swept value once, and take up its members among the runs."""
+        """Take up a run's members among the runs."""
         where = self.where(paper, "runs", name)
         count = 1
         for key, values in (sweep or {}).items():
@@ -322,8 +307,7 @@ class Study:
                 raise ProjectError(f"{where}.sweep.{key}: is no setting of a run, and cannot be varied")
         if count > MAX_MEMBERS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
-        members = sweep_members(name, sweep)
-        for member, differing in members:
+        for member, differing in sweep_members(name, sweep):
             if not MEMBER.fullmatch(member) or len(member) > MAX_NAME_LENGTH:
                 shown = member if len(member) <= MAX_NAME_LENGTH else f"{member[:MAX_NAME_LENGTH]}..."
                 raise ProjectError(
@@ -333,11 +317,6 @@ class Study:
             self.runs[paper].setdefault(member, (name, differing))
             if BUNDLE.fullmatch(member):
                 raise ProjectError(f"{where}: a run cannot be called `{member}`, as bundles of sweeps are; rename it")
-        first_member = members[0][1]
-        self._check_run(paper, name, first_member)
-        for key, values in (sweep or {}).items():
-            for value in values[1:]:
-                self._check_run(paper, name, first_member | {key: value})
 
     def _bundle(self, paper: str, name: str) -> None:
         """Take up the bundles of a swept run whose members travel together."""
@@ -351,6 +330,52 @@ class Study:
             self.bundles[paper][table] = [member for member, _ in members]
             if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:
                 raise ProjectError(f"{where}: the names of {block['bundle']} members fit no command; take fewer")
+
+    def _expand_check(self, paper: str, name: str) -> None:
+        """Take up the runs that a sensitivity check needs."""
+        check, where = self.checks(paper, "sensitivity")[name], self.where(paper, "sensitivity", name)
+        for key in ("run", "setting", "values", "claims"):
+            if key not in check:
+                raise ProjectError(f"{where}.{key}: missing; add it")
+        self.declared(paper, "runs", check["run"], f"{where}.run")
+        self._expand(paper, check["run"], {check["setting"]: check["values"]})
+
+    # -- checks, which change nothing ---------------------------------------------------------------
+
+    def _check(self, paper: str) -> None:
+        for name in self.blocks(paper, "data"):
+            self._check_data(paper, name)
+        for name in self.blocks(paper, "runs"):
+            self._check_members(paper, name, self.resolved(paper, "runs", name).get("sweep"))
+        for name in self.figures(paper):
+            self._check_figure(paper, name)
+        for name in self.interactives(paper):
+            self._check_interactive(paper, name)
+        if "telling" in self.paper_block(paper):
+            self.declared(paper, "figures", self.paper_block(paper)["telling"], self.where(paper, "telling"))
+        for name in self.blocks(paper, "claims"):
+            self._check_claim(paper, name)
+        for name in self.checks(paper, "sensitivity"):
+            self._check_sensitivity(paper, name)
+        reasons.check_reasons(self, paper)
+        regions.check_wild(self, paper)
+        regions.check_turning(self, paper)
+
+    def _check_data(self, paper: str, name: str) -> None:
+        block, where = self.declared(paper, "data", name), self.where(paper, "data", name)
+        if "source" not in block:
+            raise ProjectError(f"{where}.source: missing; add it")
+        function = signature_of("data", paper, block["source"], f"{where}.source")
+        function.check(self._settings("data", block, function), where)
+
+    def _check_members(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
+        """Check a run, every swept value once."""
+        swept = sweep or {}
+        first = {key: values[0] for key, values in swept.items()}
+        self._check_run(paper, name, first)
+        for key, values in swept.items():
+            for value in values[1:]:
+                self._check_run(paper, name, first | {key: value})
 
     def _check_run(self, paper: str, name: str, differing: Spec) -> None:
         block, where = self._varied(paper, name, differing), self.where(paper, "runs", name)
@@ -464,26 +489,20 @@ class Study:
         if variants > MAX_VARIANTS:
             raise ProjectError(f"{where}.vary: {variants} combinations; vary fewer values (at most {MAX_VARIANTS})")
 
-    def _check_sensitivity(self, paper: str) -> None:
-        """Check what sensitivity checks vary, and take up the runs that they need."""
-        claims = self.blocks(paper, "claims")
-        for name, check in self.checks(paper, "sensitivity").items():
-            where = self.where(paper, "sensitivity", name)
-            for key in ("run", "setting", "values", "claims"):
-                if key not in check:
-                    raise ProjectError(f"{where}.{key}: missing; add it")
-            self.declared(paper, "runs", check["run"], f"{where}.run")
-            self._expand(paper, check["run"], {check["setting"]: check["values"]})
-            block = self.resolved(paper, "runs", check["run"])
-            if "bundle" in block:
-                raise ProjectError(f"{where}.run: `{check['run']}` runs in bundles; remove its `bundle`")
-            configured = (block if check["setting"] == "data" else all_settings(block)).get(check["setting"])
-            if configured in check["values"]:
-                raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
-            for claim in check["claims"]:
-                check_known(claim, claims, "claim", f"{where}.claims")
-                if check["run"] not in run_names(claims[claim].get("runs", {})):
-                    raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
+    def _check_sensitivity(self, paper: str, name: str) -> None:
+        claims, where = self.blocks(paper, "claims"), self.where(paper, "sensitivity", name)
+        check = self.checks(paper, "sensitivity")[name]
+        self._check_members(paper, check["run"], {check["setting"]: check["values"]})
+        block = self.resolved(paper, "runs", check["run"])
+        if "bundle" in block:
+            raise ProjectError(f"{where}.run: `{check['run']}` runs in bundles; remove its `bundle`")
+        configured = (block if check["setting"] == "data" else all_settings(block)).get(check["setting"])
+        if configured in check["values"]:
+            raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
+        for claim in check["claims"]:
+            check_known(claim, claims, "claim", f"{where}.claims")
+            if check["run"] not in run_names(claims[claim].get("runs", {})):
+                raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
 
     def _check_targets(self) -> None:
         """Refuse names that two of Snakemake's rules would have: those of papers, of their metrics and their sweeps."""
