@@ -95,7 +95,7 @@ class _Page:
     def describe(self, function: Signature, context: str, settings_places: list[tuple[str, str, str]]) -> Iterator[str]:
         """Yield a docstring and the table of settings; `settings_places`: section, name and prefix of their keys."""
         meanings: dict[str, str] = {}
-        for signature in reversed((function, *function.bases)):
+        for signature in reversed((function, *function.ancestors)):
             prose, sections = quantities.docstring_sections(signature.docstring)
             for head, text in sections.get("Parameters", []):
                 meanings |= dict.fromkeys(head.partition(" : ")[0].split(", "), text)

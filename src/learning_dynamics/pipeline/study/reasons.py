@@ -143,7 +143,7 @@ def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
         for settings_class in (
             argument for function in _functions(paper, kind) for argument in function.classes.values()
         ):
-            for ancestor in (settings_class, *settings_class.bases):
+            for ancestor in (settings_class, *settings_class.ancestors):
                 if classes.setdefault(ancestor.name, ancestor).where != ancestor.where:
                     raise ProjectError(
                         f"{ancestor.where}: `{ancestor.name}` stands in {classes[ancestor.name].where} too; rename it"
@@ -158,7 +158,7 @@ def _class_fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
         if name in function.classes:
             yield from (
                 (settings_class.name, inner)
-                for settings_class in (function.classes[name], *function.classes[name].bases)
+                for settings_class in (function.classes[name], *function.classes[name].ancestors)
             )
 
 

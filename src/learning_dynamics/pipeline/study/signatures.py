@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -57,6 +57,21 @@ MENDS = {
 
 
 @dataclass(frozen=True)
+class Setting:
+    """A keyword parameter of a function, or a field of a class: its type as the source writes it, and its line."""
+
+    name: str
+    written: str
+    default: ast.expr | None
+    line: int
+
+    @classmethod
+    def of(cls, name: str, annotation: ast.expr | None, default: ast.expr | None, line: int) -> Setting:
+        """Return a setting, given syntax trees."""
+        return cls(name, ast.unparse(annotation) if annotation else "", default, line)
+
+
+@dataclass(frozen=True)
 class Signature:
     """A function as configuration sees it: what it is given, and a model of its settings.
 
@@ -66,33 +81,68 @@ class Signature:
         The positional parameters: a run's data, a figure's or claim's tables by role.
     optional : frozenset of str
         Arguments with a default.
-    fault : str
-        What is wrong with an annotation, for functions that configuration cannot call; else empty.
+    parameters : tuple of Setting
+        The settings, without those that a class inherits.
     decorators : tuple of str
-    types : mapping from name to annotation
-        The settings' types, as the source writes them.
     classes : mapping from name to Signature
         Of the settings whose type is a class, the class: its fields are its settings.
     bases : tuple of Signature
-        Of a class those that it inherits fields from, nearest first.
+        Of a class those that it inherits fields from.
+    no_class_of_settings : str
+        What is wrong with a class; else empty.
     """
 
     name: str
     where: str
     arguments: Mapping[str, str]
     optional: frozenset[str]
-    model: type[BaseModel]
+    parameters: tuple[Setting, ...]
     docstring: str
     decorators: tuple[str, ...]
-    fault: str = ""
-    types: Mapping[str, str] = field(default_factory=dict)
     classes: Mapping[str, Signature] = field(default_factory=dict)
     bases: tuple[Signature, ...] = ()
+    no_class_of_settings: str = ""
+
+    @functools.cached_property
+    def types(self) -> Mapping[str, str]:
+        """The settings' types, as the source writes them."""
+        inherited = {name: written for base in reversed(self.bases) for name, written in base.types.items()}
+        return inherited | {item.name: item.written for item in self.parameters}
 
     @property
     def settings(self) -> set[str]:
         """The names of the settings; a class's is one."""
-        return set(self.model.model_fields)
+        return set(self.types)
+
+    @functools.cached_property
+    def ancestors(self) -> tuple[Signature, ...]:
+        """Of a class those that it inherits fields from, nearest first."""
+        return tuple(item for base in self.bases for item in (base, *base.ancestors))
+
+    @functools.cached_property
+    def model(self) -> type[BaseModel]:
+        """A model of the settings."""
+        fields: dict[str, Any] = {
+            item.name: (
+                self.classes[item.name].model if item.name in self.classes else _type_of(item.written)[0],
+                ... if item.default is None else _literal_value(item.default),
+            )
+            for item in self.parameters
+        }
+        if self.bases:
+            return create_model(self.name, __base__=tuple(base.model for base in self.bases), **fields)
+        return create_model(self.name, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
+
+    @functools.cached_property
+    def fault(self) -> str:
+        """What is wrong with the first faulty annotation, for functions that configuration cannot call; else empty."""
+        faults = [self.no_class_of_settings, *(base.fault for base in self.bases)]
+        for item in self.parameters:
+            if item.name in self.classes:
+                faults.append(self.classes[item.name].fault)
+            elif problem := _type_of(item.written)[1]:
+                faults.append(f"{self.where}:{item.line}: `{self.name}`: setting `{item.name}`: {problem}")
+        return next(filter(None, faults), "")
 
     @functools.cached_property
     def fields(self) -> Mapping[str, FieldInfo]:
@@ -108,7 +158,7 @@ class Signature:
     @property
     def takes_seed(self) -> bool:
         """Whether one of the settings is the random seed."""
-        return "seed" in self.model.model_fields
+        return "seed" in self.settings
 
     def check(self, settings: Mapping[str, Any], where: str) -> None:
         """Raise `ProjectError` that names the key and the mend unless `settings` fit."""
@@ -198,32 +248,17 @@ def _signature(node: ast.FunctionDef, module: Path) -> Signature:
         argument.arg: ast.unparse(argument.annotation) if argument.annotation else "" for argument in positional
     }
     optional = frozenset(argument.arg for argument in positional[len(positional) - len(node.args.defaults) :])
-    keywords = node.args.kwonlyargs
-    parameters = [
-        _Setting(keyword.arg, keyword.annotation, default, keyword.lineno)
-        for keyword, default in zip(keywords, node.args.kw_defaults, strict=True)
-    ]
+    parameters = tuple(
+        Setting.of(keyword.arg, keyword.annotation, default, keyword.lineno)
+        for keyword, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    )
     classes = {
         keyword.arg: settings_class
-        for keyword in keywords
+        for keyword in node.args.kwonlyargs
         if (settings_class := _class(keyword.annotation, module)) is not None
     }
-    model, fault = _model(node.name, module, parameters, classes)
-    types = {keyword.arg: ast.unparse(keyword.annotation) for keyword in keywords if keyword.annotation}
     docstring = ast.get_docstring(node) or ""
-    return Signature(
-        node.name, str(module), arguments, optional, model, docstring, _decorators(node), fault, types, classes
-    )
-
-
-@dataclass(frozen=True)
-class _Setting:
-    """A keyword parameter of a function, or a field of a class."""
-
-    name: str
-    annotation: ast.expr | None
-    default: ast.expr | None
-    line: int
+    return Signature(node.name, str(module), arguments, optional, parameters, docstring, _decorators(node), classes)
 
 
 def _class(node: ast.expr | None, module: Path) -> Signature | None:
@@ -247,46 +282,16 @@ def _find_class(name: str, module: Path, _modified: int, _size: int) -> Signatur
     if node is None:
         return None
     bases = tuple(settings_class for base in node.bases if (settings_class := _class(base, module)) is not None)
-    fields = [
-        _Setting(item.target.id, item.annotation, item.value, item.lineno)
+    fields = tuple(
+        Setting.of(item.target.id, item.annotation, item.value, item.lineno)
         for item in node.body
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-    ]
-    model, fault = _model(name, module, fields, {}, bases)
+    )
+    fault = ""
     if "dataclass(frozen=True)" not in map(ast.unparse, node.decorator_list):
         fault = f"{module}:{node.lineno}: class `{name}` holds settings; make it a dataclass(frozen=True)"
-    types = {key: annotation for base in reversed(bases) for key, annotation in base.types.items()}
-    types |= {item.name: ast.unparse(item.annotation) for item in fields if item.annotation}
     docstring = ast.get_docstring(node) or ""
-    ancestors = tuple(item for base in bases for item in (base, *base.bases))
-    return Signature(
-        name, str(module), {}, frozenset(), model, docstring, _decorators(node), fault, types, {}, ancestors
-    )
-
-
-def _model(
-    name: str,
-    module: Path,
-    parameters: Sequence[_Setting],
-    classes: Mapping[str, Signature],
-    bases: Sequence[Signature] = (),
-) -> tuple[type[BaseModel], str]:
-    """Return a model of settings, and what is wrong with the first faulty annotation."""
-    fields: dict[str, Any] = {}
-    faults = [base.fault for base in bases]
-    for parameter in parameters:
-        if parameter.name in classes:
-            annotation, fault = classes[parameter.name].model, classes[parameter.name].fault
-        else:
-            annotation, problem = _type_of(ast.unparse(parameter.annotation) if parameter.annotation else "")
-            fault = problem and f"{module}:{parameter.line}: `{name}`: setting `{parameter.name}`: {problem}"
-        faults.append(fault)
-        fields[parameter.name] = (annotation, ... if parameter.default is None else _literal_value(parameter.default))
-    if bases:
-        model = create_model(name, __base__=tuple(base.model for base in bases), **fields)
-    else:
-        model = create_model(name, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
-    return model, next(filter(None, faults), "")
+    return Signature(name, str(module), {}, frozenset(), fields, docstring, _decorators(node), {}, bases, fault)
 
 
 def _decorators(node: ast.FunctionDef | ast.ClassDef) -> tuple[str, ...]:
