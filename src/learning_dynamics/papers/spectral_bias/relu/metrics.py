@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.plateaus import plateaus
-from learning_dynamics.papers.spectral_bias.geometry import span_overlap
+from learning_dynamics.papers.spectral_bias.layers import span_overlap
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, joined, rows
