@@ -16,17 +16,16 @@ from learning_dynamics.tidy import Table, select
 DASHES = (0, (4, 2))
 
 
+def rgb(colour: str | tuple) -> str | tuple:
+    """Return a colour of the palette by its name, and any other as it is."""
+    return COLOURS.get(colour, colour) if isinstance(colour, str) else colour
+
+
 def curve(
     axis: Axes, rows: pd.DataFrame, colour: str | tuple, style: str = "-", column: str = "value", **options
 ) -> None:
     """Draw rows of one quantity and draw against time."""
-    axis.plot(
-        rows["time"],
-        rows[column],
-        style,
-        color=COLOURS.get(colour, colour) if isinstance(colour, str) else colour,
-        **options,
-    )
+    axis.plot(rows["time"], rows[column], style, color=rgb(colour), **options)
 
 
 def singular_values(axis: Axes, table: Table, member: int, top: int | None = None, **where: object) -> None:
@@ -48,8 +47,7 @@ def limits_panel(axis: Axes, table: Table, member: int, top: int, colour: str) -
 
 def line(label: str, colour: str | tuple = "black", style: Any = "-", width: float = 1.2) -> Line2D:
     """Return a legend's entry for a line."""
-    rgb = COLOURS.get(colour, colour) if isinstance(colour, str) else colour
-    return Line2D([], [], color=rgb, ls=style, lw=width, label=label)
+    return Line2D([], [], color=rgb(colour), ls=style, lw=width, label=label)
 
 
 def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool = False) -> Line2D:

@@ -76,13 +76,12 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         sigma, sigma_star = singular_values(beta, count), singular_values(star, count)
         level = settings["loss_share"] * (0.5 * np.sum(Y**2, axis=(1, 2)))
         losses = two_layer.loss(arrays["W1"], arrays["W2"], X[:, None], Y[:, None])
-        bound = theory.rate_bound(norm(star), gamma, 1.0) / level if Y.shape[-1] == 1 else np.full(len(X), np.nan)
         residual = norm(X @ beta - Y)
         gradient, spectrum = transposed(X) @ Y, singular_values(W1, X.shape[-1])
         direction = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
         off = W1 - direction @ (transposed(direction) @ W1)
-        quantities = {
-            "time_to_loss": (_crossing_times(trajectory.time, losses, level) * reached, bound),
+        quantities: Measured = {
+            "time_to_loss": _crossing_times(trajectory.time, losses, level) * reached,
             "growth": norm(gradient),
             "sigma_w1": spectrum,
             "residual": residual / norm(Y),
@@ -103,6 +102,8 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
             def components(layer: np.ndarray, vector: np.ndarray) -> np.ndarray:
                 return (transposed(vector) @ layer / norm(vector)[:, None, None])[:, 0]
 
+            bound = theory.rate_bound(norm(star), gamma, np.ones(len(X))) / level
+            quantities["time_to_loss"] = (quantities["time_to_loss"], bound)
             quantities["along"] = (components(W1, beta) / spectrum[:, :1], components(P, gradient))
             quantities["start"] = components(P, star)
         return quantities
