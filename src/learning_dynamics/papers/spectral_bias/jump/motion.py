@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.panels import line, marks
-from learning_dynamics.plotting import COLOURS, sequence
+from learning_dynamics.papers.spectral_bias.panels import guide, line, marks
+from learning_dynamics.plotting import sequence
 from learning_dynamics.plotting.motion import MOVING, Motion
 from learning_dynamics.tidy import Table, select
 
@@ -28,7 +28,7 @@ def jump(jump: Table) -> Motion:
     colours = sequence(len(teacher))
     for final, colour, index in zip(teacher, colours, range(1, 1 + len(teacher)), strict=True):
         at = 1 / (2 * final)
-        axis.plot([0, at, at, end], [0, 0, final, final], "--", color=COLOURS["black"], lw=0.9, zorder=2)
+        guide(axis, [0, at, at, end], [0, 0, final, final], width=0.9)
         axis.annotate(rf"$\sigma_{index}$", (end, final), (5, 0), textcoords="offset points", va="center", color=colour)
     curves = [axis.plot([], [], color=colour, zorder=3)[0] for colour in colours]
     dots = [axis.plot([], [], ".", ms=4, color=colour, zorder=4)[0] for colour in colours]

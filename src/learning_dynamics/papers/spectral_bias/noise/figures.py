@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from scipy.special import gamma
 
 from learning_dynamics.papers.spectral_bias.noise import theory
-from learning_dynamics.papers.spectral_bias.panels import curve, legend_below, line, marks, rgb
+from learning_dynamics.papers.spectral_bias.panels import curve, guide, legend_below, level, line, marks, rgb
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Quantity, Table, select
@@ -31,8 +31,8 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
     figure, axis = _draw_paths(paths, "sigma", handles, lw=1.2)
     end = paths["time"].max()
     second_rate = float(select(exponents, "exponent", index=2, inputs=2)["predicted"].iloc[0])
-    axis.axhline(1.0, color=COLOURS["black"], lw=1.0, zorder=0)
-    axis.plot([0, end], [1.0, np.exp(second_rate * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
+    level(axis, 1.0)
+    guide(axis, [0, end], [1.0, np.exp(second_rate * end)], zorder=0)
     axis.set_ylabel("singular values of $W$")
     final_values = select(paths, "sigma", index=1, time=end)["value"]
     facts = {"second": second_rate, "fallen": int((final_values < 1).sum()), "count": len(final_values)}
@@ -50,7 +50,7 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
     figure, axis = _draw_paths(paths, "commutator_norm", handles, lw=1.1)
     end = paths["time"].max()
     rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
-    axis.plot([0, end], [1.0, np.exp(rate * end)], ":", color=COLOURS["black"], lw=1.6, zorder=3)
+    guide(axis, [0, end], [1.0, np.exp(rate * end)], "black", ":", 1.6, zorder=3)
     axis.set_ylabel(r"commutator norm $|[w_i, a]|$")
     return Drawn(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
 
@@ -79,16 +79,16 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
             curve(moments, rows, "black", "--", "predicted", lw=0.9, zorder=0)
     _draw_mean_and_median(entry, plane, "commutator", reliable)
     limit = theory.commutator_mean_limit()
-    entry.axhline(limit, color=COLOURS["vermilion"], ls="--", lw=1.0)
+    level(entry, limit, "vermilion", "--", zorder=2)
     median = select(plane, "commutator", statistic="quantile 0.5")
     anchor = median[median["time"] >= 0.5 * median["time"].max()].iloc[0]
     rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
     late = np.array([anchor["time"], median["time"].max()])
-    entry.plot(late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])), "--", color=COLOURS["black"], lw=1.0)
+    guide(entry, late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])))
     _draw_mean_and_median(angle, plane, "relative_commutator", reliable)
     rows = select(plane, "determinant", statistic="mean")
     _draw_mean(angle, rows, "green", "s", reliable)
-    angle.axhline(1.0, color=COLOURS["green"], lw=1.0, zorder=0)
+    level(angle, 1.0, "green")
     curve(angle, select(plane, "determinant", statistic="quantile 0.5"), "green", ":", lw=1.4)
     names = sorted(name for name in five["quantity"].unique() if name.startswith("hidden_power_"))
     for quantity, shade in zip(names, sequence(len(names)), strict=True):
@@ -110,13 +110,13 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         times = np.linspace(0.05, five["time"].max(), 80)
         _draw_mean(lengths, rows[rows["time"] <= times[-1]], tint, "o", reliable)
         exact = theory.mean_commutator(inputs, times)
-        lengths.plot(times, exact, "--", color=COLOURS["black"], lw=0.9, zorder=0)
+        guide(lengths, times, exact, width=0.9, zorder=0)
         middle = select(table, "commutator_length", statistic="quantile 0.5").iloc[1:]
         curve(typical, middle, tint, lw=1.4)
         late = middle[middle["time"] >= 0.4 * middle["time"].max()]
         along = float(theory.lyapunov_exponents(inputs)[:2].sum())
         slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
-        typical.plot(late["time"], slope, "--", color=COLOURS["black"], lw=0.9)
+        guide(typical, late["time"], slope, width=0.9)
         ends = (lengths, (times[-1], exact[-1])), (typical, tuple(middle[["time", "value"]].iloc[-1]))
         for axis, end in ends:
             axis.annotate(f"$d = {inputs}$", end, (3, 0), textcoords="offset points", va="center", fontsize=8)
@@ -186,7 +186,7 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
         (pairs, "(b) commutator and angle", "growth rate"),
         (smallest_axis, "(c) smallest", "growth rate, over $d$"),
     ):
-        axis.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
+        level(axis, 0.0, "grey", width=0.8)
         axis.set(xlabel="dimension $d$", ylabel=label, title=title, xticks=dimensions[:: max(1, len(dimensions) // 5)])
     smallest_axis.set_ylim(None, -0.4)
     handles = [
@@ -232,8 +232,8 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
         rows = rows[rows["index"] <= inputs]
         _draw_bars(rates, (rows["index"] - 0.5) / inputs, rows, colours.get(inputs, COLOURS["vermilion"]))
     places = np.linspace(0.005, 1.0, 400)
-    rates.plot(places, theory.spectrum_limit(places), "--", color=COLOURS["black"], lw=1.0)
-    rates.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
+    guide(rates, places, theory.spectrum_limit(places))
+    level(rates, 0.0, "grey", width=0.8)
     rates.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
     rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="share $q = (i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)")
     rates.legend(loc="upper right")
@@ -246,7 +246,7 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
         (largest_rates, float(gamma(0.75) / gamma(0.25)), "orange", r"$\lambda_1/\sqrt{d}$"),
     ):
         shares.plot(grid, values, ".", color=COLOURS[colour_name], label=label)
-        shares.axhline(limit, color=COLOURS[colour_name], lw=1.0, ls="--", zorder=0)
+        level(shares, limit, colour_name, "--")
     shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel="share, rate", title="(b)")
     shares.legend(loc="lower right")
     return Drawn(
