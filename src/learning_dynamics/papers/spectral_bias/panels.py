@@ -78,6 +78,11 @@ def guide(
     axis.plot(x, y, style, color=COLOURS[colour], lw=width, zorder=zorder)
 
 
+def seed_at(table: Table, gamma: float, member: int) -> int:
+    """Return the seed of a member among the draws at one scale."""
+    return int(np.sort(table.loc[table["gamma"] == gamma, "seed"].unique())[member])
+
+
 def line(label: str, colour: str | tuple = "black", style: Any = "-", width: float = 1.2) -> Line2D:
     """Return a legend's entry for a line."""
     return Line2D([], [], color=rgb(colour), ls=style, lw=width, label=label)
@@ -89,11 +94,9 @@ def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool 
     return Line2D([], [], ls="", marker=marker, color=COLOURS[colour], mfc=fill, label=label)
 
 
-def index_handles(count: int, symbol: str = r"\sigma") -> list[Artist]:
+def index_handles(count: int) -> list[Artist]:
     """Return legend entries for the colours of singular values."""
-    return [
-        line(rf"${symbol}_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)
-    ]
+    return [line(rf"$\sigma_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)]
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:

@@ -18,8 +18,8 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Positive
 from learning_dynamics.trajectories import Arrays, Trajectory
 
-# from a generator: W1(0), W2(0), and the rows P that W1 starts along (zeros where there are none)
-Start = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray, np.ndarray]]
+Layers = tuple[np.ndarray, np.ndarray, np.ndarray]  # W1(0), W2(0), and the rows P that W1 starts along, zeros for none
+Start = Callable[[np.random.Generator], Layers]
 
 
 @dataclass(frozen=True)

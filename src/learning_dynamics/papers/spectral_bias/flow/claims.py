@@ -122,21 +122,18 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Finding:
     measured = {name: gathered(flows, name, phase="limit") for name in ("stationarity_W1", "stationarity_W2", "excess")}
 
     def judge(reading: Mapping[str, np.ndarray]) -> Checks:
-        yield every_draw(
-            "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
-            reading["stationarity_W1"],
-            at_most=tolerance,
-            because="steps times rtol times the condition number of $Z_1$",
-            predicted=0.0,
-        )
-        yield every_draw(
-            "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
-            reading["stationarity_W2"],
-            # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
-            at_most=tolerance * condition,
-            because="steps times rtol times the squared condition number of $Z_1$",
-            predicted=0.0,
-        )
+        # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
+        for layer, part, allowed, number in (
+            ("W_1", "stationarity_W1", tolerance, "condition number"),
+            ("W_2", "stationarity_W2", tolerance * condition, "squared condition number"),
+        ):
+            yield every_draw(
+                f"gradient of the Lagrangian in ${layer}$ at the end, relative to $|{layer}|$",
+                reading[part],
+                at_most=allowed,
+                because=f"steps times rtol times the {number} of $Z_1$",
+                predicted=0.0,
+            )
         yield every_draw(
             "least increase of the potential over perturbations",
             reading["excess"],

@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.two_layer_flow import Limit, Start, to_the_limit
+from learning_dynamics.papers.spectral_bias.two_layer_flow import Layers, Limit, Start, to_the_limit
 from learning_dynamics.settings import Count, Positive, Scale, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
@@ -65,7 +65,7 @@ def balanced_flow(
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
     smaller, larger = sorted((inputs, outputs))
 
-    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def start(rng: np.random.Generator) -> Layers:
         narrow = two_layer.gaussian_layer(rng, width, smaller, variance)
         wide = narrow @ two_layer.orthonormal_rows(rng, smaller, larger)
         first, second = (wide, narrow) if outputs <= inputs else (narrow, wide)
@@ -80,7 +80,7 @@ def _orthogonal_start(data: Arrays, width: int, scales: np.ndarray) -> Start:
     if inputs > width:
         raise ProjectError(f"width {width} is below the {inputs} inputs: rows of W1 cannot be orthonormal; widen it")
 
-    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def start(rng: np.random.Generator) -> Layers:
         P = two_layer.orthonormal_rows(rng, inputs, width)
         return np.sqrt(2 * scales) * P, np.zeros((width, outputs)), P
 

@@ -1,5 +1,7 @@
 """The learning curve as its scale vanishes."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -66,14 +68,10 @@ def jump(jump: Table) -> Motion:
 
 def _frame_scales(gammas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the scale of each frame, and whether the flow was followed there: the motion rests at those scales."""
-    scales: list[float] = []
-    has_flow: list[bool] = []
-    for gamma, next_gamma in zip(gammas, [*gammas[1:], None], strict=True):
-        scales += [gamma] * REST
-        has_flow += [True] * REST
-        if next_gamma is not None:
-            # evenly in ln ln(1/gamma): the first decades change the curve most
-            powers = np.geomspace(-np.log10(gamma), -np.log10(next_gamma), BETWEEN + 2)[1:-1]
-            scales += list(10.0**-powers)
-            has_flow += [False] * BETWEEN
-    return np.array(scales), np.array(has_flow)
+    blocks = [np.full(REST, gammas[0])]
+    for gamma, next_gamma in itertools.pairwise(gammas):
+        # evenly in ln ln(1/gamma): the first decades change the curve most
+        powers = np.geomspace(-np.log10(gamma), -np.log10(next_gamma), BETWEEN + 2)[1:-1]
+        blocks += [10.0**-powers, np.full(REST, next_gamma)]
+    scales = np.concatenate(blocks)
+    return scales, np.isin(scales, gammas)

@@ -28,13 +28,13 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     time = by_draw(noisy, "loss", column="time")[0]
     late = time >= time[-1] / 2
 
-    def second_values(table: Table) -> np.ndarray:
-        return by_draw(table, "sigma_w1", index=2)
+    def slopes(values: np.ndarray, half: np.ndarray) -> np.ndarray:
+        return np.polyfit(time[half], np.log(values[:, half]).T, 1)[0]
 
     def judge(reading: tuple[Table, Table, bool]) -> Checks:
         with_noise, without_noise, exponential = reading
-        values = second_values(with_noise)
-        first_slope, last_slope = (np.polyfit(time[half], np.log(values[:, half]).T, 1)[0] for half in (~late, late))
+        values = by_draw(with_noise, "sigma_w1", index=2)
+        first_slope, last_slope = (slopes(values, half) for half in (~late, late))
         start, end = (by_draw(without_noise, "sigma_w1", time=at) for at in (0.0, float(without_noise["time"].max())))
         yield every_draw(
             r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
@@ -74,7 +74,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
             "they fall at first and then stay, or ever slower, like a power of time": (noisy, plain, False),
         },
         facts={
-            "rate": float(-np.median(np.polyfit(time[late], np.log(second_values(noisy)[:, late]).T, 1)[0])),
+            "rate": float(-np.median(slopes(by_draw(noisy, "sigma_w1", index=2), late))),
             "inflated": float(np.median(top.mean(axis=1) / (np.sqrt(inputs) * norms))),
         },
     )

@@ -142,13 +142,6 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
             if inputs > 2:
                 yield as_derived(rates, "volume", 0, inputs)
 
-    def evenly(inputs: int) -> np.ndarray:
-        return np.linspace(exact[inputs][0], exact[inputs][-1], inputs + 1)
-
-    def in_many(inputs: int) -> np.ndarray:
-        shares = (np.arange(inputs) + 0.5) / inputs
-        return np.append(theory.spectrum_limit(shares), exact[inputs][-1])
-
     def scaled(predicted: Mapping[int, np.ndarray], factor: float) -> Mapping[int, np.ndarray]:
         return {inputs: factor * rates for inputs, rates in predicted.items()}
 
@@ -156,8 +149,13 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
         judge,
         exact,
         rivals={
-            "rates that are evenly spaced between the first and the last": {inputs: evenly(inputs) for inputs in exact},
-            "the limit of many dimensions": {inputs: in_many(inputs) for inputs in exact},
+            "rates that are evenly spaced between the first and the last": {
+                inputs: np.linspace(rates[0], rates[-1], inputs + 1) for inputs, rates in exact.items()
+            },
+            "the limit of many dimensions": {
+                inputs: np.append(theory.spectrum_limit((np.arange(inputs) + 0.5) / inputs), rates[-1])
+                for inputs, rates in exact.items()
+            },
             "rates larger by a tenth": scaled(exact, 1.1),
             "the drift left out, as if all added up to zero": {
                 inputs: rates + inputs / (inputs + 1) for inputs, rates in exact.items()
@@ -204,7 +202,6 @@ def quarter_grows(many: Table) -> Finding:
     def judge(reading: tuple[float, float]) -> Checks:
         share, first_rate = reading
         count = counts[inputs] if share == 0.25 else round(share * inputs)
-        signs = {index: 1 if index <= count else -1 for index in range(1, inputs + 1)}
         crossing = (counts[inputs], counts[inputs] + 1)
         yield equal(
             f"share of the singular values that grow in {largest} dimensions, by the exact rates",
@@ -222,9 +219,9 @@ def quarter_grows(many: Table) -> Finding:
             resolution=0.05,
             because="terms of the order of one over the smaller dimension",
         )
-        for index, sign in signs.items():
+        for index in range(1, inputs + 1):
             if index not in crossing:
-                yield sign_of(rates, "exponent", index, inputs, sign)
+                yield sign_of(rates, "exponent", index, inputs, 1 if index <= count else -1)
 
     limit = float(gamma(0.75) / gamma(0.25))
     return Finding(

@@ -32,20 +32,17 @@ def lemma_3_1(flows: Sequence[Table]) -> Finding:
     tolerance = local_errors(*flows)
 
     def judge(quantity: Quantity) -> Checks:
-        yield every_draw(
-            "largest distance of $Z_1$ from the pair integrated by itself, relative to $|W_1|$",
-            worst(flows, quantity),
-            at_most=tolerance,
-            because=APART,
-            predicted=0.0,
-        )
-        yield every_draw(
-            "largest part of the layers outside the span of $P$, relative to $|W_1|$",
-            worst(flows, "subspace"),
-            at_most=tolerance,
-            because="steps times rtol",
-            predicted=0.0,
-        )
+        for label, part, because in (
+            ("distance of $Z_1$ from the pair integrated by itself", quantity, APART),
+            ("part of the layers outside the span of $P$", "subspace", "steps times rtol"),
+        ):
+            yield every_draw(
+                f"largest {label}, relative to $|W_1|$",
+                worst(flows, part),
+                at_most=tolerance,
+                because=because,
+                predicted=0.0,
+            )
 
     return Finding(
         judge,
