@@ -91,8 +91,8 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     losses.set(yscale="log", ylim=(1e-5, 3), ylabel="relative to start or limit", title="(a) convergence")
     rates.set(ylabel=r"decay rate over $\gamma\lambda_{\min}$", title="(b) Lemma C.6")
     rates.set_yscale("symlog", linthresh=10)
-    invariant.set(yscale="log", ylim=(1e-17, 1e-8), ylabel=r"error relative to $2\gamma$")
-    invariant.set_title("(c) imbalance (Lemma 3.2)")
+    title = "(c) imbalance (Lemma 3.2)"
+    invariant.set(yscale="log", ylim=(1e-17, 1e-8), ylabel=r"error relative to $2\gamma$", title=title)
     singular_values(ranks, balanced, member, 5, phase="flow")
     ranks.set(ylabel=r"$\sigma_i(W_1)$", title="(d) balanced layers", ylim=(0, None))
     for axis in axes.flat:

@@ -51,8 +51,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
             return every_draw(
                 name,
                 worst(tables, quantity),
-                # alpha, and beta at the start, are as small as the scale: errors relative to them are larger by the
-                # condition
+                # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
                 at_most=local_errors(*tables) * worst(tables, "condition") ** 2,
                 because="steps times rtol times the squared condition number of $Z_1$",
                 predicted=predicted,

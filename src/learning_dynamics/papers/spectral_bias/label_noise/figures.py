@@ -37,10 +37,9 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     for axis, table, title in ((axes[0], plain, "gradient descent"), (axes[1], noisy, "label-noise gradient descent")):
         singular_values(axis, table, member)
         axis.set(yscale="log", xlabel="step size × number of steps", title=title)
-    axes[0].set_xlim(0, min(quiet, plain["time"].max()))
     level(axes[0], np.sqrt(gamma + np.hypot(gamma, size)), "black", DASHES, zorder=3)
     level(axes[1], np.sqrt(np.sqrt(inputs) * size), "grey", DASHES, 1.2, zorder=3)
-    axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
+    axes[0].set(xlim=(0, min(quiet, plain["time"].max())), ylabel=r"singular values $\sigma_i(W_1)$")
     dashes = [
         line("Corollary 3.1", "black", DASHES, 1.0),
         line(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),

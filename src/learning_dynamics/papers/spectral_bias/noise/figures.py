@@ -128,8 +128,7 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     for axis, title, label in zip(axes.flat, titles, labels, strict=True):
         axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
         axis.set_xlim(0, (five if axis in (powers, lengths) else plane)["time"].max())
-    lengths.set_ylim(0.4, 10)
-    lengths.set_xlim(0, 1.3 * five["time"].max())
+    lengths.set(xlim=(0, 1.3 * five["time"].max()), ylim=(0.4, 10))
     typical.set_xlim(0, 1.3 * plane["time"].max())
     moments.set_ylim(0.3, None)
     powers.set_ylim(top=1.6 * powers.get_ylim()[1])

@@ -33,8 +33,8 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     for axis, table, name in ((axes[0, 0], small, "(a)"), (axes[0, 1], large, "(b)")):
         singular_values(axis, table, member)
         settings = settings_of(table)
-        axis.set(xscale="log", xlim=(settings["start"], table["time"].max()), ylim=(0, None))
-        axis.set_title(rf"{name} initial scale ${power(settings['scale'])}$")
+        title = rf"{name} initial scale ${power(settings['scale'])}$"
+        axis.set(xscale="log", xlim=(settings["start"], table["time"].max()), ylim=(0, None), title=title)
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
     inputs = int(select(small, "sigma_w1")["index"].max())
     places = np.arange(1, inputs + 1)
