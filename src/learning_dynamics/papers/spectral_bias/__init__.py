@@ -14,7 +14,7 @@ Which part of the paper is which topic:
 - ``noise``: the process that noise alone drives, Proposition 4.1 and figure 3
 - ``relu``: ReLU students, figures 2 and 5
 
-Shared: ``two_layer`` (the network), ``integration`` (its flow, draw by draw), ``draws`` (what is read off each),
-``layers`` (what is measured of its layers), ``theory`` (what is predicted of them), ``geometry`` (stacks of matrices),
-``panels`` (of figures).
+Shared: ``two_layer`` (the network), ``two_layer_flow`` (its flow, draw by draw), ``layers`` (what is measured of its
+layers, and of stacks of matrices), ``theory`` (what is predicted of them), ``draws`` (what is read off each),
+``panels`` (of figures), ``problems`` (the regression problems).
 """

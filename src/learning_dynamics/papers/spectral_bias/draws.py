@@ -1,4 +1,4 @@
-"""Numbers per draw from tables of flows: the integrator's steps and errors, and each draw's largest value."""
+"""Numbers per draw from tables of flows: the integrator's errors, each draw's largest value, and what laws leave."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.tidy import Column, Quantity, by_draw, settings_of
+from learning_dynamics.tidy import Quantity, by_draw, settings_of
 
-# a column of every table of flows
-STEPS = Column("steps", "int", "steps that the integrator took; 0 for a draw that it could not carry to its end")
+STEPS_BY_RTOL = "the integrator's steps times its rtol"
+LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
+
+PerTable = list[np.ndarray]  # measured or predicted: one array for each table, draws along the first axis
 
 
 def local_errors(*tables: pd.DataFrame) -> np.ndarray:
@@ -18,14 +20,27 @@ def local_errors(*tables: pd.DataFrame) -> np.ndarray:
     The draws of several tables follow one another. The sum bounds the error of what the flow neither damps nor
     amplifies: invariants, and what grows relative to its size.
     """
-    rtols = [settings_of(table)["integration"]["rtol"] for table in tables]
-    steps = [table.groupby("seed")["steps"].first().to_numpy() for table in tables]
-    return np.concatenate([taken * rtol for taken, rtol in zip(steps, rtols, strict=True)])
+    return np.concatenate(
+        [
+            table.groupby("seed")["steps"].first().to_numpy() * settings_of(table)["integration"]["rtol"]
+            for table in tables
+        ]
+    )
+
+
+def per_table(tables: Sequence[pd.DataFrame], quantity: Quantity, column: str = "value", **where: Any) -> PerTable:
+    """Return a quantity of each table, of shape (draws, entries), whose sizes may differ from table to table."""
+    return [by_draw(table, quantity, column=column, **where) for table in tables]
 
 
 def gathered(tables: Sequence[pd.DataFrame], quantity: Quantity, column: str = "value", **where: Any) -> np.ndarray:
     """Return a quantity with one value per draw, shape (draws,); the draws of several tables follow one another."""
-    return np.concatenate([by_draw(table, quantity, column=column, **where)[:, 0] for table in tables])
+    return np.concatenate([values[:, 0] for values in per_table(tables, quantity, column, **where)])
+
+
+def worst(tables: Sequence[pd.DataFrame], quantity: Quantity, **where: Any) -> np.ndarray:
+    """Return each draw's largest value of a quantity over times and indices, for the draws of all tables in turn."""
+    return np.concatenate([values.max(axis=1) for values in per_table(tables, quantity, **where)])
 
 
 def several_interpolators(table: pd.DataFrame) -> bool:
@@ -34,6 +49,24 @@ def several_interpolators(table: pd.DataFrame) -> bool:
     return bool(by_draw(table, "samples", phase="draw")[0, 0] < inputs)
 
 
-def worst(tables: Sequence[pd.DataFrame], quantity: Quantity, **where: Any) -> np.ndarray:
-    """Return each draw's largest value of a quantity over times and indices, for the draws of all tables in turn."""
-    return np.concatenate([by_draw(table, quantity, **where).max(axis=1) for table in tables])
+def multiplied(predictions: PerTable, factor: float) -> PerTable:
+    """Return predictions for each table, multiplied."""
+    return [factor * predicted for predicted in predictions]
+
+
+def relative_errors(measured: PerTable, predicted: PerTable, sizes: PerTable | None = None) -> np.ndarray:
+    """Return each draw's largest error over entries, relative to its size, by default its largest measured value.
+
+    Parameters
+    ----------
+    measured, predicted : list of ndarray, each of shape (draws, entries)
+    sizes : list of ndarray, each of shape (draws,), optional
+
+    Returns
+    -------
+    ndarray, shape (draws of all tables,)
+    """
+    if sizes is None:
+        sizes = [np.abs(values).max(axis=1) for values in measured]
+    triples = zip(measured, predicted, sizes, strict=True)
+    return np.concatenate([np.abs(values - expected).max(axis=1) / size for values, expected, size in triples])

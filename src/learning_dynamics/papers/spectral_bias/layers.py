@@ -1,4 +1,7 @@
-"""Measurements of a two-layer linear network's layers, however they were trained; draws that diverged stay nan."""
+"""Measurements of layers: norms, spans and shared vectors of stacks of matrices, and spectra of two-layer networks.
+
+Draws that diverged stay nan.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -9,19 +12,67 @@ import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
-from learning_dynamics.papers.spectral_bias.draws import STEPS
-from learning_dynamics.papers.spectral_bias.geometry import norm
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 PHASE = Column("phase", "str", "flow: at a recorded time; limit: where the flow was stopped as converged; draw: of all")
 MAY_BE_OPEN = replace(VALUE_IF_ANY, description="measured; empty for a draw that did not arrive")
+STEPS = Column("steps", "int", "steps that the integrator took; 0 for a draw that it could not carry to its end")
 GAMMA = Column("gamma", "float", "initialisation scale")
 WHEN = replace(TIME, nullable=True)
 FLOW_COLUMNS = (SEED, PHASE, WHEN, QUANTITY, INDEX, MAY_BE_OPEN, PREDICTED, STEPS)
 
 # value, or value and prediction, each of shape (members, times) or (members, times, entries), by quantity
 Measured = dict[str, Any]
+
+
+def norm(matrices: np.ndarray) -> np.ndarray:
+    """Frobenius norms over leading axes, shape (...)."""
+    return np.linalg.norm(matrices, axis=(-2, -1))
+
+
+def transposed(matrices: np.ndarray) -> np.ndarray:
+    """Return the transposes over leading axes, shape (..., columns, rows)."""
+    return np.swapaxes(matrices, -1, -2)
+
+
+def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Return above / below, and zero where both vanish (a commutator of zero with anything)."""
+    return numerator / np.where(denominator == 0, 1.0, denominator)
+
+
+def relative_commutator(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """|AB - BA| / (|A| |B|), shape (...); zero where a factor vanishes."""
+    return ratio(norm(A @ B - B @ A), norm(A) * norm(B))
+
+
+def outside_row_space(X: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Part of matrices, shape (..., inputs, columns), outside the span of the rows of X, relative to their norm."""
+    inside = np.linalg.pinv(X) @ (X @ matrices)
+    return ratio(norm(matrices - inside), norm(matrices))
+
+
+def off_diagonal(matrices: np.ndarray, basis_of: np.ndarray) -> np.ndarray:
+    """Part of matrices off the diagonal in the singular basis of another, relative to their norm; 0 for zero."""
+    U, _, Vt = np.linalg.svd(basis_of, full_matrices=True)
+    rotated = transposed(U) @ matrices @ transposed(Vt)
+    diagonal = np.zeros_like(rotated)
+    count = min(rotated.shape[-2:])
+    diagonal[..., range(count), range(count)] = rotated[..., range(count), range(count)]
+    return ratio(norm(rotated - diagonal), norm(matrices))
+
+
+def span_overlap(rows: np.ndarray, other_rows: np.ndarray) -> np.ndarray:
+    """Cosines of the principal angles between the spans of two sets of rows, descending, shape (..., count).
+
+    Parameters
+    ----------
+    rows : ndarray, shape (..., count, inputs)
+        Linearly independent.
+    other_rows : ndarray, shape (..., count, inputs)
+    """
+    basis, other_basis = (np.linalg.qr(transposed(matrix))[0] for matrix in (rows, other_rows))
+    return np.clip(np.linalg.svd(transposed(basis) @ other_basis, compute_uv=False), 0.0, 1.0)
 
 
 def spectra_and_loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray) -> Measured:
@@ -51,33 +102,32 @@ def spectra_and_loss(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarra
     """
     inputs, count = X.shape[-1], min(X.shape[-1], Y.shape[-1])
     beta, beta_star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
-    residual = norm(X @ beta - Y)[..., 0]
-    star, smallest = norm(beta_star)[..., 0], singular_values(X)[..., -1]
+    residual = norm(X @ beta - Y)
+    star, smallest = norm(beta_star), singular_values(X)[..., -1]
     return {
         "loss": two_layer.loss(W1, W2, X, Y),
         "sigma_w1": singular_values(W1, inputs),
         "sigma_w2": singular_values(W2, count),
         "sigma_beta": singular_values(beta, count),
-        "distance": norm(beta - beta_star)[..., 0] / star,
-        "residual": residual / norm(Y)[..., 0],
+        "distance": norm(beta - beta_star) / star,
+        "residual": residual / norm(Y),
         "distance_bound": residual / (smallest * star),
     }
 
 
 def of_finite_draws(
-    measure: Callable[[Mapping[str, np.ndarray]], Measured], arrays: Mapping[str, np.ndarray], *watched: str
+    measure: Callable[[Mapping[str, np.ndarray]], Measured], arrays: Mapping[str, np.ndarray]
 ) -> Measured:
-    """Measure the draws whose watched arrays are finite, and return nan for the others.
+    """Measure the draws whose arrays are finite, and return nan for the others.
 
     Parameters
     ----------
     measure : callable
         From arrays, all with draws along the first axis, to quantities.
     arrays : mapping from name to ndarray
-    *watched : str
-        Names of the arrays that a diverged draw fills with nan.
+        A diverged draw fills some with nan.
     """
-    finite = np.all([np.isfinite(arrays[name]).reshape(len(arrays[name]), -1).all(axis=1) for name in watched], axis=0)
+    finite = np.all([np.isfinite(values).reshape(len(values), -1).all(axis=1) for values in arrays.values()], axis=0)
     if finite.all():
         return measure(arrays)
     if not finite.any():
@@ -95,39 +145,30 @@ def of_finite_draws(
     }
 
 
-def flow_arrays(trajectory: Trajectory, hidden_layer: str, output_layer: str) -> dict[str, np.ndarray]:
-    """Return layers with an axis for time, and data without one, draws along the first axis of each."""
+def of_layers(trajectory: Trajectory, measure: Callable[..., Measured], *, limit: bool = False) -> Measured:
+    """Measure W1, W2, X, Y and P, in this order and all with an axis for time, along the flow or at its limit."""
     constants = trajectory.constants
-    layers = [
-        trajectory.series[name] if name in trajectory.series else constants[name][:, None]
-        for name in (hidden_layer, output_layer)
-    ]
-    return {"W1": layers[0], "W2": layers[1], **{name: constants[name] for name in ("X", "Y", "P")}}
+    layers = {name: constants[f"limit_{name}"][:, None] if limit else trajectory.series[name] for name in ("W1", "W2")}
+    data = {name: constants[name][:, None] for name in ("X", "Y", "P")}
+    return of_finite_draws(lambda arrays: measure(*arrays.values()), layers | data)
 
 
-def unpacked(arrays: Mapping[str, np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Return W1, W2, X, Y and P from what `flow_arrays` returns, all with an axis for time."""
-    return (arrays["W1"], arrays["W2"], *(arrays[name][:, None] for name in ("X", "Y", "P")))
+def spectra_of(trajectory: Trajectory, *, limit: bool = False) -> Measured:
+    """Return `spectra_and_loss` along the flow or at its limit."""
+    return of_layers(trajectory, lambda *arrays: spectra_and_loss(*arrays[:4]), limit=limit)
 
 
-def spectra_of(trajectory: Trajectory, hidden_layer: str, output_layer: str) -> Measured:
-    """Return `spectra_and_loss` of two layers, by their names in the trajectory."""
-
-    def measure(arrays: Mapping[str, np.ndarray]) -> Measured:
-        return spectra_and_loss(*unpacked(arrays)[:4])
-
-    return of_finite_draws(measure, flow_arrays(trajectory, hidden_layer, output_layer), "W1", "W2")
-
-
-def flow_table(trajectory: Trajectory, flow: Measured, limit: Measured, per_draw: Measured) -> pd.DataFrame:
+def flow_table(
+    trajectory: Trajectory, flow: Measured, limit: Measured, per_draw: Measured | None = None
+) -> pd.DataFrame:
     """Return rows of what was measured along the flow, at its limit, and of each draw as a whole."""
-    seeds = np.arange(trajectory.members)
+    seeds = {"seed": np.arange(trajectory.members)}
     ends = trajectory.constants["limit_time"][:, None]
-    labels = {"steps": trajectory.constants["steps"]}
+    steps = trajectory.constants["steps"]
     tables = [
-        rows(flow, {"seed": seeds, "time": trajectory.time}, phase="flow", **labels),
-        rows(limit, {"seed": seeds, "time": ends}, phase="limit", **labels),
+        rows(flow, seeds | {"time": trajectory.time}, phase="flow", steps=steps),
+        rows(limit, seeds | {"time": ends}, phase="limit", steps=steps),
     ]
     if per_draw:
-        tables.append(rows(per_draw, {"seed": seeds}, phase="draw", time=0.0, **labels))
+        tables.append(rows(per_draw, seeds, phase="draw", time=0.0, steps=steps))
     return joined(FLOW_COLUMNS, *tables)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
@@ -10,23 +11,29 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from learning_dynamics.plotting import COLOURS, sequence
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.plotting import COLOURS, WIDTH, sequence
+from learning_dynamics.tidy import Table, select, settings_of
 
 DASHES = (0, (4, 2))
+FLOOR = 1e-17  # exact zeros have no place on a logarithmic axis
+
+
+def rgb(colour: str | tuple) -> str | tuple:
+    """Return a colour of the palette by its name, and any other as it is."""
+    return COLOURS.get(colour, colour) if isinstance(colour, str) else colour
 
 
 def curve(
-    axis: Axes, rows: pd.DataFrame, colour: str | tuple, style: str = "-", column: str = "value", **options
+    axis: Axes,
+    rows: pd.DataFrame,
+    colour: str | tuple,
+    style: str = "-",
+    column: str = "value",
+    floor: float = -np.inf,
+    **options: Any,
 ) -> None:
-    """Draw rows of one quantity and draw against time."""
-    axis.plot(
-        rows["time"],
-        rows[column],
-        style,
-        color=COLOURS.get(colour, colour) if isinstance(colour, str) else colour,
-        **options,
-    )
+    """Draw rows of one quantity and draw against time, nothing below `floor`."""
+    axis.plot(rows["time"], np.maximum(rows[column], floor), style, color=rgb(colour), **options)
 
 
 def singular_values(axis: Axes, table: Table, member: int, top: int | None = None, **where: object) -> None:
@@ -38,18 +45,47 @@ def singular_values(axis: Axes, table: Table, member: int, top: int | None = Non
     axis.set_xlim(0, rows["time"].max())
 
 
-def limits_panel(axis: Axes, table: Table, member: int, top: int, colour: str) -> None:
-    """Draw one draw's top singular values against time, and their predicted limits as dashes."""
-    singular_values(axis, table, member, top, phase="flow")
-    ends = select(table, "sigma_w1", seed=member, phase="limit")
-    for predicted in ends["predicted"].to_numpy()[:top]:
-        axis.axhline(predicted, color=COLOURS[colour], ls=DASHES, lw=1.0, zorder=3)
+def limits_panels(
+    titles: Sequence[str], tables: Sequence[Table], member: int, top: int, *, height: float, entries: Sequence[Artist]
+) -> Figure:
+    """Draw one draw's top singular values of each table against time, and their predicted limits as dashes.
+
+    Black dashes are of orthogonal layers, grey ones of those that only resemble them; `entries` end the legend.
+    """
+    figure, axes = plt.subplots(1, len(tables), figsize=(WIDTH, height), sharey=True)
+    for axis, title, table in zip(axes, titles, tables, strict=True):
+        singular_values(axis, table, member, top, phase="flow")
+        for predicted in select(table, "sigma_w1", seed=member, phase="limit")["predicted"].to_numpy()[:top]:
+            level(axis, predicted, "black" if "gamma" in settings_of(table) else "grey", DASHES, zorder=3)
+        axis.set(title=title, xlabel="time $t$")
+    axes[0].set(ylabel=r"singular values $\sigma_i(W_1)$", ylim=(0, None))
+    count = min(top, int(select(tables[0], "sigma_w1")["index"].max()))
+    legend_below(figure, [*index_handles(count), *entries], 6)
+    return figure
+
+
+def level(
+    axis: Axes, value: float, colour: str = "black", style: Any = "-", width: float = 1.0, zorder: int = 0
+) -> None:
+    """Draw a horizontal line, below all else unless told otherwise."""
+    axis.axhline(value, color=COLOURS[colour], ls=style, lw=width, zorder=zorder)
+
+
+def guide(
+    axis: Axes, x: Any, y: Any, colour: str = "black", style: str = "--", width: float = 1.0, zorder: int = 2
+) -> None:
+    """Draw a line to compare with, a slope or a law."""
+    axis.plot(x, y, style, color=COLOURS[colour], lw=width, zorder=zorder)
+
+
+def seed_at(table: Table, gamma: float, member: int) -> int:
+    """Return the seed of a member among the draws at one scale."""
+    return int(np.sort(table.loc[table["gamma"] == gamma, "seed"].unique())[member])
 
 
 def line(label: str, colour: str | tuple = "black", style: Any = "-", width: float = 1.2) -> Line2D:
     """Return a legend's entry for a line."""
-    rgb = COLOURS.get(colour, colour) if isinstance(colour, str) else colour
-    return Line2D([], [], color=rgb, ls=style, lw=width, label=label)
+    return Line2D([], [], color=rgb(colour), ls=style, lw=width, label=label)
 
 
 def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool = False) -> Line2D:
@@ -58,11 +94,9 @@ def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool 
     return Line2D([], [], ls="", marker=marker, color=COLOURS[colour], mfc=fill, label=label)
 
 
-def index_handles(count: int, symbol: str = r"\sigma") -> list[Artist]:
+def index_handles(count: int) -> list[Artist]:
     """Return legend entries for the colours of singular values."""
-    return [
-        line(rf"${symbol}_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)
-    ]
+    return [line(rf"$\sigma_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)]
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:

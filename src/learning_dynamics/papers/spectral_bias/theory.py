@@ -28,7 +28,8 @@ def hidden_singular_values(beta_singular_values: np.ndarray, gamma: float, input
     -------
     ndarray, shape (..., inputs), descending
     """
-    padded = _pad_zeros(beta_singular_values, inputs)
+    spare = inputs - beta_singular_values.shape[-1]
+    padded = np.pad(beta_singular_values, [(0, 0)] * (beta_singular_values.ndim - 1) + [(0, spare)])
     return np.sqrt(gamma + np.hypot(gamma, padded))
 
 
@@ -110,8 +111,3 @@ def potential(beta_norm: np.ndarray, gamma: np.ndarray) -> np.ndarray:
 def rate_bound(beta_star_norm: np.ndarray, gamma: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Bound on the loss, D_psi(beta_*, 0) / (sqrt(2 gamma) t); the gradient of psi vanishes at 0 (Lemma C.8)."""
     return (potential(beta_star_norm, gamma) - potential(0.0 * beta_star_norm, gamma)) / (np.sqrt(2 * gamma) * time)
-
-
-def _pad_zeros(values: np.ndarray, count: int) -> np.ndarray:
-    padding = [(0, 0)] * (values.ndim - 1) + [(0, count - values.shape[-1])]
-    return np.pad(values, padding)

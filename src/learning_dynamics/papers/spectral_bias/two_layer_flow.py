@@ -1,14 +1,46 @@
-"""Gradient flow of a two-layer linear network, compiled (Varre et al. 2023, eq. 2.4)."""
+"""Gradient flow of a two-layer linear network, compiled (Varre et al. 2023, eq. 2.4): of one network, and of each draw.
 
+nan where the integrator fails.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, flow, never
-from learning_dynamics.dynamics.gradient_flow import Flow, Tolerances
+from learning_dynamics.dynamics.gradient_flow import Flow, Span, Tolerances
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.spectral_bias import two_layer
+from learning_dynamics.progress import progress
+from learning_dynamics.seeds import generators
+from learning_dynamics.settings import Positive
+from learning_dynamics.trajectories import Arrays, Trajectory
+
+Layers = tuple[np.ndarray, np.ndarray, np.ndarray]  # W1(0), W2(0), and the rows P that W1 starts along, zeros for none
+Start = Callable[[np.random.Generator], Layers]
+
+
+@dataclass(frozen=True)
+class Arrival(Tolerances):
+    """An integration until the network fits.
+
+    Parameters
+    ----------
+    residual : float
+        The flow has arrived where the norm of X beta - Y is this part of that of Y.
+    patience : float
+        The time by which it must have.
+    """
+
+    residual: Positive
+    patience: Positive
+
+
+@dataclass(frozen=True)
+class Limit(Span, Arrival):
+    """An integration that is recorded up to a time and followed further, until the network fits."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +102,47 @@ def follow(
             land=True,
         )
     except DivergenceError:
-        solution = Flow(np.full((len(times), len(start)), np.nan), np.full(len(start), np.nan), np.nan, 0, 0)
-    hidden_states, output_states = two_layer.unpack(solution.states, inputs, width, outputs)
+        solution = failed(len(times), len(start))
+    layers = two_layer.unpack(solution.states, inputs, width, outputs)
     end = two_layer.unpack(solution.final_state, inputs, width, outputs)
-    return NetworkFlow(hidden_states, output_states, end, solution.final_time, solution.steps)
+    return NetworkFlow(*layers, end, solution.final_time, solution.steps)
+
+
+def failed(times: int, size: int) -> Flow:
+    """Return what stands for a flow that the integrator could not carry to its end."""
+    return Flow(np.full((times, size), np.nan), np.full(size, np.nan), np.nan, 0, 0)
+
+
+def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> Trajectory:
+    """Follow the gradient flow of each draw from the layers that `start` draws.
+
+    Layers are followed in the basis of the hidden directions that the flow cannot leave, so that nothing
+    leaks out of it.
+    """
+    X, Y = data["X"], data["Y"]
+    flows, rows = [], []
+    rngs = generators(seed, "two_layer.initialisation", len(X))
+    for rng, x, y in zip(progress(rngs, "gradient flow"), X, Y, strict=True):
+        W1, W2, P = start(rng)
+        Q = two_layer.hidden_basis(W1, W2)
+        rows.append(P @ Q)
+        residual = integration.residual * float(np.linalg.norm(y))
+        flows.append(
+            follow(
+                *(x, y, W1 @ Q, Q.T @ W2, integration.times, integration),
+                residual=residual,
+                last_time=integration.patience,
+            )
+        )
+    limit_W1, limit_W2 = map(np.stack, zip(*(flow.end for flow in flows), strict=True))
+    limit_time = np.array([flow.end_time for flow in flows])
+    # a draw that did not arrive has no limit
+    late = ~(limit_time < integration.patience)
+    limit_W1[late], limit_W2[late] = np.nan, np.nan
+    series = {name: np.stack([getattr(flow, name) for flow in flows]) for name in ("W1", "W2")}
+    ends = {"limit_W1": limit_W1, "limit_W2": limit_W2, "limit_time": limit_time}
+    constants = {"X": X, "Y": Y, "P": np.stack(rows), **ends, "steps": np.array([flow.steps for flow in flows])}
+    return Trajectory(integration.times, series, constants, undecided=late)
 
 
 @compiled(FIELD)

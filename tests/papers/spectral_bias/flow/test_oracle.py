@@ -8,7 +8,7 @@ from scipy.linalg import null_space
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.flow import metrics, potential, runs
-from learning_dynamics.papers.spectral_bias.integration import Limit
+from learning_dynamics.papers.spectral_bias.two_layer_flow import Limit
 from learning_dynamics.pipeline.commands.functions import arguments_for
 
 SHAPE = {"samples": 2, "inputs": 4, "outputs": 2}

@@ -1,6 +1,6 @@
 """Discrete gradient descent on whitened data (appendix C.1): its recursion, and the directions that it keeps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,51 +40,40 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
     steps = whitened["time"].max()
     # each step rounds a few hundred operations; directions collect it
     rounding = 100 * np.finfo(float).eps
-    tables = [whitened, others]
 
     def judge(reading: Recursion) -> Checks:
-        directions = [
-            every_draw(
+        for quantity, label, unit in (
+            (reading.output, "$a'$", "the largest $|a|$"),
+            (reading.gradient, "$R'$", "$|R(0)|$"),
+        ):
+            yield every_draw(
+                f"largest distance of {label} from its formula, relative to {unit}",
+                worst([whitened, others], quantity),
+                at_most=rounding,
+                because="rounding",
+                predicted=0.0,
+            )
+        for quantity, label, bound, because in (
+            ("output_turning", "$a$", rounding * steps, "rounding of every step"),
+            ("layer_turning", "$W - W(0)$", rounding * steps, "rounding of every step"),
+            ("gradient_turning", "$R$", np.sqrt(rounding), "rounding over a residual of $10^{-8}$"),
+        ):
+            yield every_draw(
                 f"largest turning of {label} from the direction of $R(0)$",
                 worst([reading.standing], quantity),
-                at_most=np.sqrt(rounding) if quantity == "gradient_turning" else rounding * steps,
+                at_most=bound,
                 because=because,
             )
-            for quantity, label, because in (
-                ("output_turning", "$a$", "rounding of every step"),
-                ("layer_turning", "$W - W(0)$", "rounding of every step"),
-                ("gradient_turning", "$R$", "rounding over a residual of $10^{-8}$"),
-            )
-        ]
-        trends = []
-        for quantity, grows in (("output_norm", True), ("gradient_norm", reading.gradient_grows)):
+        for quantity, label, grows in (("output_norm", "$a$", True), ("gradient_norm", "$R$", reading.gradient_grows)):
             change = np.diff(by_draw(whitened, quantity), axis=1)
-            label = f"{'$a$' if quantity == 'output_norm' else '$R$'} {'grows' if grows else 'shrinks'}"
-            trends.append(
-                every_draw(
-                    f"largest step against the trend that {label}, relative to the largest norm",
-                    (-change if grows else change).max(axis=1),
-                    at_most=rounding,
-                    because="rounding",
-                )
+            trend = f"{label} {'grows' if grows else 'shrinks'}"
+            yield every_draw(
+                f"largest step against the trend that {trend}, relative to the largest norm",
+                (-change if grows else change).max(axis=1),
+                at_most=rounding,
+                because="rounding",
             )
         squares = by_draw(whitened, "sigma_w1", time=float(steps)) ** 2
-        yield every_draw(
-            "largest distance of $a'$ from its formula, relative to the largest $|a|$",
-            worst(tables, reading.output),
-            at_most=rounding,
-            because="rounding",
-            predicted=0.0,
-        )
-        yield every_draw(
-            "largest distance of $R'$ from its formula, relative to $|R(0)|$",
-            worst(tables, reading.gradient),
-            at_most=rounding,
-            because="rounding",
-            predicted=0.0,
-        )
-        yield from directions
-        yield from trends
         yield every_draw(
             "share of $|W|^2$ in its largest singular value at the end",
             squares[:, 0] / squares.sum(axis=1),
@@ -92,18 +81,15 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
             because="close to rank one",
         )
 
+    right = Recursion("output_step", "gradient_step", False, whitened)
     return Finding(
         judge,
         Recursion("output_step_printed", "gradient_step_printed", True, whitened),
-        corrected=Recursion("output_step", "gradient_step", False, whitened),
+        corrected=right,
         rivals={
-            "no term of second order, as for the flow": Recursion(
-                "output_step", "gradient_step_first", False, whitened
-            ),
-            "$W$ for $W^\\top$ in the term of second order": Recursion(
-                "output_step", "gradient_step_printed", False, whitened
-            ),
-            "directions that stay whatever the data": Recursion("output_step", "gradient_step", False, others),
+            "no term of second order, as for the flow": replace(right, gradient="gradient_step_first"),
+            "$W$ for $W^\\top$ in the term of second order": replace(right, gradient="gradient_step_printed"),
+            "directions that stay whatever the data": replace(right, standing=others),
         },
         reason="two misprints in the recursion, and a residual that shrinks",
         facts={"turning": float(np.nanmax(worst([others], "output_turning")))},

@@ -1,9 +1,8 @@
 """Directions along discrete gradient descent, on whitened data and on others."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import curve, line, singular_values
+from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, legend_below, line, singular_values
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
@@ -18,16 +17,15 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
     $W$ on whitened data, one of which grows.
     """
     figure, (turning, norms, spectrum) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
-    floor = 1e-17  # exact zeros have no place on a logarithmic axis
     for table, colour in ((whitened, "blue"), (others, "vermilion")):
         for quantity, style in (("gradient_turning", "-"), ("output_turning", "--"), ("layer_turning", ":")):
             rows = select(table, quantity, seed=member).iloc[1:]
             rows = rows[rows["value"] > 0] if quantity == "gradient_turning" else rows
-            curve(turning, rows.assign(value=np.maximum(rows["value"], floor)), colour, style, lw=1.2)
+            curve(turning, rows, colour, style, floor=FLOOR, lw=1.2)
         for quantity, style in (("gradient_norm", "-"), ("output_norm", "--")):
             curve(norms, select(table, quantity, seed=member), colour, style, lw=1.2)
     singular_values(spectrum, whitened, member)
-    turning.set(yscale="log", ylim=(floor, 3), xlabel="step", ylabel="sine with the first direction")
+    turning.set(yscale="log", ylim=(FLOOR, 3), xlabel="step", ylabel="sine with the first direction")
     norms.set(xlabel="step", ylabel="norm over the largest")
     spectrum.set(xlabel="step", ylabel=r"$\sigma_i(W)$")
     for axis in (turning, norms):
@@ -39,5 +37,5 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
         line("$a$", style="--"),
         line("$W - W(0)$", style=":"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    legend_below(figure, handles)
     return Drawn(figure, alt="On whitened data angles stay at rounding; on others they reach order one.")

@@ -5,7 +5,7 @@ import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
+from learning_dynamics.papers.spectral_bias.layers import norm, ratio, transposed
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -46,45 +46,40 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
     step = trajectory.settings["step"]
     W, a = trajectory.series["W1"], trajectory.series["W2"]
     R = transposed(X) @ (Y - X @ W @ a)
-    size = norm(R)[..., 0]
-    direction = R[:, :1] / size[:, :1, None, None]
+    size, output = norm(R), norm(a)
+    start, largest_output = size[:, :1], output.max(axis=1, keepdims=True)
+    direction = R[:, :1] / start[..., None, None]
 
-    def sine(vectors: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        length = norm(vectors)[..., 0]
-        across = norm(vectors - direction @ (transposed(direction) @ vectors))[..., 0]
-        return np.where(mask & (length > 0), across / np.where(length > 0, length, 1.0), 0.0)
+    def sine(vectors: np.ndarray, mask: np.ndarray | bool) -> np.ndarray:
+        across = norm(vectors - direction @ (transposed(direction) @ vectors))
+        return np.where(mask, ratio(across, norm(vectors)), 0.0)
 
-    resolved = size > 1e-8 * size[:, :1]
     displacement = W - W[:, :1]
     pattern = direction @ transposed(direction)
-    off = norm(displacement - np.sum(displacement * pattern, axis=(-2, -1), keepdims=True) * pattern)[..., 0]
-    distance = norm(displacement)[..., 0]
+    off = norm(displacement - np.sum(displacement * pattern, axis=(-2, -1), keepdims=True) * pattern)
     gram = transposed(X) @ X
-    linear = R - step * gram @ (W @ transposed(W) @ R + norm(a)[..., None] ** 2 * R)
-    increment = step * transposed(W) @ R
-    largest_output, start = norm(a)[..., 0].max(axis=1, keepdims=True), size[:, :1]
+    linear = R - step * gram @ (W @ transposed(W) @ R + output[..., None, None] ** 2 * R)
 
     def second_order_step(inner: np.ndarray) -> np.ndarray:
         return linear - step**2 * inner * (gram @ R)
 
     def relative_errors(states: np.ndarray, formula: np.ndarray, unit: np.ndarray) -> np.ndarray:
-        errors = norm(states[:, 1:] - formula[:, :-1])[..., 0]
+        errors = norm(states[:, 1:] - formula[:, :-1])
         return np.pad(errors / unit, ((0, 0), (0, 1)))
 
     quantities = {
         "loss": two_layer.loss(W, a, X, Y),
         "sigma_w1": singular_values(W),
         "gradient_norm": size / size.max(axis=1, keepdims=True),
-        "output_norm": norm(a)[..., 0] / norm(a)[..., 0].max(axis=1, keepdims=True),
-        "gradient_turning": sine(R, resolved),
-        "output_turning": sine(a, np.ones_like(resolved)),
-        "layer_turning": np.where(distance > 0, off / np.where(distance > 0, distance, 1.0), 0.0),
-        "output_step": relative_errors(a, a + increment, largest_output),
+        "output_norm": output / largest_output,
+        "gradient_turning": sine(R, size > 1e-8 * start),
+        "output_turning": sine(a, True),
+        "layer_turning": ratio(off, norm(displacement)),
+        "output_step": relative_errors(a, a + step * transposed(W) @ R, largest_output),
         "output_step_printed": relative_errors(a, a + step * transposed(W) @ a, largest_output),
         "gradient_step": relative_errors(R, second_order_step(transposed(a) @ transposed(W) @ R), start),
         "gradient_step_printed": relative_errors(R, second_order_step(transposed(a) @ W @ R), start),
         "gradient_step_first": relative_errors(R, linear, start),
     }
-    return joined(
-        linear_descent.columns, rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
-    )
+    table = rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
+    return joined(linear_descent.columns, table)

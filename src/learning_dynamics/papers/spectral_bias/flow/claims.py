@@ -6,13 +6,20 @@ import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, Untested, claim, every_draw
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, several_interpolators, worst
-from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
+from learning_dynamics.papers.spectral_bias.draws import (
+    LEFT_OPEN,
+    PerTable,
+    gathered,
+    local_errors,
+    multiplied,
+    per_table,
+    relative_errors,
+    several_interpolators,
+    worst,
+)
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
-STEPS_BY_RTOL = "the integrator's steps times its rtol"
 ONE_INTERPOLATOR = "as many samples as inputs in every run: there is one interpolator; give fewer samples"
-LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
 
 
 @claim(
@@ -31,9 +38,8 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Finding:
     """
     arrival = gathered(flows, "arrival", phase="draw")
     remainder = gathered(flows, "left", phase="draw")
-    rtols = [settings_of(table)["integration"]["rtol"] for table in flows]
     tolerance = np.concatenate(
-        [np.full(table["seed"].nunique(), rtol**0.5) for table, rtol in zip(flows, rtols, strict=True)]
+        [np.full(table["seed"].nunique(), settings_of(table)["integration"]["rtol"] ** 0.5) for table in flows]
     )
 
     def judge(predicted: np.ndarray) -> Checks:
@@ -83,8 +89,7 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Finding:
 
     def judge(predicted: np.ndarray) -> Checks:
         name = r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow"
-        errors = np.abs(distance - predicted)
-        yield every_draw(name, errors, at_most=tolerance, because=LEFT_OPEN, predicted=0.0)
+        yield every_draw(name, np.abs(distance - predicted), at_most=tolerance, because=LEFT_OPEN, predicted=0.0)
 
     zeros = np.zeros(len(distance))
     rivals = {r"an interpolator $10^{-6}$ away": zeros + 1e-6}
@@ -112,25 +117,23 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Finding:
     the whole flow, by Lemmas 3.2 and C.3, so that their errors are the integrator's; that the end is an interpolator
     is Theorem 3.1 (i).
     """
-    tolerance = local_errors(*flows) * worst(flows, "condition", phase="flow")
+    condition = worst(flows, "condition", phase="flow")
+    tolerance = local_errors(*flows) * condition
     measured = {name: gathered(flows, name, phase="limit") for name in ("stationarity_W1", "stationarity_W2", "excess")}
 
     def judge(reading: Mapping[str, np.ndarray]) -> Checks:
-        yield every_draw(
-            "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
-            reading["stationarity_W1"],
-            at_most=tolerance,
-            because="steps times rtol times the condition number of $Z_1$",
-            predicted=0.0,
-        )
-        yield every_draw(
-            "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
-            reading["stationarity_W2"],
-            # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
-            at_most=tolerance * worst(flows, "condition", phase="flow"),
-            because="steps times rtol times the squared condition number of $Z_1$",
-            predicted=0.0,
-        )
+        # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
+        for layer, part, allowed, number in (
+            ("W_1", "stationarity_W1", tolerance, "condition number"),
+            ("W_2", "stationarity_W2", tolerance * condition, "squared condition number"),
+        ):
+            yield every_draw(
+                f"gradient of the Lagrangian in ${layer}$ at the end, relative to $|{layer}|$",
+                reading[part],
+                at_most=allowed,
+                because=f"steps times rtol times the {number} of $Z_1$",
+                predicted=0.0,
+            )
         yield every_draw(
             "least increase of the potential over perturbations",
             reading["excess"],
@@ -162,40 +165,32 @@ def corollary_3_1(flows: Sequence[Table]) -> Finding:
     {draws} draws is {largest:.1e} of $\sigma_1$. The spectrum of $W_2$ follows in the same way (Lemma C.10) and is a
     part of this check.
     """
-    star = [by_draw(table, "sigma_beta", column="predicted", phase="limit") for table in flows]
+    star = per_table(flows, "sigma_beta", "predicted", phase="limit")
     gammas = [settings_of(table)["gamma"] for table in flows]
-    hidden = [by_draw(table, "sigma_w1", phase="limit") for table in flows]
-    outer = [by_draw(table, "sigma_w2", phase="limit") for table in flows]
+    hidden, outer = (per_table(flows, name, phase="limit") for name in ("sigma_w1", "sigma_w2"))
     layer = [theory.output_singular_values(values, gamma) for values, gamma in zip(star, gammas, strict=True)]
     tolerance = gathered(flows, "sigma_bound", phase="limit") * (1 + 1e-3) + local_errors(*flows)
     # the squares of both layers' values move alike, so that the values move as the inverse of their sizes
-    ratios = np.concatenate(
-        [values[:, 0] / outer_values[:, 0] for values, outer_values in zip(hidden, outer, strict=True)]
-    )
+    ratios = gathered(flows, "sigma_w1", phase="limit") / gathered(flows, "sigma_w2", phase="limit")
 
-    def law(change: float) -> Predictions:
-        pairs = zip(star, gammas, hidden, strict=True)
+    def law(change: float) -> PerTable:
         return [
-            theory.hidden_singular_values(values, change * gamma, hidden_values.shape[1])
-            for values, gamma, hidden_values in pairs
+            theory.hidden_singular_values(values, change * gamma, ends.shape[1])
+            for values, gamma, ends in zip(star, gammas, hidden, strict=True)
         ]
 
-    def judge(predicted: Predictions) -> Checks:
-        hidden_errors, outer_errors = relative_errors(hidden, predicted), relative_errors(outer, layer)
-        yield every_draw(
-            r"largest error of $\sigma_i(W_1)$ at the end, relative to $\sigma_1$",
-            hidden_errors,
-            at_most=tolerance,
-            because=LEFT_OPEN,
-            predicted=0.0,
-        )
-        yield every_draw(
-            r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
-            outer_errors,
-            at_most=tolerance * np.maximum(ratios, 1.0) ** 2,
-            because=LEFT_OPEN,
-            predicted=0.0,
-        )
+    def judge(predicted: PerTable) -> Checks:
+        for number, measured, expected, allowed in (
+            (1, hidden, predicted, tolerance),
+            (2, outer, layer, tolerance * np.maximum(ratios, 1.0) ** 2),
+        ):
+            yield every_draw(
+                rf"largest error of $\sigma_i(W_{number})$ at the end, relative to $\sigma_1$",
+                relative_errors(measured, expected),
+                at_most=allowed,
+                because=LEFT_OPEN,
+                predicted=0.0,
+            )
 
     return Finding(
         judge,
@@ -204,8 +199,7 @@ def corollary_3_1(flows: Sequence[Table]) -> Finding:
             r"the square root of $\sigma_i(\beta_*)$, as from balanced layers": law(0.0),
             r"$\gamma/2$ in place of $\gamma$": law(0.5),
             "all singular values as at the start": [
-                np.full(hidden_values.shape, np.sqrt(2 * gamma))
-                for hidden_values, gamma in zip(hidden, gammas, strict=True)
+                np.full(ends.shape, np.sqrt(2 * gamma)) for ends, gamma in zip(hidden, gammas, strict=True)
             ],
         },
         scaled=multiplied,

@@ -3,12 +3,16 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, per_table, relative_errors
 from learning_dynamics.papers.spectral_bias.panels import (
     DASHES,
+    FLOOR,
     curve,
+    guide,
     index_handles,
     legend_below,
-    limits_panel,
+    level,
+    limits_panels,
     line,
     power,
     singular_values,
@@ -28,25 +32,17 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
     large scale, $\gamma = 1$. The last panel is ours: it takes $0.01$ for the standard deviation, and only $k$ singular
     values are left.
     """
-    figure, axes = plt.subplots(1, 4, figsize=(WIDTH, 2.6), sharey=True)
     titles = (
         f"paper: orthogonal,\n$\\gamma = {power(settings_of(large)['gamma'])}$",
         f"paper: orthogonal,\n$\\gamma = {power(settings_of(small)['gamma'])}$",
         f"paper: Gaussian,\nvariance ${settings_of(printed)['variance']:g}$",
         f"ours: Gaussian,\nvariance ${power(settings_of(deviation)['variance'])}$",
     )
-    for axis, table, title in zip(axes, (large, small, printed, deviation), titles, strict=True):
-        limits_panel(axis, table, member, top, "black" if "gamma" in settings_of(table) else "grey")
-        axis.set_title(title)
-        axis.set_xlabel("time $t$")
-    axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
-    axes[0].set_ylim(0, None)
     dashes = [
         line("Corollary 3.1", "black", DASHES, 1.0),
         line("orthogonal layer of equal size", "grey", DASHES, 1.0),
     ]
-    count = min(top, int(select(large, "sigma_w1")["index"].max()))
-    legend_below(figure, [*index_handles(count), *dashes], 6)
+    figure = limits_panels(titles, (large, small, printed, deviation), member, top, height=2.6, entries=dashes)
     return Drawn(
         figure,
         alt="Four panels of singular values over time. At small scale three rise from zero and the others stay there; "
@@ -69,53 +65,44 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0))
     (losses, rates), (invariant, ranks) = axes
-    steepest = int(np.nanargmin(by_draw(small, "gradient_rate", phase="draw")[:, 0]))
-    for table, colour, name in ((large, "blue", "large"), (small, "vermilion", "small"), (unequal, "grey", "unequal")):
+    slowest = by_draw(small, "gradient_rate", phase="draw")[:, 0]
+    steepest = int(np.nanargmin(slowest))
+    handles = []
+    for table, colour in ((large, "blue"), (small, "vermilion"), (unequal, "grey")):
         flow = table[table["phase"] == "flow"]
         loss = select(flow, "loss", seed=member)
         curve(losses, loss.assign(value=loss["value"] / loss["value"].iloc[0]), colour)
         curve(losses, select(flow, "distance", seed=member), colour, "--", lw=1.0)
-        if name == "unequal":
+        if table is unequal:
             continue
-        curve(losses, select(flow, "parameter_distance", seed=member), colour, ":", lw=1.4)
-        curve(losses, select(flow, "parameter_distance", seed=member), colour, "-.", "predicted", lw=0.9)
+        way = select(flow, "parameter_distance", seed=member)
+        curve(losses, way, colour, ":", lw=1.4)
+        curve(losses, way, colour, "-.", "predicted", lw=0.9)
         for quantity, style in (("gradient_rate", "-"), ("residual_rate", "--")):
             seed = steepest if table is small else member
-            rows = select(flow, quantity, seed=seed).dropna(subset="value")
-            curve(rates, rows, colour, style, lw=1.3)
+            curve(rates, select(flow, quantity, seed=seed).dropna(subset="value"), colour, style, lw=1.3)
         gamma = settings_of(table)["gamma"]
         imbalance = select(flow, "imbalance", seed=member)
-        imbalance = (
-            imbalance.assign(value=(imbalance["value"] / (2 * gamma) - 1).abs())
-            .groupby("time", as_index=False)["value"]
-            .max()
-        )
-        curve(invariant, imbalance, colour, lw=1.3)
-    for level in (2, 4):
-        rates.axhline(level, color=COLOURS["grey"], lw=1.0, zorder=0)
-    losses.set(
-        yscale="log", ylim=(1e-5, 3), xlabel="time $t$", ylabel="relative to start or limit", title="(a) convergence"
-    )
-    rates.set(xlabel="time $t$", ylabel=r"decay rate over $\gamma\lambda_{\min}$", title="(b) Lemma C.6")
+        errors = (imbalance["value"] / (2 * gamma) - 1).abs().groupby(imbalance["time"]).max()
+        curve(invariant, errors.reset_index(), colour, lw=1.3)
+        handles.append(line(rf"$\gamma = {power(gamma)}$", colour))
+    for rate in (2, 4):
+        level(rates, rate, "grey")
+    losses.set(yscale="log", ylim=(1e-5, 3), ylabel="relative to start or limit", title="(a) convergence")
+    rates.set(ylabel=r"decay rate over $\gamma\lambda_{\min}$", title="(b) Lemma C.6")
     rates.set_yscale("symlog", linthresh=10)
-    invariant.set(yscale="log", ylim=(1e-17, 1e-8), xlabel="time $t$", ylabel=r"error relative to $2\gamma$")
-    invariant.set_title("(c) imbalance (Lemma 3.2)")
+    title = "(c) imbalance (Lemma 3.2)"
+    invariant.set(yscale="log", ylim=(1e-17, 1e-8), ylabel=r"error relative to $2\gamma$", title=title)
     singular_values(ranks, balanced, member, 5, phase="flow")
-    ranks.set(xlabel="time $t$", ylabel=r"$\sigma_i(W_1)$", title="(d) balanced layers", ylim=(0, None))
+    ranks.set(ylabel=r"$\sigma_i(W_1)$", title="(d) balanced layers", ylim=(0, None))
+    for axis in axes.flat:
+        axis.set_xlabel("time $t$")
     for axis in (losses, rates, invariant):
         axis.set_xlim(0, large.loc[large["phase"] == "flow", "time"].max())
-    gammas = [settings_of(table)["gamma"] for table in (large, small)]
-    handles = [
-        line(rf"$\gamma = {power(gammas[0])}$", "blue"),
-        line(rf"$\gamma = {power(gammas[1])}$", "vermilion"),
-        line("rows of unequal lengths", "grey"),
-        *index_handles(5),
-    ]
-    legend_below(figure, handles)
-    growing = int((by_draw(small, "gradient_rate", phase="draw")[:, 0] < 0).sum())
+    legend_below(figure, [*handles, line("rows of unequal lengths", "grey"), *index_handles(5)])
     return Drawn(
         figure,
-        facts={"growing": growing},
+        facts={"growing": int((slowest < 0).sum())},
         alt="Losses and distances fall exponentially; with unequal rows the distance from the minimum-norm predictor "
         "stays. The gradient's square grows for a while in {growing} draws at small scale.",
     )
@@ -128,24 +115,26 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
     what the remaining residual and the integrator leave open (each draw's largest; the line is equality).
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
-    names = ("large scale", "small scale", "$n = d$", "ill-conditioned")
-    for table, name, colour, marker in zip(
-        (large, small, square, conditioned), names, ("blue", "vermilion", "green", "purple"), "os^D", strict=True
+    for table, name, colour, marker in (
+        (large, "large scale", "blue", "o"),
+        (small, "small scale", "vermilion", "s"),
+        (square, "$n = d$", "green", "^"),
+        (conditioned, "ill-conditioned", "purple", "D"),
     ):
-        ends = select(table, "sigma_w1", phase="limit").dropna(subset="value")
-        left.plot(ends["predicted"], ends["value"], marker, ms=3.5, mfc="none", color=COLOURS[colour], label=name)
         measured, predicted = (
-            by_draw(table, "sigma_w1", phase="limit", column=column) for column in ("value", "predicted")
+            per_table([table], "sigma_w1", column, phase="limit") for column in ("value", "predicted")
         )
-        errors = np.abs(measured - predicted).max(axis=1) / measured[:, 0]
-        steps = table.groupby("seed")["steps"].first().to_numpy()
-        bounds = by_draw(table, "sigma_bound", phase="limit")[:, 0] + steps * settings_of(table)["integration"]["rtol"]
-        right.plot(bounds, np.maximum(errors, 1e-17), marker, ms=3.5, mfc="none", color=COLOURS[colour])
+        errors = relative_errors(measured, predicted)
+        bounds = gathered([table], "sigma_bound", phase="limit") + local_errors(table)
+        options = {"ms": 3.5, "mfc": "none", "color": COLOURS[colour]}
+        ends = select(table, "sigma_w1", phase="limit").dropna(subset="value")
+        left.plot(ends["predicted"], ends["value"], marker, label=name, **options)
+        right.plot(bounds, np.maximum(errors, FLOOR), marker, **options)
     low, high = left.get_xlim()
-    left.plot([low, high], [low, high], color=COLOURS["grey"], lw=1.0, zorder=0)
+    guide(left, [low, high], [low, high], "grey", "-", zorder=0)
     left.set(xlabel=r"predicted $\sigma_i(W_1)$", ylabel=r"measured $\sigma_i(W_1)$", xscale="log", yscale="log")
     right.set(xscale="log", yscale="log", xlabel="error left open", ylabel="error")
     low, high = right.get_xlim()
-    right.plot([low, high], [low, high], color=COLOURS["grey"], lw=1.0, zorder=0)
+    guide(right, [low, high], [low, high], "grey", "-", zorder=0)
     figure.legend(loc="outside lower center", ncols=4)
     return Drawn(figure, alt="Points on the diagonal; errors all below the line of what is left open.")

@@ -1,6 +1,6 @@
 """Singular values, invariants, rates and distances to the predicted limits along the gradient flow."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -8,22 +8,19 @@ import pandas as pd
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
 from learning_dynamics.papers.spectral_bias.flow import potential
-from learning_dynamics.papers.spectral_bias.geometry import (
-    norm,
-    off_diagonal,
-    outside_row_space,
-    relative_commutator,
-    transposed,
-)
 from learning_dynamics.papers.spectral_bias.layers import (
     FLOW_COLUMNS,
     Measured,
-    flow_arrays,
     flow_table,
-    of_finite_draws,
+    norm,
+    of_layers,
+    off_diagonal,
+    outside_row_space,
+    ratio,
+    relative_commutator,
     spectra_and_loss,
     spectra_of,
-    unpacked,
+    transposed,
 )
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import columns
@@ -99,79 +96,73 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     samples
         Of each draw: number of samples.
     """
-    gamma = trajectory.settings["gamma"]
+    gamma, constants = trajectory.settings["gamma"], trajectory.constants
 
-    def along(arrays: Mapping[str, np.ndarray]) -> Measured:
-        W1, W2, X, Y, P = unpacked(arrays)
+    def along(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
         quantities = spectra_and_loss(W1, W2, X, Y)
         Z1, Z2 = W1 @ transposed(P), P @ W2
-        inputs = X.shape[-1]
-        sigma = quantities["sigma_beta"]
+        inputs, sigma = X.shape[-1], quantities["sigma_beta"]
         gram = transposed(Z1) @ Z1
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
         beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)
         star = theory.minimum_norm_interpolator(X, Y)
-        rates = _rates(Z1, Z2, X, Y, gamma)
-        quantities |= {
+        if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
+            curve = theory.learning_curve(singular_values(star), np.asarray(gamma), trajectory.time[:, None])
+            quantities["sigma_beta"] = (sigma, curve)
+        return quantities | {
             "sigma_w1": (quantities["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
             "sigma_w2": (quantities["sigma_w2"], theory.output_singular_values(sigma, gamma)),
             "imbalance": (imbalance, np.full(imbalance.shape, 2 * gamma)),
             "scale": singular_values(gram, 1)[..., 0],
-            "condition": np.linalg.cond(Z1),
-            "shared_vectors": _vector_mismatch(W1, W2, beta),
-            "alpha_vectors": _vector_mismatch(alpha, transposed(alpha), beta, layers=False),
-            "turning": off_diagonal(beta, star)[..., 0],
-            "alpha_turning": off_diagonal(alpha, star)[..., 0],
-            "alpha_outside": outside_row_space(X, alpha)[..., 0],
-            **rates,
+            **_shared(W1, W2, Z1, alpha),
+            "turning": off_diagonal(beta, star),
+            "alpha_turning": off_diagonal(alpha, star),
+            "alpha_outside": outside_row_space(X, alpha),
+            **_rates(Z1, Z2, X, Y, gamma),
             **_asymmetries(Z1, Z2, alpha, transposed(X) @ (Y - X @ beta)),
         }
-        if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
-            quantities["sigma_beta"] = (sigma, _learning_curve(X, Y, gamma, trajectory.time))
-        return quantities
 
-    def at_limit(arrays: Mapping[str, np.ndarray]) -> Measured:
-        W1, W2, X, Y, P = unpacked(arrays)
+    def at_limit(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
         quantities = spectra_and_loss(W1, W2, X, Y)
+        Z1, inputs = W1 @ transposed(P), X.shape[-1]
         star = singular_values(theory.minimum_norm_interpolator(X, Y), quantities["sigma_beta"].shape[-1])
-        distance_bound = norm(X @ W1 @ W2 - Y) / singular_values(X)[..., -1:]
-        quantities |= {
-            "sigma_beta": (quantities["sigma_beta"], star),
-            "sigma_w1": (quantities["sigma_w1"], theory.hidden_singular_values(star, gamma, X.shape[-1])),
-            "sigma_w2": (quantities["sigma_w2"], theory.output_singular_values(star, gamma)),
-            "sigma_bound": _singular_value_bound(star, distance_bound, gamma),
-            "curl": potential.curl(W1 @ transposed(P), np.full(X.shape[-1], 2 * gamma)),
-        }
-        return quantities | potential.at_limit(W1 @ transposed(P), P @ W2, X, Y, gamma, perturbations)
-
-    flow = of_finite_draws(along, flow_arrays(trajectory, "W1", "W2"), "W1", "W2")
-    limit = of_finite_draws(at_limit, flow_arrays(trajectory, "limit_W1", "limit_W2"), "W1", "W2")
-    unsettled = flow["residual"] > settled
-    limits = (trajectory.constants["limit_W1"], trajectory.constants["limit_W2"])
-    distance = np.sqrt(
-        sum(
-            np.sum((trajectory.series[name] - end[:, None]) ** 2, axis=(2, 3))
-            for name, end in zip(("W1", "W2"), limits, strict=True)
+        distance_bound = norm(X @ W1 @ W2 - Y)[..., None] / singular_values(X)[..., -1:]
+        return (
+            quantities
+            | {
+                "sigma_beta": (quantities["sigma_beta"], star),
+                "sigma_w1": (quantities["sigma_w1"], theory.hidden_singular_values(star, gamma, inputs)),
+                "sigma_w2": (quantities["sigma_w2"], theory.output_singular_values(star, gamma)),
+                "sigma_bound": _singular_value_bound(star, distance_bound, gamma),
+                "curl": potential.curl(Z1, np.full(inputs, 2 * gamma)),
+            }
+            | potential.at_limit(Z1, P @ W2, X, Y, gamma, perturbations)
         )
+
+    flow, limit = of_layers(trajectory, along), of_layers(trajectory, at_limit, limit=True)
+    unsettled = flow["residual"] > settled
+    ends = {name: constants[f"limit_{name}"] for name in ("W1", "W2")}
+    distance = np.sqrt(
+        sum(np.sum((trajectory.series[name] - end[:, None]) ** 2, axis=(2, 3)) for name, end in ends.items())
     )
-    size = np.sqrt(sum(np.sum(end**2, axis=(1, 2)) for end in limits))
-    labels = np.linalg.norm(trajectory.constants["Y"], axis=(1, 2))
-    smallest = np.sqrt(2 * gamma) * np.linalg.svd(trajectory.constants["X"], compute_uv=False)[:, -1]
+    size = np.sqrt(sum(np.sum(end**2, axis=(1, 2)) for end in ends.values()))[:, None]
+    X, labels = constants["X"], norm(constants["Y"])
+    smallest = np.sqrt(2 * gamma) * np.linalg.svd(X, compute_uv=False)[:, -1]
     bound = flow["residual"] * (labels / smallest)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):  # a residual of one sample may end at zero
         arrival = distance / bound
     per_draw = {
-        "gradient_rate": _extremes(flow["gradient_rate"], unsettled, np.nanmin),
-        "residual_rate": _extremes(flow["residual_rate"], unsettled, np.nanmin),
-        "arrival": _extremes(arrival, unsettled, np.nanmax),
-        "inverse_condition": 1 / np.linalg.cond(trajectory.constants["X"]),
-        "samples": np.full(len(labels), trajectory.constants["X"].shape[1]),
-        "left": limit["residual"][:, 0] * labels / smallest / size,
+        "gradient_rate": _extremes(flow["gradient_rate"], unsettled, np.min),
+        "residual_rate": _extremes(flow["residual_rate"], unsettled, np.min),
+        "arrival": _extremes(arrival, unsettled, np.max),
+        "inverse_condition": 1 / np.linalg.cond(X),
+        "samples": np.full(len(X), X.shape[1]),
+        "left": limit["residual"][:, 0] * labels / smallest / size[:, 0],
     }
     # once the residual has settled, rates are rounding
     for name in ("gradient_rate", "residual_rate"):
         flow[name] = np.where(unsettled, flow[name], np.nan)
-    flow["parameter_distance"] = (distance / size[:, None], bound / size[:, None])
+    flow["parameter_distance"] = (distance / size, bound / size)
     return flow_table(trajectory, flow, limit, per_draw)
 
 
@@ -201,23 +192,17 @@ def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
     inputs = trajectory.constants["X"].shape[-1]
     start = 2 * two_layer.unequal_scales(settings["gamma"], settings["spread"], inputs)
 
-    def measure(arrays: Mapping[str, np.ndarray]) -> Measured:
-        W1, W2, X, Y, P = unpacked(arrays)
+    def measure(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
         Z1, Z2 = W1 @ transposed(P), P @ W2
         gram = transposed(Z1) @ Z1
         drift = singular_values(gram - Z2 @ transposed(Z2) - np.diag(start), 1) / singular_values(gram, 1)
-        beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)
         return spectra_and_loss(W1, W2, X, Y) | {
             "imbalance": drift[..., 0],
             "curl": potential.curl(Z1, start),
-            "condition": np.linalg.cond(Z1),
-            "shared_vectors": _vector_mismatch(W1, W2, beta),
-            "alpha_vectors": _vector_mismatch(alpha, transposed(alpha), beta, layers=False),
+            **_shared(W1, W2, Z1, np.linalg.solve(transposed(Z1), Z2)),
         }
 
-    flow = of_finite_draws(measure, flow_arrays(trajectory, "W1", "W2"), "W1", "W2")
-    limit = of_finite_draws(measure, flow_arrays(trajectory, "limit_W1", "limit_W2"), "W1", "W2")
-    return flow_table(trajectory, flow, limit, {})
+    return flow_table(trajectory, of_layers(trajectory, measure), of_layers(trajectory, measure, limit=True))
 
 
 @columns(*FLOW_COLUMNS)
@@ -229,22 +214,29 @@ def balanced_flow(trajectory: Trajectory) -> pd.DataFrame:
     `layers.spectra_and_loss`
         Nothing is predicted.
     """
-    flow, limit = spectra_of(trajectory, "W1", "W2"), spectra_of(trajectory, "limit_W1", "limit_W2")
-    return flow_table(trajectory, flow, limit, {})
+    return flow_table(trajectory, spectra_of(trajectory), spectra_of(trajectory, limit=True))
 
 
-def _vector_mismatch(left: np.ndarray, right: np.ndarray, beta: np.ndarray, layers: bool = True) -> np.ndarray:
+def _shared(W1: np.ndarray, W2: np.ndarray, Z1: np.ndarray, alpha: np.ndarray) -> Measured:
+    """How far beta is from sharing singular vectors with the layers and with alpha, and Z1's condition number."""
+    beta = W1 @ W2
+    return {
+        "condition": np.linalg.cond(Z1),
+        "shared_vectors": _vector_mismatch(W1, W2, beta),
+        "alpha_vectors": _vector_mismatch(alpha, alpha, beta),
+    }
+
+
+def _vector_mismatch(left: np.ndarray, right: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """How far beta is from sharing left singular vectors with one matrix and right ones with another.
 
-    The larger of the commutators of beta beta^T with left left^T and of beta^T beta with right^T right (of
-    right right^T without `layers`), relative to the product of the norms; zero for beta = 0.
+    The larger of the commutators of beta beta^T with left left^T and of beta^T beta with right^T right, relative to the
+    product of the norms; zero for beta = 0.
     """
-    right_gram = transposed(right) @ right if layers else right @ transposed(right)
-    commutators = (
+    return np.maximum(
         relative_commutator(beta @ transposed(beta), left @ transposed(left)),
-        relative_commutator(transposed(beta) @ beta, right_gram),
+        relative_commutator(transposed(beta) @ beta, transposed(right) @ right),
     )
-    return np.maximum(*commutators)[..., 0]
 
 
 def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float) -> Measured:
@@ -259,19 +251,13 @@ def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: 
             return -2 * np.sum(value * speed, axis=(-2, -1)) / np.sum(value**2, axis=(-2, -1)) / unit
 
     r_speed = -X @ beta_speed
-    return {
-        "gradient_rate": rate(R, transposed(X) @ r_speed),
-        "residual_rate": rate(r, r_speed),
-    }
+    return {"gradient_rate": rate(R, transposed(X) @ r_speed), "residual_rate": rate(r, r_speed)}
 
 
-def _extremes(values: np.ndarray, masks: np.ndarray, reduce: object) -> np.ndarray:
+def _extremes(values: np.ndarray, masks: np.ndarray, reduce: Callable[[np.ndarray], float]) -> np.ndarray:
     """Reduce each draw's values at the times of its mask; nan for a draw with none, or with a nan among them."""
-    extremes = np.full(len(values), np.nan)
-    for draw, (row, mask) in enumerate(zip(values, masks, strict=True)):
-        if mask.any() and np.isfinite(row[mask]).all():
-            extremes[draw] = reduce(row[mask])  # type: ignore[operator]
-    return extremes
+    chosen = [row[mask] for row, mask in zip(values, masks, strict=True)]
+    return np.array([reduce(row) if len(row) and np.isfinite(row).all() else np.nan for row in chosen])
 
 
 def _singular_value_bound(star: np.ndarray, distance: np.ndarray, gamma: float) -> np.ndarray:
@@ -283,25 +269,17 @@ def _singular_value_bound(star: np.ndarray, distance: np.ndarray, gamma: float) 
     return (np.maximum(increase, decrease) / values[..., :1]).max(axis=-1)
 
 
-def _learning_curve(X: np.ndarray, Y: np.ndarray, gamma: float, time: np.ndarray) -> np.ndarray:
-    """Singular values of beta on whitened data (Theorem C.12)."""
-    beta_star = theory.minimum_norm_interpolator(X, Y)
-    star = singular_values(beta_star, min(beta_star.shape[-2:]))
-    return theory.learning_curve(star, np.asarray(gamma), time[:, None])
-
-
 def _asymmetries(Z1: np.ndarray, Z2: np.ndarray, alpha: np.ndarray, R: np.ndarray) -> Measured:
     """Asymmetries of the three matrices that are symmetric where X^T X = I (proof of Theorem C.11)."""
     # relative to R at time 0: where R has vanished, it is rounding
-    size = norm(R)[:, :1, 0]
+    size = norm(R)[:, :1]
     return {
         "c_17": _asymmetry(transposed(R) @ alpha, size, alpha),
         "c_18": _asymmetry(R @ transposed(alpha), size, alpha),
-        "c_22": _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1)[..., 0], Z2),
+        "c_22": _asymmetry(transposed(Z1) @ R @ transposed(Z2), size * norm(Z1), Z2),
     }
 
 
 def _asymmetry(product: np.ndarray, size: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """|A - A^T| relative to the size of A's factors; zero where one vanishes."""
-    scale = size * norm(factor)[..., 0]
-    return norm(product - transposed(product))[..., 0] / np.where(scale > 0, scale, 1.0)
+    return ratio(norm(product - transposed(product)), size * norm(factor))

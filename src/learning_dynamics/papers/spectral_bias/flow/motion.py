@@ -3,11 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import DASHES, power
+from learning_dynamics.papers.spectral_bias.panels import DASHES, level, power
 from learning_dynamics.plotting import COLOURS, sequence
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.settings import Count, Natural
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 
 def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
@@ -18,25 +18,18 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     """
     rows = select(small, "sigma_w1", seed=member, phase="flow")
     course = rows.pivot_table(index="time", columns="index", values="value").iloc[:, :top].dropna()
-    limits = select(small, "sigma_w1", seed=member, phase="limit").sort_values("index")["predicted"].to_numpy()[:top]
+    limits = by_draw(small, "sigma_w1", phase="limit", column="predicted")[member, :top]
     times, values = course.index.to_numpy(), course.to_numpy()
     count = values.shape[1]
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.3), sharey=True, width_ratios=[1.6, 1])
     lines, heads = [], []
     for colour, limit in reversed(list(zip(sequence(count), limits, strict=True))):
-        left.axhline(limit, color=COLOURS["black"], ls=DASHES, lw=0.9)
+        level(left, limit, "black", DASHES, 0.9, zorder=2)
         lines += left.plot([], [], color=colour, zorder=3)
         heads += left.plot([], [], "o", color=colour, ms=4, zorder=4, clip_on=False)
-    bars = right.bar(np.arange(1, count + 1), np.zeros(count), color=sequence(count), width=0.75)
-    right.hlines(
-        limits,
-        np.arange(1, count + 1) - 0.5,
-        np.arange(1, count + 1) + 0.5,
-        color=COLOURS["black"],
-        lw=0.9,
-        ls=DASHES,
-        zorder=3,
-    )
+    places = np.arange(1, count + 1)
+    bars = right.bar(places, np.zeros(count), color=sequence(count), width=0.75)
+    right.hlines(limits, places - 0.5, places + 0.5, color=COLOURS["black"], lw=0.9, ls=DASHES, zorder=3)
     clock = left.set_title("$t = 0.0$")
     left.set(xlim=(0, times[-1]), ylim=(0, 1.08 * max(values.max(), np.nanmax(limits))), xlabel="time $t$")
     left.set_ylabel(r"singular values $\sigma_i(W_1)$")

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
-from learning_dynamics.papers.spectral_bias.layers import Measured
+from learning_dynamics.papers.spectral_bias.layers import Measured, norm, transposed
 from learning_dynamics.seeds import generators
 
 # relative size of the perturbations that are led back to the interpolators
@@ -48,9 +47,9 @@ def at_limit(
     gradient_W1 = Z1 - logdet_gradient - row_space_alpha @ transposed(Z2)
     excess = _smallest_excess(Z1, Z2, X, Y, gamma * np.array([1.0, 0.0, 2.0]), perturbations)
     return {
-        "stationarity_W1": (norm(gradient_W1) / norm(Z1))[..., 0],
-        "stationarity_plain": (norm(gradient_W1 + logdet_gradient) / norm(Z1))[..., 0],
-        "stationarity_double": (norm(gradient_W1 - logdet_gradient) / norm(Z1))[..., 0],
+        "stationarity_W1": norm(gradient_W1) / norm(Z1),
+        "stationarity_plain": norm(gradient_W1 + logdet_gradient) / norm(Z1),
+        "stationarity_double": norm(gradient_W1 - logdet_gradient) / norm(Z1),
         "stationarity_W2": _relative_gradient_W2(Z1, Z2, X),
         "stationarity_moved": _relative_gradient_W2(Z1, Z2 + _to_another_interpolator(Z1, Z2, X), X),
         "excess": excess[..., 0],
@@ -61,14 +60,14 @@ def at_limit(
 
 def _relative_gradient_W2(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Gradient of the Lagrangian in W2 relative to |W2|, shape (...): zero if Z1^{-T} Z2 is in the row space of X."""
-    return (norm(Z2 - transposed(Z1) @ _row_space_alpha(Z1, Z2, X)) / norm(Z2))[..., 0]
+    return norm(Z2 - transposed(Z1) @ _row_space_alpha(Z1, Z2, X)) / norm(Z2)
 
 
 def _to_another_interpolator(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return a random change of Z2, of SIZE times its norm, less its part that would change X Z1 Z2."""
     (rng,) = generators(0, "spectral_bias.interpolators", 1)
     direction = rng.standard_normal(Z2.shape[-2:])
-    direction = SIZE * norm(Z2)[..., None] * direction / np.linalg.norm(direction)
+    direction = SIZE * norm(Z2)[..., None, None] * direction / np.linalg.norm(direction)
     return direction - np.linalg.pinv(X @ Z1) @ (X @ Z1 @ direction)
 
 
@@ -101,7 +100,7 @@ def curl(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
         H, K = rng.standard_normal((2, *Z1.shape[-2:]))
         along, across = (inverse @ direction.T @ inverse * imbalance for direction in (H, K))
         difference = np.sum(K * along, axis=(-2, -1)) - np.sum(H * across, axis=(-2, -1))
-        size = np.linalg.norm(K) * norm(along)[..., 0] + np.linalg.norm(H) * norm(across)[..., 0]
+        size = np.linalg.norm(K) * norm(along) + np.linalg.norm(H) * norm(across)
         largest = np.maximum(largest, np.abs(difference) / size)
     return largest
 
@@ -117,14 +116,14 @@ def _smallest_excess(
     # perturbations come first, before members
     axes = (perturbations,) + (1,) * (Z1.ndim - 2)
     directions1, directions2 = directions[:, : inputs**2], directions[:, inputs**2 :]
-    moved1 = Z1 + SIZE * norm(Z1)[..., None] * directions1.reshape(*axes, inputs, inputs) / inputs
-    moved2 = Z2 + SIZE * norm(Z2)[..., None] * directions2.reshape(*axes, inputs, outputs) / inputs
+    moved1 = Z1 + SIZE * norm(Z1)[..., None, None] * directions1.reshape(*axes, inputs, inputs) / inputs
+    moved2 = Z2 + SIZE * norm(Z2)[..., None, None] * directions2.reshape(*axes, inputs, outputs) / inputs
     # the nearest second layer that interpolates with the moved first one
     moved2 = moved2 + np.linalg.pinv(X @ moved1) @ (Y - X @ moved1 @ moved2)
     length = norm(moved1 - Z1) ** 2 + norm(moved2 - Z2) ** 2
-    return np.min((_potential(moved1, moved2, gammas) - _potential(Z1, Z2, gammas)) / length, axis=0)
+    return np.min((_potential(moved1, moved2, gammas) - _potential(Z1, Z2, gammas)) / length[..., None], axis=0)
 
 
 def _potential(Z1: np.ndarray, Z2: np.ndarray, gammas: np.ndarray) -> np.ndarray:
     """1/2 |Z1|^2 + 1/2 |Z2|^2 - gamma log det(Z1 Z1^T) for each gamma, along the last axis (eq. 3.1)."""
-    return 0.5 * (norm(Z1) ** 2 + norm(Z2) ** 2) - 2 * gammas * np.linalg.slogdet(Z1)[1][..., None]
+    return 0.5 * (norm(Z1) ** 2 + norm(Z2) ** 2)[..., None] - 2 * gammas * np.linalg.slogdet(Z1)[1][..., None]

@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.integration import Limit, to_the_limit
+from learning_dynamics.papers.spectral_bias.two_layer_flow import Layers, Limit, Start, to_the_limit
 from learning_dynamics.settings import Count, Positive, Scale, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
@@ -32,14 +32,7 @@ def linear_flow(
         Series W1, W2; constants X, Y, P, limit_W1, limit_W2, limit_time, steps. Layers and P are recorded in an
         orthonormal basis of the hidden directions that the flow cannot leave, inputs + outputs of them.
     """
-    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
-    _check_width(inputs, width)
-
-    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        P = two_layer.orthonormal_rows(rng, inputs, width)
-        return np.sqrt(2 * gamma) * P, np.zeros((width, outputs)), P
-
-    return to_the_limit(data, start, width, integration, seed)
+    return to_the_limit(data, _orthogonal_start(data, width, np.array(gamma)), integration, seed)
 
 
 def anisotropic_flow(
@@ -56,15 +49,8 @@ def anisotropic_flow(
     The squared lengths, over two, run from gamma / spread to gamma * spread, evenly in the logarithm, so that the
     imbalance is diagonal and no multiple of the identity (Lemma C.4).
     """
-    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
-    _check_width(inputs, width)
-    scales = two_layer.unequal_scales(gamma, spread, inputs)
-
-    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        P = two_layer.orthonormal_rows(rng, inputs, width)
-        return np.sqrt(2 * scales)[:, None] * P, np.zeros((width, outputs)), P
-
-    return to_the_limit(data, start, width, integration, seed)
+    scales = two_layer.unequal_scales(gamma, spread, data["X"].shape[-1])
+    return to_the_limit(data, _orthogonal_start(data, width, scales[:, None]), integration, seed)
 
 
 def balanced_flow(
@@ -79,15 +65,23 @@ def balanced_flow(
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
     smaller, larger = sorted((inputs, outputs))
 
-    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def start(rng: np.random.Generator) -> Layers:
         narrow = two_layer.gaussian_layer(rng, width, smaller, variance)
         wide = narrow @ two_layer.orthonormal_rows(rng, smaller, larger)
         first, second = (wide, narrow) if outputs <= inputs else (narrow, wide)
         return first.T, second, np.zeros((inputs, width))
 
-    return to_the_limit(data, start, width, integration, seed)
+    return to_the_limit(data, start, integration, seed)
 
 
-def _check_width(inputs: int, width: int) -> None:
+def _orthogonal_start(data: Arrays, width: int, scales: np.ndarray) -> Start:
+    """Return a start of orthogonal rows, whose squared lengths are twice `scales`, shape () or (inputs, 1)."""
+    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
     if inputs > width:
         raise ProjectError(f"width {width} is below the {inputs} inputs: rows of W1 cannot be orthonormal; widen it")
+
+    def start(rng: np.random.Generator) -> Layers:
+        P = two_layer.orthonormal_rows(rng, inputs, width)
+        return np.sqrt(2 * scales) * P, np.zeros((width, outputs)), P
+
+    return start

@@ -72,26 +72,25 @@ def nonzero_second_layer(
     second layer that starts large leaves less for the first to grow.
     """
     _require_spare_values(flows[0])
+    left = 1 - share
 
     def judge(reading: tuple[Sequence[Table], int]) -> Checks:
         tables, fewer = reading
-        checks = [
-            every_draw(
-                f"share of the spectrum's displacement beyond the ${_growing_count(fewer)}$ largest, variance of $W_1$ "
-                f"{settings_of(table)['variance']:g}, of $W_2$ {settings_of(table).get('output_variance', 0.0):g}",
+        growing = f"k - {fewer}" if fewer else "k"
+        for table in tables:
+            settings = settings_of(table)
+            yield every_draw(
+                f"share of the spectrum's displacement beyond the ${growing}$ largest, variance of $W_1$ "
+                f"{settings['variance']:g}, of $W_2$ {settings.get('output_variance', 0.0):g}",
                 _displacement_share(table, fewer),
-                at_most=1 - share,
-                because=f"only ${_growing_count(fewer)}$ grow",
+                at_most=left,
+                because=f"only ${growing}$ grow",
             )
-            for table in tables
-        ]
-        yield from checks
 
     first = flows[0]
-    ends = by_draw(first, "sigma_w1", phase="limit")
-    predicted = by_draw(first, "sigma_w1", phase="limit", column="predicted")
+    ends, predicted = (by_draw(first, "sigma_w1", phase="limit", column=column) for column in ("value", "predicted"))
     count = _outputs(first)
-    growth = np.concatenate([_growth(table) for table in flows])
+    growth = np.concatenate([end / start - 1 for start, end in map(_ends, flows)])
     lower_shares = [_lower_displacement_share(table) for table in flows]
     runs = [*flows, *deviations]
     return Finding(
@@ -108,9 +107,9 @@ def nonzero_second_layer(
             "next": float(np.nanmax(growth[:, count])),
             "first": float(np.nanmax(lower_shares[0])),
             "second": float(np.nanmax(lower_shares[-1])),
-            "left": 1 - share,
-            "first_against": int((lower_shares[0] > 1 - share).sum()),
-            "second_against": int((lower_shares[-1] > 1 - share).sum()),
+            "left": left,
+            "first_against": int((lower_shares[0] > left).sum()),
+            "second_against": int((lower_shares[-1] > left).sum()),
             "members": len(lower_shares[0]),
             "deviation": float(max(np.nanmax(_lower_displacement_share(table)) for table in deviations)),
         },
@@ -122,35 +121,27 @@ def _require_spare_values(table: Table) -> None:
         raise Untested("as many outputs as inputs: all singular values may grow; give fewer outputs")
 
 
-def _growing_count(fewer: int) -> str:
-    """Return the number of values that should grow, as TeX."""
-    return f"k - {fewer}" if fewer else "k"
-
-
 def _leading_share(table: Table) -> np.ndarray:
     """Share of |W|^2 in the k largest singular values at the end, shape (draws,)."""
-    squares = by_draw(table, "sigma_w1", phase="limit") ** 2
-    return squares[:, : _outputs(table)].sum(axis=1) / squares.sum(axis=1)
+    return _share(by_draw(table, "sigma_w1", phase="limit"), slice(_outputs(table)))
 
 
 def _displacement_share(table: Table, fewer: int = 0) -> np.ndarray:
     """Share of the squared displacement of singular values beyond the k - fewer largest, shape (draws,)."""
     start, end = _ends(table)
-    displacement = (end - start) ** 2
-    return displacement[:, _outputs(table) - fewer :].sum(axis=1) / displacement.sum(axis=1)
+    return _share(end - start, slice(_outputs(table) - fewer, None))
 
 
 def _lower_displacement_share(table: Table) -> np.ndarray:
     """Share of the lower singular values in the squared displacement from the k-th on, shape (draws,)."""
     start, end = _ends(table)
-    displacement = ((end - start) ** 2)[:, _outputs(table) - 1 :]
-    return displacement[:, 1:].sum(axis=1) / displacement.sum(axis=1)
+    return _share((end - start)[:, _outputs(table) - 1 :], slice(1, None))
 
 
-def _growth(table: Table) -> np.ndarray:
-    """Growth of each singular value from start to end, relative to its start, shape (draws, d)."""
-    start, end = _ends(table)
-    return end / start - 1
+def _share(values: np.ndarray, part: slice) -> np.ndarray:
+    """Share of some of the entries in the sum of squares of all, shape (draws,)."""
+    squares = values**2
+    return squares[:, part].sum(axis=1) / squares.sum(axis=1)
 
 
 def _ends(table: Table) -> tuple[np.ndarray, np.ndarray]:

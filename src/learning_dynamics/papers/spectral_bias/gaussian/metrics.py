@@ -21,7 +21,13 @@ def gaussian_flow(trajectory: Trajectory) -> pd.DataFrame:
         Singular values of W1; predicted at the limit those of Corollary 3.1 for the orthogonal layer of equal mean
         square, gamma = width * variance / 2.
     """
-    return _gaussian_table(trajectory)
+    settings = trajectory.settings
+    limit = spectra_of(trajectory, limit=True)
+    X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
+    star = singular_values(theory.minimum_norm_interpolator(X, Y), limit["sigma_beta"].shape[-1])
+    predicted = theory.hidden_singular_values(star, settings["width"] * settings["variance"] / 2, X.shape[-1])
+    limit["sigma_w1"] = (limit["sigma_w1"], predicted)
+    return flow_table(trajectory, spectra_of(trajectory), limit)
 
 
 @columns(*FLOW_COLUMNS)
@@ -33,14 +39,4 @@ def gaussian_layers_flow(trajectory: Trajectory) -> pd.DataFrame:
     `gaussian_flow`
         The same.
     """
-    return _gaussian_table(trajectory)
-
-
-def _gaussian_table(trajectory: Trajectory) -> pd.DataFrame:
-    settings = trajectory.settings
-    limit = spectra_of(trajectory, "limit_W1", "limit_W2")
-    X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
-    star = singular_values(theory.minimum_norm_interpolator(X, Y), limit["sigma_beta"].shape[-1])
-    predicted = theory.hidden_singular_values(star, settings["width"] * settings["variance"] / 2, X.shape[-1])
-    limit["sigma_w1"] = (limit["sigma_w1"], predicted)
-    return flow_table(trajectory, spectra_of(trajectory, "W1", "W2"), limit, {})
+    return gaussian_flow(trajectory)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.papers.spectral_bias.integration import Limit, to_the_limit
+from learning_dynamics.papers.spectral_bias.two_layer_flow import Layers, Limit, to_the_limit
 from learning_dynamics.settings import Count, Scale, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
@@ -17,13 +17,9 @@ def gaussian_flow(
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow from Gaussian W1(0) and W2(0) = 0; see `flow.linear_flow`."""
-    inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
-
-    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        W1 = two_layer.gaussian_layer(rng, inputs, width, variance)
-        return W1, np.zeros((width, outputs)), np.zeros((inputs, width))
-
-    return to_the_limit(data, start, width, integration, seed)
+    return gaussian_layers_flow(
+        data, width=width, variance=variance, output_variance=0.0, integration=integration, seed=seed
+    )
 
 
 def gaussian_layers_flow(
@@ -38,8 +34,8 @@ def gaussian_layers_flow(
     """Gradient flow from Gaussian W1(0) and W2(0) (appendix C.1); see `flow.linear_flow`."""
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
 
-    def start(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def start(rng: np.random.Generator) -> Layers:
         W1 = two_layer.gaussian_layer(rng, inputs, width, variance)
         return W1, two_layer.gaussian_layer(rng, width, outputs, output_variance), np.zeros((inputs, width))
 
-    return to_the_limit(data, start, width, integration, seed)
+    return to_the_limit(data, start, integration, seed)

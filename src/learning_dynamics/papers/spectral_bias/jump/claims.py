@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.spectral_bias.draws import local_errors, worst
+from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.spectral_bias.draws import local_errors, per_table, relative_errors, worst
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, by_draw
+from learning_dynamics.tidy import Quantity, Table
 
 # the matrices whose symmetry the proof of Theorem C.11 uses, by the paper's equation
 SYMMETRIC = {
@@ -47,44 +47,32 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     right = Reading(standing=whitened, sharing=runs, symmetric=whitened)
 
     def judge(reading: Reading) -> Checks:
-        standing, sharing, symmetric = reading.standing, reading.sharing, reading.symmetric
-        # alpha, and beta at the start, are as small as the scale: errors relative to them are larger by the condition
-        tolerance = local_errors(*standing) * worst(standing, "condition") ** 2
-        because = "steps times rtol times the squared condition number of $Z_1$"
-        parts = [
-            every_draw(
-                "largest part of $\\alpha$ off the diagonal in the basis of $\\beta_*$, relative to $|\\alpha|$",
-                worst(standing, "alpha_turning"),
-                at_most=tolerance,
-                because=because,
+        def vanishes(name: str, tables: Sequence[Table], quantity: Quantity, predicted: float = np.nan) -> Check:
+            return every_draw(
+                name,
+                worst(tables, quantity),
+                # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
+                at_most=local_errors(*tables) * worst(tables, "condition") ** 2,
+                because="steps times rtol times the squared condition number of $Z_1$",
+                predicted=predicted,
             )
-        ]
-        for quantity, label in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
-            parts.append(
-                every_draw(
-                    f"largest commutator of $\\beta$'s Gram matrices with those of {label}, relative to their norms",
-                    worst(sharing, quantity),
-                    at_most=local_errors(*sharing) * worst(sharing, "condition") ** 2,
-                    because=because,
-                )
-            )
-        for quantity, label in SYMMETRIC.items():
-            parts.append(
-                every_draw(
-                    f"largest asymmetry of {label}, relative to its factors",
-                    worst(symmetric, quantity),
-                    at_most=local_errors(*symmetric) * worst(symmetric, "condition") ** 2,
-                    because=because,
-                )
-            )
-        yield every_draw(
+
+        yield vanishes(
             r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
-            worst(standing, "turning"),
-            at_most=tolerance,
-            because=because,
+            reading.standing,
+            "turning",
             predicted=0.0,
         )
-        yield from parts
+        yield vanishes(
+            r"largest part of $\alpha$ off the diagonal in the basis of $\beta_*$, relative to $|\alpha|$",
+            reading.standing,
+            "alpha_turning",
+        )
+        for quantity, label in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
+            name = rf"largest commutator of $\beta$'s Gram matrices with those of {label}, relative to their norms"
+            yield vanishes(name, reading.sharing, quantity)
+        for quantity, label in SYMMETRIC.items():
+            yield vanishes(f"largest asymmetry of {label}, relative to its factors", reading.symmetric, quantity)
 
     return Finding(
         judge,
@@ -116,8 +104,9 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     final = jump.groupby("index")["limit"].max()[jumps["index"]].to_numpy()
     jump_tolerance = _next_terms(float(jump["gamma"].min())) + local_errors(jump).max()
 
-    tables = [jump, *networks]
-    errors, tolerance = np.concatenate([_closed_form_errors(table) for table in tables]), local_errors(*tables)
+    tables = [jump, *(table[table["phase"] == "flow"] for table in networks)]
+    errors = relative_errors(*(per_table(tables, "sigma_beta", column) for column in ("value", "predicted")))
+    tolerance = local_errors(jump, *networks)
 
     def judge(predicted: np.ndarray) -> Checks:
         yield equal_on_every_draw(
@@ -145,13 +134,6 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     )
 
 
-def _closed_form_errors(table: Table) -> np.ndarray:
-    """Return each draw's largest error of the closed form along the flow, relative to its largest value."""
-    phase = {"phase": "flow"} if "phase" in table else {}
-    measured, predicted = (by_draw(table, "sigma_beta", column=name, **phase) for name in ("value", "predicted"))
-    return np.abs(measured - predicted).max(axis=1) / measured.max(axis=1)
-
-
 @claim(
     "Section 3.2, jump process", scope="whitened data, three singular values, scales down to the smallest of the run"
 )
@@ -164,8 +146,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Finding:
     is extrapolated from the two smallest scales. Away from the jump the distance to the step shrinks with every scale.
     What happens at the instant itself is the subject of Theorem C.12.
     """
-    limits = _vanishing_scale(_activation_times(jump))
-    final = limits["limit"].to_numpy()
+    final, limit_times, smallest_times = _jump_times(jump)
     step = jump["time"] - 1 / (2 * jump.groupby("index")["limit"].transform("max"))
     distant = jump[step.abs() > away]
     distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max().sort_index(ascending=False)
@@ -178,7 +159,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Finding:
     def judge(predicted: np.ndarray) -> Checks:
         yield equal_on_every_draw(
             "error of the extrapolated time of the jump, relative to it, each singular value",
-            limits["time"].to_numpy(),
+            limit_times,
             predicted,
             tolerance=accuracy,
             relative_to=1 / (2 * final),
@@ -200,7 +181,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Finding:
         rivals={
             r"$1/\sigma$, the rate of the layers": 1 / final,
             "one time for all": np.full(len(final), np.mean(1 / (2 * final))),
-            "the times at the smallest scale, not extrapolated": limits["smallest"].to_numpy(),
+            "the times at the smallest scale, not extrapolated": smallest_times,
         },
     )
 
@@ -210,29 +191,27 @@ def _next_terms(scale: float) -> float:
     return 100 * scale * np.log(1 / scale)
 
 
-def _activation_times(table: pd.DataFrame) -> pd.DataFrame:
-    """When each singular value of the jump process passes half of its limit, in rescaled time.
+def _jump_times(table: pd.DataFrame) -> np.ndarray:
+    """When each singular value passes half of its limit, in rescaled time, as gamma vanishes.
 
-    The logarithm of s / (limit - s) is linear in time near the jump and is interpolated.
+    The logarithm of s / (limit - s) is linear in time near the jump and is interpolated; the times at the two smallest
+    scales are extrapolated to gamma = 0, linearly in 1 / ln(1/gamma).
 
     Returns
     -------
-    DataFrame with columns gamma, index, limit, time
+    ndarray, shape (3, singular values)
+        Limits, extrapolated times, and times at the smallest scale.
     """
+    scales = np.sort(table["gamma"].unique())[:2]
     records = []
-    for (gamma, index), rows in table.groupby(["gamma", "index"]):
+    for _, rows in table.groupby("index"):
         limit = rows["limit"].max()
         inside = rows[(rows["value"] > 0.01 * limit) & (rows["value"] < 0.99 * limit)]
         odds = np.log(inside["value"] / (limit - inside["value"]))
-        records.append((gamma, index, limit, float(np.interp(0.0, odds, inside["time"]))))
-    return pd.DataFrame(records, columns=["gamma", "index", "limit", "time"])
-
-
-def _vanishing_scale(times: pd.DataFrame) -> pd.DataFrame:
-    """Extrapolate activation times to gamma = 0, linearly in 1 / ln(1/gamma), from the two smallest scales."""
-    records = []
-    for index, rows in times.groupby("index"):
-        smallest = rows.sort_values("gamma").head(2)
-        slope, intercept = np.polyfit(1 / np.log(1 / smallest["gamma"]), smallest["time"], 1)
-        records.append((index, rows["limit"].iloc[0], intercept, slope, smallest["time"].iloc[0]))
-    return pd.DataFrame(records, columns=["index", "limit", "time", "slope", "smallest"])
+        times = [
+            float(np.interp(0.0, odds[at_scale], inside["time"][at_scale]))
+            for at_scale in (inside["gamma"] == gamma for gamma in scales)
+        ]
+        _, intercept = np.polyfit(1 / np.log(1 / scales), times, 1)
+        records.append((limit, intercept, times[0]))
+    return np.array(records).T

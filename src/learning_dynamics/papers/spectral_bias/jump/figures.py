@@ -1,12 +1,14 @@
 """The jump process, in which singular values are learnt one by one, and singular vectors that stand still or turn."""
 
-import matplotlib.pyplot as plt
-import numpy as np
+from typing import Any
 
-from learning_dynamics.papers.spectral_bias.panels import curve, line, marks, power
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, guide, legend_below, line, marks, power
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 
 def jump(jump: Table) -> Drawn:
@@ -20,19 +22,18 @@ def jump(jump: Table) -> Drawn:
     figure, axis = plt.subplots(figsize=(WIDTH, 3.2))
     gammas = sorted(jump["gamma"].unique(), reverse=True)
     end = jump["time"].max()
+    handles = []
     for gamma, colour in zip(gammas, sequence(len(gammas)), strict=True):
+        handles.append(line(rf"$\gamma = {power(gamma)}$", colour))
         for _, rows in jump[jump["gamma"] == gamma].groupby("index"):
             curve(axis, rows, colour, lw=1.3)
             curve(axis, rows[5::20], colour, ".", "predicted", ms=3.5)
     for index, rows in jump[jump["gamma"] == gammas[-1]].groupby("index"):
         final = rows["limit"].max()
         at = 1 / (2 * final)
-        axis.plot([0, at, at, end], [0, 0, final, final], "--", color=COLOURS["black"], lw=1.0, zorder=4)
+        guide(axis, [0, at, at, end], [0, 0, final, final], zorder=4)
         axis.plot(at, final / (1 + 2 * final), "o", mfc="none", color=COLOURS["vermilion"], zorder=5)
         axis.annotate(rf"$\sigma_{index}$", (end, final), (4, 0), textcoords="offset points", va="center")
-    handles = [
-        line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, sequence(len(gammas)), strict=True)
-    ]
     handles += [
         marks("closed form", "grey"),
         line(r"limit $\gamma \to 0$", "black", "--", 1.0),
@@ -55,29 +56,29 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
     $d > n$, what $\alpha$ has outside the span of the data (dots, Lemma C.3).
     """
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
-    floor = 1e-17  # exact zeros have no place on a logarithmic axis
+
+    def draw(axis: Axes, table: Table, quantity: Quantity, colour: str, style: str = "-", **options: Any) -> None:
+        rows = select(table, quantity, seed=member, phase="flow").iloc[1:]
+        curve(axis, rows, colour, style, floor=FLOOR, **options)
+
     for table, colour in ((whitened, "blue"), (gaussian, "vermilion")):
-        for axis, pair in ((axes[0], ("turning", "alpha_turning")), (axes[2], ("shared_vectors", "alpha_vectors"))):
-            for quantity, style in zip(pair, ("-", "--"), strict=True):
-                rows = select(table, quantity, seed=member, phase="flow").iloc[1:]
-                curve(axis, rows.assign(value=np.maximum(rows["value"], floor)), colour, style, lw=1.2)
-    rows = select(gaussian, "alpha_outside", seed=member, phase="flow").iloc[1:]
-    curve(axes[2], rows.assign(value=np.maximum(rows["value"], floor)), "vermilion", ":", lw=1.4)
+        draw(axes[0], table, "turning", colour, lw=1.2)
+        draw(axes[0], table, "alpha_turning", colour, "--", lw=1.2)
+        draw(axes[2], table, "shared_vectors", colour, lw=1.2)
+        draw(axes[2], table, "alpha_vectors", colour, "--", lw=1.2)
+    draw(axes[2], gaussian, "alpha_outside", "vermilion", ":", lw=1.4)
     for quantity, colour in (("c_17", "green"), ("c_18", "purple"), ("c_22", "orange")):
-        rows = select(whitened, quantity, seed=member, phase="flow").iloc[1:]
-        label = f"({quantity.replace('_', '.').upper()})"
-        curve(axes[1], rows.assign(value=np.maximum(rows["value"], floor)), colour, lw=1.2, label=label)
+        draw(axes[1], whitened, quantity, colour, lw=1.2, label=f"({quantity.replace('_', '.').upper()})")
     for axis, title in zip(axes, ("off the diagonal", "asymmetry", "on any data"), strict=True):
-        axis.set(yscale="log", ylim=(floor, 2), xlabel="time $t$", title=title)
+        axis.set(yscale="log", ylim=(FLOOR, 2), xlabel="time $t$", title=title)
         axis.set_xlim(0, whitened.loc[whitened["phase"] == "flow", "time"].max())
     axes[0].set_ylabel("relative size")
     axes[1].legend(loc="upper right")
-    gamma = power(settings_of(whitened)["gamma"])
     handles = [
-        line(rf"whitened data, $\gamma = {gamma}$", "blue"),
-        line(rf"Gaussian data, $\gamma = {power(settings_of(gaussian)['gamma'])}$", "vermilion"),
+        line(rf"{name} data, $\gamma = {power(settings_of(table)['gamma'])}$", colour)
+        for name, table, colour in (("whitened", whitened, "blue"), ("Gaussian", gaussian, "vermilion"))
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    legend_below(figure, handles)
     return Drawn(
         figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one."
     )

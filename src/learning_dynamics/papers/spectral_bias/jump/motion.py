@@ -1,11 +1,13 @@
 """The learning curve as its scale vanishes."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.panels import line, marks
-from learning_dynamics.plotting import COLOURS, sequence
+from learning_dynamics.papers.spectral_bias.panels import guide, line, marks
+from learning_dynamics.plotting import sequence
 from learning_dynamics.plotting.motion import MOVING, Motion
 from learning_dynamics.tidy import Table, select
 
@@ -28,7 +30,7 @@ def jump(jump: Table) -> Motion:
     colours = sequence(len(teacher))
     for final, colour, index in zip(teacher, colours, range(1, 1 + len(teacher)), strict=True):
         at = 1 / (2 * final)
-        axis.plot([0, at, at, end], [0, 0, final, final], "--", color=COLOURS["black"], lw=0.9, zorder=2)
+        guide(axis, [0, at, at, end], [0, 0, final, final], width=0.9)
         axis.annotate(rf"$\sigma_{index}$", (end, final), (5, 0), textcoords="offset points", va="center", color=colour)
     curves = [axis.plot([], [], color=colour, zorder=3)[0] for colour in colours]
     dots = [axis.plot([], [], ".", ms=4, color=colour, zorder=4)[0] for colour in colours]
@@ -66,14 +68,10 @@ def jump(jump: Table) -> Motion:
 
 def _frame_scales(gammas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the scale of each frame, and whether the flow was followed there: the motion rests at those scales."""
-    scales: list[float] = []
-    has_flow: list[bool] = []
-    for gamma, next_gamma in zip(gammas, [*gammas[1:], None], strict=True):
-        scales += [gamma] * REST
-        has_flow += [True] * REST
-        if next_gamma is not None:
-            # evenly in ln ln(1/gamma): the first decades change the curve most
-            powers = np.geomspace(-np.log10(gamma), -np.log10(next_gamma), BETWEEN + 2)[1:-1]
-            scales += list(10.0**-powers)
-            has_flow += [False] * BETWEEN
-    return np.array(scales), np.array(has_flow)
+    blocks = [np.full(REST, gammas[0])]
+    for gamma, next_gamma in itertools.pairwise(gammas):
+        # evenly in ln ln(1/gamma): the first decades change the curve most
+        powers = np.geomspace(-np.log10(gamma), -np.log10(next_gamma), BETWEEN + 2)[1:-1]
+        blocks += [10.0**-powers, np.full(REST, next_gamma)]
+    scales = np.concatenate(blocks)
+    return scales, np.isin(scales, gammas)

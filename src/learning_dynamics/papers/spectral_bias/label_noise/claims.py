@@ -7,7 +7,7 @@ import numpy as np
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import Checks, Finding, at_least, at_most, claim, every_draw
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
 
 @claim(
@@ -28,13 +28,13 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     time = by_draw(noisy, "loss", column="time")[0]
     late = time >= time[-1] / 2
 
-    def second_values(table: Table) -> np.ndarray:
-        return by_draw(table, "sigma_w1", index=2)
+    def slopes(values: np.ndarray, half: np.ndarray) -> np.ndarray:
+        return np.polyfit(time[half], np.log(values[:, half]).T, 1)[0]
 
     def judge(reading: tuple[Table, Table, bool]) -> Checks:
         with_noise, without_noise, exponential = reading
-        values = second_values(with_noise)
-        first_slope, last_slope = (np.polyfit(time[half], np.log(values[:, half]).T, 1)[0] for half in (~late, late))
+        values = by_draw(with_noise, "sigma_w1", index=2)
+        first_slope, last_slope = (slopes(values, half) for half in (~late, late))
         start, end = (by_draw(without_noise, "sigma_w1", time=at) for at in (0.0, float(without_noise["time"].max())))
         yield every_draw(
             r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
@@ -74,7 +74,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
             "they fall at first and then stay, or ever slower, like a power of time": (noisy, plain, False),
         },
         facts={
-            "rate": float(-np.median(np.polyfit(time[late], np.log(second_values(noisy)[:, late]).T, 1)[0])),
+            "rate": float(-np.median(slopes(by_draw(noisy, "sigma_w1", index=2), late))),
             "inflated": float(np.median(top.mean(axis=1) / (np.sqrt(inputs) * norms))),
         },
     )
@@ -98,54 +98,48 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves ({outside:.1e} of
     $|W|$ at most), so that $d - n$ directions keep their size.
     """
-
-    def predicted_at(table: Table, time: float) -> tuple[np.ndarray, np.ndarray]:
-        return (
-            by_draw(table, "output_square", column="predicted", time=time),
-            by_draw(table, "row_growth", column="predicted", time=time),
-        )
-
-    ratios, exact, equal, tolerance, outside, everywhere, half, straight = [], [], [], [], [], [], [], []
-    bias = 0.0
+    quantities = ("output_square", "row_growth")
+    by_set: list[dict[str, np.ndarray]] = []
+    outside, everywhere, bias = [], [], 0.0
     for table in ensembles:
-        end, settings = float(table["time"].max()), settings_of(table)
+        settings, times = settings_of(table), np.sort(table["time"].unique())
+        end = times[-1]
 
-        def at_end(quantity: Quantity, column: str = "value", table: Table = table, end: float = end) -> np.ndarray:
-            return by_draw(table, quantity, column=column, time=end)
+        def moments(column: str, time: float = end, suffix: str = "", table: Table = table) -> np.ndarray:
+            return np.hstack([by_draw(table, f"{name}{suffix}", column=column, time=time) for name in quantities])
 
-        measured = np.hstack([at_end("output_square"), at_end("row_growth")])
-        spread = np.hstack([at_end("output_square", "error"), at_end("row_growth", "error")])
-        expected = np.hstack([at_end("output_square", "predicted"), at_end("row_growth", "predicted")])
+        expected = moments("predicted")
+        unit = expected[:, :1]
         # the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
-        steps = np.abs(at_end("euler") / at_end("output_square", "predicted") - 1)
+        steps = np.abs(by_draw(table, "euler", time=end) / unit - 1)
         bias = max(bias, float(steps.max()))
-        drift = settings["step"] * settings["steps"] * expected[:, :1]
-        tolerance.extend((errors * spread + (2 * steps + drift) * expected) / expected[:, :1])
-        ratios.extend(measured / expected[:, :1])
-        exact.extend(expected / expected[:, :1])
-        even = np.hstack([at_end("output_square_isotropic"), at_end("row_growth_isotropic")])
-        equal.extend(even / expected[:, :1])
-        times = np.sort(table["time"].unique())
-        middle, first_time = float(times[np.argmin(np.abs(times - end / 2))]), float(times[1])
-        earlier = {time: predicted_at(table, time) for time in (middle, first_time)}
-        half.extend(np.hstack(earlier[middle]) / expected[:, :1])
+        drift = settings["step"] * settings["steps"] * unit
         # E|a|^2 grows with time at first, and the rows with its square
-        powers = zip(earlier[first_time], (1, 2), strict=True)
-        straight.extend(np.hstack([moment * (end / first_time) ** power for moment, power in powers]) / expected[:, :1])
-        outside.append(at_end("outside")[:, 0])
+        first_time = times[1]
+        powers = np.where(np.arange(expected.shape[1]) == 0, 1, 2)
+        parts = {
+            "measured": moments("value"),
+            "exact": expected,
+            "equal": moments("value", suffix="_isotropic"),
+            "half": moments("predicted", times[np.argmin(np.abs(times - end / 2))]),
+            "straight": moments("predicted", first_time) * (end / first_time) ** powers,
+            "tolerance": errors * moments("error") + (2 * steps + drift) * expected,
+        }
+        by_set.append({name: part / unit for name, part in parts.items()})
+        outside.append(by_draw(table, "outside", time=end)[:, 0])
         # noise of equal strength in every direction would have the directions outside grow as those inside
         samples, inputs = (int(table[name].iloc[0]) for name in ("samples", "inputs"))
-        grown = at_end("row_growth_isotropic")[:, 0]
+        grown = by_draw(table, "row_growth_isotropic", time=end)[:, 0]
         start = 2 * settings["gamma"] * inputs
         everywhere.append(np.sqrt((inputs - samples) * grown / (start + inputs * grown)))
     # data sets may differ in their number of samples: what one lacks is no error
-    longest = max(len(values) for values in ratios)
-
-    def pad_rows(parts: list[np.ndarray]) -> np.ndarray:
-        return np.array([np.pad(values, (0, longest - len(values))) for values in parts])
-
-    measured, outside_changes = pad_rows(ratios), np.concatenate(outside)
-    padded_tolerance = np.where(pad_rows(tolerance) > 0, pad_rows(tolerance), 1.0)
+    longest = max(parts["measured"].shape[1] for parts in by_set)
+    padded = {
+        name: np.concatenate([np.pad(parts[name], ((0, 0), (0, longest - parts[name].shape[1]))) for parts in by_set])
+        for name in by_set[0]
+    }
+    tolerance = np.where(padded["tolerance"] > 0, padded["tolerance"], 1.0)
+    outside_changes = np.concatenate(outside)
     angle = select(weighted, "angle").iloc[0]
 
     def judge(reading: tuple[np.ndarray, np.ndarray, int]) -> Checks:
@@ -153,7 +147,7 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         compare = at_most if sign < 0 else at_least
         yield every_draw(
             "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
-            np.abs((measured - predicted) / padded_tolerance).max(axis=1),
+            np.abs((padded["measured"] - predicted) / tolerance).max(axis=1),
             at_most=1.0,
             because="exact standard errors, the recursion's finite steps, and the drift left out",
             predicted=0.0,
@@ -172,14 +166,14 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
             because="rows align" if sign < 0 else "rows part",
         )
 
-    no_change, printed = np.zeros(len(outside_changes)), pad_rows(exact)
+    no_change, printed = np.zeros(len(outside_changes)), padded["exact"]
     return Finding(
         judge,
         (printed, no_change, -1),
         rivals={
-            "$D$ replaced by its quadratic mean": (pad_rows(equal), no_change, -1),
-            r"half the time, $(\eta\delta)^2 t / 2$": (pad_rows(half), no_change, -1),
-            "noise that acts on the start alone, not on what it has added": (pad_rows(straight), no_change, -1),
+            "$D$ replaced by its quadratic mean": (padded["equal"], no_change, -1),
+            r"half the time, $(\eta\delta)^2 t / 2$": (padded["half"], no_change, -1),
+            "noise that acts on the start alone, not on what it has added": (padded["straight"], no_change, -1),
             "noise that moves what is outside the span of the data as well": (printed, np.concatenate(everywhere), -1),
             "rows that turn away from $a$": (printed, no_change, 1),
         },

@@ -7,13 +7,15 @@ import numpy as np
 
 from learning_dynamics.papers.spectral_bias.panels import (
     DASHES,
+    guide,
     index_handles,
     legend_below,
+    level,
     line,
     marks,
     singular_values,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 
@@ -35,10 +37,9 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     for axis, table, title in ((axes[0], plain, "gradient descent"), (axes[1], noisy, "label-noise gradient descent")):
         singular_values(axis, table, member)
         axis.set(yscale="log", xlabel="step size × number of steps", title=title)
-    axes[0].set_xlim(0, min(quiet, plain["time"].max()))
-    axes[0].axhline(np.sqrt(gamma + np.hypot(gamma, size)), color=COLOURS["black"], ls=DASHES, lw=1.0, zorder=3)
-    axes[1].axhline(np.sqrt(np.sqrt(inputs) * size), color=COLOURS["grey"], ls=DASHES, lw=1.2, zorder=3)
-    axes[0].set_ylabel(r"singular values $\sigma_i(W_1)$")
+    level(axes[0], np.sqrt(gamma + np.hypot(gamma, size)), "black", DASHES, zorder=3)
+    level(axes[1], np.sqrt(np.sqrt(inputs) * size), "grey", DASHES, 1.2, zorder=3)
+    axes[0].set(xlim=(0, min(quiet, plain["time"].max())), ylabel=r"singular values $\sigma_i(W_1)$")
     dashes = [
         line("Corollary 3.1", "black", DASHES, 1.0),
         line(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),
@@ -57,20 +58,17 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):
+        later = table[table["time"] > 0]
         for axis, quantity in ((top, "output_square"), (bottom, "row_growth")):
-            rows = select(table, quantity, seed=0)
-            even = select(table, f"{quantity}_isotropic", seed=0)
-            rows, even = rows[rows["time"] > 0], even[even["time"] > 0]
-            indices = sorted(rows["index"].unique())
-            for index, colour in zip(indices, sequence(len(indices)), strict=True):
-                entry = rows[rows["index"] == index]
+            rows, even = (select(later, name, seed=0) for name in (quantity, f"{quantity}_isotropic"))
+            for (_, entry), colour in zip(rows.groupby("index"), sequence(rows["index"].nunique()), strict=True):
                 # keeps the bar on a logarithmic axis
                 low = np.minimum(1.96 * entry["error"], 0.9 * entry["value"].clip(lower=1e-12))
                 bars = [low, 1.96 * entry["error"]]
                 axis.errorbar(entry["time"], entry["value"], bars, fmt="o", ms=3, lw=0.8, color=colour)
                 axis.plot(entry["time"], entry["predicted"], color=colour, lw=1.2)
             flat = even[even["index"] == even["index"].min()]
-            axis.plot(flat["time"], flat["value"], "--", color=COLOURS["black"], lw=1.0)
+            guide(axis, flat["time"], flat["value"])
             axis.set(yscale="log")
         bottom.set(xlabel=r"time $(\eta\delta)^2 t$")
         top.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")

@@ -69,14 +69,13 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
             "output_square": (series["output_mean"], errors[:, -1]),
             "row_growth": (series["rows_mean"] - start, errors[:, :-1]),
         }
-        axes = {"time": time}
+        axes, labels = {"time": time}, {"seed": member, "samples": samples, "inputs": inputs}
         for quantity, (mean, error) in estimates.items():
-            table = rows({quantity: (mean, exact[quantity](weights, start, time))}, axes)
-            tables.append(table.assign(seed=member, error=error.ravel()))
-            isotropic = rows({f"{quantity}_isotropic": exact[quantity](equal_weights, start, time)}, axes)
-            tables.append(isotropic.assign(seed=member, error=0.0))
-        steps = [settings["every"] * point for point in range(len(time))]
+            table = rows({quantity: (mean, exact[quantity](weights, start, time))}, axes, **labels)
+            tables.append(table.assign(error=error.ravel()))
+            isotropic = {f"{quantity}_isotropic": exact[quantity](equal_weights, start, time)}
+            tables.append(rows(isotropic, axes, error=0.0, **labels))
+        steps = settings["every"] * np.arange(len(time))
         euler = np.array([theory.euler_output_second_moment(weights, start, size, count) for count in steps])
-        tables.append(rows({"euler": euler, "outside": series["outside"]}, axes).assign(seed=member, error=0.0))
-    complete = [table.assign(samples=samples, inputs=inputs) for table in tables]
-    return joined(label_noise_ensemble.columns, *complete)
+        tables.append(rows({"euler": euler, "outside": series["outside"]}, axes, error=0.0, **labels))
+    return joined(label_noise_ensemble.columns, *tables)

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import gamma
 
-from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import Check, Checks, Finding, at_least, claim, equal, every_draw
+from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, every_draw
 from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.noise.rates import (
     as_derived,
@@ -20,6 +19,7 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
     sign_of,
     signs_of,
     statistic,
+    within,
 )
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, settings_of
@@ -61,15 +61,14 @@ def noise_low_rank(
         yield from rises(rates, "exponent", 2, reading["second rises"])
         for inputs in reading["first grows"]:
             yield sign_of(rates, "exponent", 1, inputs, 1)
-        for inputs in dimensions_of(rates):
-            if inputs > 1:
-                yield sign_of(rates, "angle", 0, inputs, -1)
+        for inputs in several:
+            yield sign_of(rates, "angle", 0, inputs, -1)
         for inputs in collapsing:
             yield sign_of(rates, "exponent", 1, inputs, -1)
         for inputs in reading["first grows at its rate"]:
             yield as_derived(rates, "exponent", 1, inputs)
 
-    several = [inputs for inputs in dimensions_of(rates) if inputs > 1]
+    several = dimensions_of(rates)
     second_rates = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
     last_decaying = max(inputs for inputs, rate in second_rates.items() if rate < 0)
     right = {
@@ -81,8 +80,7 @@ def noise_low_rank(
     }
     return Finding(
         judge,
-        right
-        | {"second decays": several, "second grows": [], "second rises": [], "first grows": several}
+        {"second decays": several, "second grows": [], "second rises": [], "first grows": several}
         | {"first grows at its rate": []},
         corrected=right,
         rivals={
@@ -99,9 +97,9 @@ def noise_low_rank(
             "above": second_rates[last_decaying + 1],
             "decay": number_ranges(lows),
             "grow": number_ranges(highs),
-            "open": number_ranges([inputs for inputs in several if inputs not in (*lows, *highs)]),
+            "open": number_ranges(several, but=[*lows, *highs]),
             "judged": number_ranges([*decaying, *growing]),
-            "between": number_ranges([inputs for inputs in several if inputs not in (*decaying, *growing)]),
+            "between": number_ranges(several, but=[*decaying, *growing]),
             "end": end,
             "grown": grown.value,
         },
@@ -126,7 +124,7 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
     $\lambda_1 = 1/4$ for $d = 4$.
     """
     all_rates = [rates_of(table) for table in exponents]
-    dimensions = [(rates, inputs) for rates in all_rates for inputs in dimensions_of(rates) if inputs > 1]
+    dimensions = [(rates, inputs) for rates in all_rates for inputs in dimensions_of(rates)]
     exact = {inputs: theory.lyapunov_exponents(inputs) for _, inputs in dimensions}
     estimates = [errors_of(rates, inputs) for rates, inputs in dimensions]
     values, tolerances = (np.concatenate(parts) for parts in zip(*estimates, strict=True))
@@ -144,13 +142,6 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
             if inputs > 2:
                 yield as_derived(rates, "volume", 0, inputs)
 
-    def evenly(inputs: int) -> np.ndarray:
-        return np.linspace(exact[inputs][0], exact[inputs][-1], inputs + 1)
-
-    def in_many(inputs: int) -> np.ndarray:
-        shares = (np.arange(inputs) + 0.5) / inputs
-        return np.append(theory.spectrum_limit(shares), exact[inputs][-1])
-
     def scaled(predicted: Mapping[int, np.ndarray], factor: float) -> Mapping[int, np.ndarray]:
         return {inputs: factor * rates for inputs, rates in predicted.items()}
 
@@ -158,8 +149,13 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
         judge,
         exact,
         rivals={
-            "rates that are evenly spaced between the first and the last": {inputs: evenly(inputs) for inputs in exact},
-            "the limit of many dimensions": {inputs: in_many(inputs) for inputs in exact},
+            "rates that are evenly spaced between the first and the last": {
+                inputs: np.linspace(rates[0], rates[-1], inputs + 1) for inputs, rates in exact.items()
+            },
+            "the limit of many dimensions": {
+                inputs: np.append(theory.spectrum_limit((np.arange(inputs) + 0.5) / inputs), rates[-1])
+                for inputs, rates in exact.items()
+            },
             "rates larger by a tenth": scaled(exact, 1.1),
             "the drift left out, as if all added up to zero": {
                 inputs: rates + inputs / (inputs + 1) for inputs, rates in exact.items()
@@ -199,15 +195,13 @@ def quarter_grows(many: Table) -> Finding:
     dimensions = (10, 20, 40, 160, 640)
     exact = {number: theory.lyapunov_exponents(number) for number in {*dimensions, inputs}}
     counts = {number: int((spectrum[:number] > 0).sum()) for number, spectrum in exact.items()}
-    largest = dimensions[-1]
-    second_largest = dimensions[-2]
+    *_, second_largest, largest = dimensions
     # the correction to the first is of relative order 1 / sqrt(d), and the next of order 1 / d
     slope = 2 * exact[largest][0] / np.sqrt(largest) - exact[second_largest][0] / np.sqrt(second_largest)
 
     def judge(reading: tuple[float, float]) -> Checks:
         share, first_rate = reading
         count = counts[inputs] if share == 0.25 else round(share * inputs)
-        signs = {index: 1 if index <= count else -1 for index in range(1, inputs + 1)}
         crossing = (counts[inputs], counts[inputs] + 1)
         yield equal(
             f"share of the singular values that grow in {largest} dimensions, by the exact rates",
@@ -225,9 +219,9 @@ def quarter_grows(many: Table) -> Finding:
             resolution=0.05,
             because="terms of the order of one over the smaller dimension",
         )
-        for index, sign in signs.items():
+        for index in range(1, inputs + 1):
             if index not in crossing:
-                yield sign_of(rates, "exponent", index, inputs, sign)
+                yield sign_of(rates, "exponent", index, inputs, 1 if index <= count else -1)
 
     limit = float(gamma(0.75) / gamma(0.25))
     return Finding(
@@ -257,34 +251,29 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$, which the errors of the means would hide.) What a typical
     path does is another matter (the claims on Figure 3a and on (c)).
     """
-    estimates: dict[str, tuple[Estimate, float, float]] = {}
-    for name, table in (("plane", plane), ("five", five)):
-        settings = settings_of(table)
-        root = float(np.sqrt(settings["inputs"]))
-        hidden, output = statistic(table, "hidden_norm", "mean", at), statistic(table, "output_norm", "mean", at)
-        steps = np.full(round(at / settings["integration"]["step"]), settings["integration"]["step"])
-        moments = theory.euler_second_moments(settings["inputs"], steps)
-        bias = abs(moments[0][-1] + root * moments[1][-1] - np.exp(root * at))
+    estimates = []
+    for table in (plane, five):
+        inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
+        root = float(np.sqrt(inputs))
+        hidden, output = (statistic(table, name, "mean", at) for name in ("hidden_norm", "output_norm"))
+        first, second = theory.euler_second_moments(inputs, np.full(round(at / step), step))
+        bias = abs(first[-1] + root * second[-1] - np.exp(root * at))
         # a mean of means: their errors added
-        slack = (errors / 1.96 - 1) * (hidden.uncertainty + root * output.uncertainty) + bias
         half = hidden.uncertainty + root * output.uncertainty
-        value = hidden.value + root * output.value
-        estimates[name] = (Estimate(value, value - half, value + half, hidden.draws, "mean (normal)"), root, slack)
+        estimate = within(hidden.value + root * output.value, half, hidden.draws, "mean (normal)")
+        estimates.append((inputs, root, estimate, (errors / 1.96 - 1) * half + bias))
 
     def judge(growth: tuple[float, float]) -> Checks:
         factor, power = growth
-        checks = [
-            equal(
-                rf"$E|w_i|^2 + \sqrt{{d}} E a_i^2$, d = {round(root**2)}",
+        for inputs, root, estimate, slack in estimates:
+            yield equal(
+                rf"$E|w_i|^2 + \sqrt{{d}} E a_i^2$, d = {inputs}",
                 estimate,
                 float(np.exp(factor * root ** (2 * power) * at)),
                 tolerance=slack,
                 resolution=0.25 * estimate.value,
                 because="standard errors, and the scheme's bias",
             )
-            for estimate, root, slack in estimates.values()
-        ]
-        yield from checks
 
     return Finding(
         judge,
@@ -316,40 +305,32 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     """
     rates = rates_of(exponents)
     _, highs = signs_of(rates, 1)
-    dimensions = [inputs for inputs in dimensions_of(rates) if inputs >= 5]
+    dimensions = dimensions_of(rates, least=5)
     early, late = between
-    dimension = settings_of(five)["inputs"]
-    grown = {
-        quantity: increase(five, quantity, early, late)
-        for quantity in sorted(name for name in five["quantity"].unique() if "_power_" in name)
-    }
+    powers = sorted(name for name in five["quantity"].unique() if "_power_" in name)
+    course = f"from time {early:g} to {late:g}, d = {settings_of(five)['inputs']}"
 
     def judge(change: float) -> Checks:
-        checks = [as_derived(rates, "exponent", 1, inputs, change) for inputs in dimensions]
-        signs = [sign_of(rates, "exponent", 1, inputs, 1) for inputs in dimensions]
-        growing = [
-            at_least(
-                f"growth of the mean of {power_name(quantity)} from time {early:g} to {late:g}, d = {dimension}",
-                estimate,
-                0.0,
-                because="growing",
-            )
-            for quantity, estimate in grown.items()
-        ]
-        yield from checks
-        yield from signs
-        yield from growing
+        for inputs in dimensions:
+            yield as_derived(rates, "exponent", 1, inputs, change)
+        for inputs in dimensions:
+            yield sign_of(rates, "exponent", 1, inputs, 1)
+        for quantity in powers:
+            estimate = increase(five, quantity, early, late)
+            name = f"growth of the mean of {power_name(quantity)} {course}"
+            yield at_least(name, estimate, 0.0, because="growing")
 
+    first_rate = theory.lyapunov_exponents(dimensions[0])[0]
     root = np.sqrt(5.0)
     return Finding(
         judge,
         0.0,
         rivals={
-            "no growth, as in the plane": -theory.lyapunov_exponents(dimensions[0])[0],
+            "no growth, as in the plane": -first_rate,
             "rates larger by a tenth": 0.1,
         },
         facts={"positive": number_ranges(highs), "gap": float(1 - 2 * 5.0 / (root + 1) ** 2)},
-        scaled=lambda change, factor: change + (factor - 1) * theory.lyapunov_exponents(dimensions[0])[0],
+        scaled=lambda change, factor: change + (factor - 1) * first_rate,
     )
 
 
@@ -399,7 +380,7 @@ def proposition_4_1_c(
     means = {time: statistic(plane, "commutator", "mean", time) for time in times}
     # the latest time at which the mean is known to the precision, beyond the start
     latest = max((time for time in times[1:] if means[time].uncertainty < precision), default=times[1])
-    mean, bias = means[latest], settings["integration"]["step"]
+    mean, bias, widened = means[latest], settings["integration"]["step"], errors / 1.96 - 1
     early = times[len(times) // 4]
     square = statistic(plane, "commutator_squared", "mean", early)
     exact_square = float(theory.commutator_second_moment(settings["inputs"], np.array([early]))[0])
@@ -407,32 +388,18 @@ def proposition_4_1_c(
     limit = theory.commutator_mean_limit()
     rates = rates_of(exponents)
     lows, highs = signs_of(rates, 0, "commutator")
-    several = [inputs for inputs in dimensions_of(rates) if inputs > 1]
+    several = dimensions_of(rates)
     spaces = {settings_of(table)["inputs"]: table for table in more}
     lengths = {inputs: statistic(table, "commutator_length", "mean", at) for inputs, table in spaces.items()}
     exact = {inputs: float(theory.mean_commutator(inputs, np.array([at]))[0]) for inputs in spaces}
 
-    def of_length(inputs: int, factor: float) -> Check:
-        estimate, step = lengths[inputs], settings_of(spaces[inputs])["integration"]["step"]
-        # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
-        lag = inputs * step * at / 2 * exact[inputs]
-        return equal(
-            f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",
-            estimate,
-            factor * exact[inputs],
-            tolerance=(errors / 1.96 - 1) * estimate.uncertainty + lag,
-            resolution=0.25 * exact[inputs],
-            because="standard errors, and the scheme's bias",
-        )
-
     def judge(reading: tuple[float, str, list[int], float]) -> Checks:
         predicted, square_trend, rising, length = reading
-        slack = (errors / 1.96 - 1) * mean.uncertainty + bias + limit * float(np.exp(-latest))
         yield equal(
             f"mean of $|e|$ at time {latest:g}, d = 2",
             mean,
             predicted,
-            tolerance=slack,
+            tolerance=widened * mean.uncertainty + bias + limit * float(np.exp(-latest)),
             resolution=0.25,
             because="standard errors, the scheme's bias, and the approach to the limit",
         )
@@ -440,12 +407,21 @@ def proposition_4_1_c(
             f"mean of $e^2$ at time {early:g}, d = 2",
             square,
             exact_square if square_trend == "grows" else 0.0,
-            tolerance=(errors / 1.96 - 1) * square.uncertainty + 4 * bias * exact_square,
+            tolerance=widened * square.uncertainty + 4 * bias * exact_square,
             resolution=0.5 * exact_square,
             because="standard errors, and the scheme's bias",
         )
-        for inputs in spaces:
-            yield of_length(inputs, length)
+        for inputs, table in spaces.items():
+            # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
+            lag = inputs * settings_of(table)["integration"]["step"] * at / 2 * exact[inputs]
+            yield equal(
+                f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",
+                lengths[inputs],
+                length * exact[inputs],
+                tolerance=widened * lengths[inputs].uncertainty + lag,
+                resolution=0.25 * exact[inputs],
+                because="standard errors, and the scheme's bias",
+            )
         for inputs, table in spaces.items():
             yield at_least(
                 f"growth of the mean length of the commutator from time {at / 2:g} to {at:g}, d = {inputs}",
@@ -483,8 +459,8 @@ def proposition_4_1_c(
             ),
             "falling": number_ranges(lows),
             "rising": number_ranges(highs),
-            "open": number_ranges([inputs for inputs in several if inputs not in (*lows, *highs)]),
+            "open": number_ranges(several, but=[*lows, *highs]),
             "judged": number_ranges([2, *growing]),
-            "between": number_ranges([inputs for inputs in several if inputs not in (2, *growing)]),
+            "between": number_ranges(several, but=[2, *growing]),
         },
     )

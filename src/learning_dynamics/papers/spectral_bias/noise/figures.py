@@ -6,10 +6,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from scipy.special import gamma
 
 from learning_dynamics.papers.spectral_bias.noise import theory
-from learning_dynamics.papers.spectral_bias.panels import curve, line, marks
+from learning_dynamics.papers.spectral_bias.panels import curve, guide, legend_below, level, line, marks, rgb
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Quantity, Table, select
@@ -25,19 +27,13 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
     dashes, slope only). The larger one has the rate zero (black line): it wanders, and {fallen} of these {count} paths
     end below where they started.
     """
-    figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
+    handles = [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
+    figure, axis = _draw_paths(paths, "sigma", handles, lw=1.2)
     end = paths["time"].max()
-    seeds = sorted(paths["seed"].unique())
-    for seed, colour in zip(seeds, PATHS, strict=False):
-        for index, style in ((1, "-"), (2, "--")):
-            curve(axis, select(paths, "sigma", seed=seed, index=index), colour, style, lw=1.2)
     second_rate = float(select(exponents, "exponent", index=2, inputs=2)["predicted"].iloc[0])
-    axis.axhline(1.0, color=COLOURS["black"], lw=1.0, zorder=0)
-    axis.plot([0, end], [1.0, np.exp(second_rate * end)], "--", color=COLOURS["black"], lw=1.0, zorder=0)
-    axis.set(yscale="log", xlabel="time $t$", ylabel="singular values of $W$", xlim=(0, end))
-    handles = [line(f"run {seed + 1}", colour) for seed, colour in zip(seeds, PATHS, strict=False)]
-    handles += [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
-    figure.legend(handles=handles, loc="outside right center")
+    level(axis, 1.0)
+    guide(axis, [0, end], [1.0, np.exp(second_rate * end)], zorder=0)
+    axis.set_ylabel("singular values of $W$")
     final_values = select(paths, "sigma", index=1, time=end)["value"]
     facts = {"second": second_rate, "fallen": int((final_values < 1).sum()), "count": len(final_values)}
     return Drawn(figure, facts, alt="Solid lines wander about one; dashed lines fall.")
@@ -50,19 +46,12 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
     norm dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the exact rate {rate:.3f}
     (black dots, slope only), but not in the mean over paths, as `ensemble` shows.
     """
-    figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
+    handles = [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
+    figure, axis = _draw_paths(paths, "commutator_norm", handles, lw=1.1)
     end = paths["time"].max()
-    seeds = sorted(paths["seed"].unique())
-    for seed, colour in zip(seeds, PATHS, strict=False):
-        for index, style in ((1, "-"), (2, "--")):
-            rows = select(paths, "commutator_norm", seed=seed, index=index)
-            curve(axis, rows[rows["value"] > 0], colour, style, lw=1.1)
     rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
-    axis.plot([0, end], [1.0, np.exp(rate * end)], ":", color=COLOURS["black"], lw=1.6, zorder=3)
-    axis.set(yscale="log", xlabel="time $t$", ylabel=r"commutator norm $|[w_i, a]|$", xlim=(0, end))
-    handles = [line(f"run {seed + 1}", colour) for seed, colour in zip(seeds, PATHS, strict=False)]
-    handles += [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
-    figure.legend(handles=handles, loc="outside right center")
+    guide(axis, [0, end], [1.0, np.exp(rate * end)], "black", ":", 1.6, zorder=3)
+    axis.set_ylabel(r"commutator norm $|[w_i, a]|$")
     return Drawn(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
 
 
@@ -86,20 +75,20 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         for quantity, colour in (("hidden_norm", "blue"), ("output_norm", "orange")):
             rows = select(table, quantity, statistic="mean")
             rows = rows[rows["time"] > 0]
-            _draw_with_interval(moments, rows[rows["heaviest"] <= reliable], colour, marker)
+            _draw_mean(moments, rows, colour, marker, reliable)
             curve(moments, rows, "black", "--", "predicted", lw=0.9, zorder=0)
     _draw_mean_and_median(entry, plane, "commutator", reliable)
     limit = theory.commutator_mean_limit()
-    entry.axhline(limit, color=COLOURS["vermilion"], ls="--", lw=1.0)
+    level(entry, limit, "vermilion", "--", zorder=2)
     median = select(plane, "commutator", statistic="quantile 0.5")
     anchor = median[median["time"] >= 0.5 * median["time"].max()].iloc[0]
     rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
     late = np.array([anchor["time"], median["time"].max()])
-    entry.plot(late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])), "--", color=COLOURS["black"], lw=1.0)
+    guide(entry, late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])))
     _draw_mean_and_median(angle, plane, "relative_commutator", reliable)
     rows = select(plane, "determinant", statistic="mean")
-    _draw_with_interval(angle, rows[rows["heaviest"] <= reliable], "green", "s")
-    angle.axhline(1.0, color=COLOURS["green"], lw=1.0, zorder=0)
+    _draw_mean(angle, rows, "green", "s", reliable)
+    level(angle, 1.0, "green")
     curve(angle, select(plane, "determinant", statistic="quantile 0.5"), "green", ":", lw=1.4)
     names = sorted(name for name in five["quantity"].unique() if name.startswith("hidden_power_"))
     for quantity, shade in zip(names, sequence(len(names)), strict=True):
@@ -119,26 +108,18 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
         rows = select(table, "commutator_length", statistic="mean").iloc[1:]
         times = np.linspace(0.05, five["time"].max(), 80)
-        _draw_with_interval(lengths, rows[(rows["heaviest"] <= reliable) & (rows["time"] <= times[-1])], tint, "o")
+        _draw_mean(lengths, rows[rows["time"] <= times[-1]], tint, "o", reliable)
         exact = theory.mean_commutator(inputs, times)
-        lengths.plot(times, exact, "--", color=COLOURS["black"], lw=0.9, zorder=0)
-        lengths.annotate(
-            f"$d = {inputs}$", (times[-1], exact[-1]), (3, 0), textcoords="offset points", va="center", fontsize=8
-        )
+        guide(lengths, times, exact, width=0.9, zorder=0)
         middle = select(table, "commutator_length", statistic="quantile 0.5").iloc[1:]
         curve(typical, middle, tint, lw=1.4)
         late = middle[middle["time"] >= 0.4 * middle["time"].max()]
         along = float(theory.lyapunov_exponents(inputs)[:2].sum())
         slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
-        typical.plot(late["time"], slope, "--", color=COLOURS["black"], lw=0.9)
-        typical.annotate(
-            f"$d = {inputs}$",
-            (middle["time"].iloc[-1], middle["value"].iloc[-1]),
-            (3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
+        guide(typical, late["time"], slope, width=0.9)
+        ends = (lengths, (times[-1], exact[-1])), (typical, tuple(middle[["time", "value"]].iloc[-1]))
+        for axis, end in ends:
+            axis.annotate(f"$d = {inputs}$", end, (3, 0), textcoords="offset points", va="center", fontsize=8)
     titles = (
         *("(a) second moments", "(b) $|e|$, $d = 2$", "(c) mean of $|c|$"),
         *(r"(d) angle, $\det W$, $d = 2$", "(e) powers, $d = 5$", "(f) median of $|c|$"),
@@ -147,8 +128,7 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     for axis, title, label in zip(axes.flat, titles, labels, strict=True):
         axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
         axis.set_xlim(0, (five if axis in (powers, lengths) else plane)["time"].max())
-    lengths.set_ylim(0.4, 10)
-    lengths.set_xlim(0, 1.3 * five["time"].max())
+    lengths.set(xlim=(0, 1.3 * five["time"].max()), ylim=(0.4, 10))
     typical.set_xlim(0, 1.3 * plane["time"].max())
     moments.set_ylim(0.3, None)
     powers.set_ylim(top=1.6 * powers.get_ylim()[1])
@@ -162,7 +142,7 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         marks(r"$\det W$, mean", "green", "s"),
         line(r"$\det W$, median", "green", ":"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    legend_below(figure, handles, 4)
     growing = ", ".join(f"{max(theory.mean_commutator_rate(inputs), 0.0):.3f}" for inputs in spaces)
     facts = {"reliable": reliable, "limit": limit, "rate": rate, "growing": growing}
     return Drawn(
@@ -183,33 +163,31 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
     dimensions = sorted(exponents["inputs"].unique())
     largest = max(dimensions)
     rates = select(exponents, "exponent")
-    for index, colour in zip(range(1, largest + 1), sequence(largest), strict=True):
+    shades = sequence(largest)
+    for index, colour in enumerate(shades, start=1):
         rows = rates[(rates["index"] == index) & (rates["inputs"] >= index)]
         _draw_bars(singular_axis, rows["inputs"], rows, colour)
         singular_axis.plot(rows["inputs"], rows["predicted"], color=colour, lw=0.9, zorder=0)
-    several = [inputs for inputs in dimensions if inputs > 1]
+    size = int(select(weighted, "exponent")["index"].max()) - 1
     for quantity, colour_name in (("commutator", "vermilion"), ("angle", "blue")):
-        rows = select(exponents, quantity, inputs=several)
+        rows = select(exponents[exponents["inputs"] > 1], quantity)
         _draw_bars(pairs, rows["inputs"], rows, COLOURS[colour_name])
         pairs.plot(rows["inputs"], rows["predicted"], color=COLOURS[colour_name], lw=0.9, zorder=0)
-        weighted_rate = select(weighted, quantity)
-        size = int(select(weighted, "exponent")["index"].max()) - 1
-        pairs.plot([size], weighted_rate["value"], "D", ms=5, color=COLOURS[colour_name], mfc="none")
+        pairs.plot([size], select(weighted, quantity)["value"], "D", ms=5, color=COLOURS[colour_name], mfc="none")
     smallest = rates[rates["index"] == rates["inputs"] + 1]
     shares = {name: smallest[name] / smallest["inputs"] for name in ("value", "lower", "upper")}
     _draw_bars(smallest_axis, smallest["inputs"], smallest.assign(**shares), COLOURS["green"])
     smallest_axis.plot(
         smallest["inputs"], smallest["predicted"] / smallest["inputs"], color=COLOURS["black"], lw=1.0, zorder=0
     )
-    titles = ("(a) singular values of $W$", "(b) commutator and angle", "(c) smallest")
-    for axis, title in zip((singular_axis, pairs, smallest_axis), titles, strict=True):
-        axis.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
-        axis.set(xlabel="dimension $d$", title=title, xticks=dimensions[:: max(1, len(dimensions) // 5)])
+    for axis, title, label in (
+        (singular_axis, "(a) singular values of $W$", "growth rate"),
+        (pairs, "(b) commutator and angle", "growth rate"),
+        (smallest_axis, "(c) smallest", "growth rate, over $d$"),
+    ):
+        level(axis, 0.0, "grey", width=0.8)
+        axis.set(xlabel="dimension $d$", ylabel=label, title=title, xticks=dimensions[:: max(1, len(dimensions) // 5)])
     smallest_axis.set_ylim(None, -0.4)
-    singular_axis.set_ylabel("growth rate")
-    pairs.set_ylabel("growth rate")
-    smallest_axis.set_ylabel("growth rate, over $d$")
-    shades = sequence(largest)
     handles = [
         line(r"$\lambda_1$", shades[0]),
         line(rf"$\lambda_{{{largest}}}$", shades[-1]),
@@ -218,7 +196,7 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
         marks("unequal weights", "black", "D", hollow=True),
         marks("smallest", "green", "."),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=6)
+    legend_below(figure, handles)
     second_rates = rates[(rates["index"] == 2) & (rates["inputs"] > 1)]
 
     def list_dimensions(rows: pd.DataFrame) -> str:
@@ -247,27 +225,27 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     for inputs, colour in colours.items():
         exact = theory.lyapunov_exponents(inputs)[:-1]
         rates.plot((np.arange(inputs) + 0.5) / inputs, exact, color=colour, lw=1.0, label=f"$d = {inputs}$")
-    measured_dimensions = []
-    for table in exponents:
-        inputs = int(table["inputs"].max())
+    measured_dimensions = [int(table["inputs"].max()) for table in exponents]
+    for table, inputs in zip(exponents, measured_dimensions, strict=True):
         rows = select(table, "exponent", inputs=inputs)
         rows = rows[rows["index"] <= inputs]
         _draw_bars(rates, (rows["index"] - 0.5) / inputs, rows, colours.get(inputs, COLOURS["vermilion"]))
-        measured_dimensions.append(inputs)
     places = np.linspace(0.005, 1.0, 400)
-    rates.plot(places, theory.spectrum_limit(places), "--", color=COLOURS["black"], lw=1.0)
-    rates.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
+    guide(rates, places, theory.spectrum_limit(places))
+    level(rates, 0.0, "grey", width=0.8)
     rates.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
     rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="share $q = (i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)")
     rates.legend(loc="upper right")
     grid = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
     spectra = [theory.lyapunov_exponents(int(inputs)) for inputs in grid]
     growing = [np.mean(exact[:-1] > 0) for exact in spectra]
-    largest_rates = [exact[0] / np.sqrt(inputs) for exact, inputs in zip(spectra, grid, strict=True)]
-    shares.plot(grid, growing, ".", color=COLOURS["blue"], label="share that grows")
-    shares.plot(grid, largest_rates, ".", color=COLOURS["orange"], label=r"$\lambda_1/\sqrt{d}$")
-    for limit, colour_name in ((0.25, "blue"), (float(gamma(0.75) / gamma(0.25)), "orange")):
-        shares.axhline(limit, color=COLOURS[colour_name], lw=1.0, ls="--", zorder=0)
+    largest_rates = [exact[0] for exact in spectra] / np.sqrt(grid)
+    for values, limit, colour_name, label in (
+        (growing, 0.25, "blue", "share that grows"),
+        (largest_rates, float(gamma(0.75) / gamma(0.25)), "orange", r"$\lambda_1/\sqrt{d}$"),
+    ):
+        shares.plot(grid, values, ".", color=COLOURS[colour_name], label=label)
+        level(shares, limit, colour_name, "--")
     shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel="share, rate", title="(b)")
     shares.legend(loc="lower right")
     return Drawn(
@@ -277,17 +255,31 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     )
 
 
+def _draw_paths(paths: Table, quantity: Quantity, handles: list[Line2D], lw: float) -> tuple[Figure, Axes]:
+    """Draw the first (solid) and second (dashes) of a quantity's entries, each path in its colour."""
+    figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
+    colours = dict(zip(sorted(paths["seed"].unique()), PATHS, strict=False))
+    for seed, colour in colours.items():
+        for index, style in ((1, "-"), (2, "--")):
+            rows = select(paths, quantity, seed=seed, index=index)
+            curve(axis, rows[rows["value"] > 0], colour, style, lw=lw)
+    axis.set(yscale="log", xlabel="time $t$", xlim=(0, paths["time"].max()))
+    runs = [line(f"run {seed + 1}", colour) for seed, colour in colours.items()]
+    figure.legend(handles=runs + handles, loc="outside right center")
+    return figure, axis
+
+
 def _draw_bars(axis: Axes, x: pd.Series, rows: pd.DataFrame, colour: object) -> None:
     low, high = rows["value"] - rows["lower"], rows["upper"] - rows["value"]
     axis.errorbar(x, rows["value"], yerr=[low, high], fmt="o", ms=2.5, lw=1.0, color=colour)
 
 
-def _draw_with_interval(axis: Axes, rows: pd.DataFrame, colour: str | tuple, marker: str) -> None:
-    """Draw a statistic with its confidence interval as error bars."""
+def _draw_mean(axis: Axes, rows: pd.DataFrame, colour: str | tuple, marker: str, reliable: float) -> None:
+    """Draw a mean with its confidence interval as error bars, while it rests on many paths."""
+    rows = rows[rows["heaviest"] <= reliable]
     low = np.minimum(rows["value"] - rows["lower"], 0.95 * rows["value"])  # keeps the bar on a logarithmic axis
     high = rows["upper"] - rows["value"]
-    rgb = COLOURS[colour] if isinstance(colour, str) and colour in COLOURS else colour
-    axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=rgb)
+    axis.errorbar(rows["time"], rows["value"], yerr=[low, high], fmt=marker, ms=3.5, lw=1.0, color=rgb(colour))
 
 
 def _draw_mean_and_median(axis: Axes, table: Table, quantity: Quantity, reliable: float) -> None:
@@ -296,6 +288,5 @@ def _draw_mean_and_median(axis: Axes, table: Table, quantity: Quantity, reliable
         select(table, quantity, statistic=f"quantile {part}").iloc[1:] for part in ("0.5", "0.1", "0.9")
     )
     axis.fill_between(median["time"], low["value"], high["value"], color=COLOURS["sky"], alpha=0.3, lw=0)
-    rows = select(table, quantity, statistic="mean").iloc[1:]
-    _draw_with_interval(axis, rows[rows["heaviest"] <= reliable], "vermilion", "o")
+    _draw_mean(axis, select(table, quantity, statistic="mean").iloc[1:], "vermilion", "o", reliable)
     curve(axis, median, "blue")

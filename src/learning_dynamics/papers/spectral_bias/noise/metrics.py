@@ -62,10 +62,9 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
     for point, time in enumerate(trajectory.time):
         paths = {name: series[:, point].astype(float) for name, series in trajectory.series.items()}
         for quantity, values in (paths | _powers(paths, inputs, powers)).items():
-            thousandth = max(1, len(values) // 1000)
             ordered = np.sort(np.abs(values))
             total = ordered.sum()
-            heaviest = ordered[-thousandth:].sum() / total if total else np.nan
+            heaviest = ordered[-max(1, len(values) // 1000) :].sum() / total if total else np.nan
             predicted = exact[quantity][point] if quantity in exact else np.nan
             records.append((time, quantity, "mean", *mean_interval(values), predicted, len(values), heaviest))
             for part, interval in zip(quantiles, quantile_intervals(values, quantiles), strict=True):
@@ -121,9 +120,9 @@ def noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
         Largest difference of a rate between the two steps, the error that extrapolation to step zero takes away.
     """
     records = []
-    for inputs in trajectory.constants["dimensions"]:
-        for quantity, index, estimate, predicted in _rates(trajectory.series[f"growth_{inputs}"], int(inputs)):
-            records.append((int(inputs), quantity, index, *_interval(estimate), predicted, estimate.draws))
+    for inputs in trajectory.constants["dimensions"].tolist():
+        for quantity, index, estimate, predicted in _rates(trajectory.series[f"growth_{inputs}"], inputs):
+            records.append((inputs, quantity, index, *_interval(estimate), predicted, estimate.draws))
     return pd.DataFrame(records, columns=[column.name for column in noise_exponents.columns])
 
 
@@ -141,14 +140,9 @@ def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
         Growth rate of all directions together; predicted minus the sum of the squared weights.
     """
     weights = trajectory.settings["weights"]
+    known = {"total": -float(np.sum(np.square(weights)))}
     records = [
-        (
-            quantity,
-            index,
-            *_interval(estimate),
-            -float(np.sum(np.square(weights))) if quantity == "total" else np.nan,
-            estimate.draws,
-        )
+        (quantity, index, *_interval(estimate), known.get(quantity, np.nan), estimate.draws)
         for quantity, index, estimate, _ in _rates(trajectory.series["growth"], len(weights))
     ]
     return pd.DataFrame(records, columns=[column.name for column in weighted_noise_exponents.columns])

@@ -24,14 +24,19 @@ def rates_of(exponents: Table) -> Rates:
     }
 
 
-def dimensions_of(rates: Rates) -> list[int]:
-    """Return the dimensions that rates were measured in, ascending."""
-    return sorted({inputs for _, _, inputs in rates})
+def dimensions_of(rates: Rates, least: int = 2) -> list[int]:
+    """Return the dimensions from `least` on that rates were measured in, ascending."""
+    return sorted({inputs for _, _, inputs in rates if inputs >= least})
+
+
+def within(value: float, half_width: float, draws: int, how: str) -> Estimate:
+    """Return an estimate by its value and the half-width of its interval."""
+    return Estimate(value, value - half_width, value + half_width, draws, how)
 
 
 def signs_of(rates: Rates, index: int, quantity: Quantity = "exponent") -> tuple[list[int], list[int]]:
     """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
-    estimates = {inputs: rates[quantity, index, inputs][0] for inputs in dimensions_of(rates) if inputs > 1}
+    estimates = {inputs: rates[quantity, index, inputs][0] for inputs in dimensions_of(rates)}
     lows = [inputs for inputs, estimate in estimates.items() if estimate.upper < 0]
     return lows, [inputs for inputs, estimate in estimates.items() if estimate.lower > 0]
 
@@ -57,35 +62,41 @@ def rises(rates: Rates, quantity: Quantity, index: int, inputs: list[int]) -> li
     """Check that a rate rises from each of these dimensions to the next, the intervals' widths added."""
     checks = []
     for lower, higher in itertools.pairwise(inputs):
-        (lower_rate, _), (higher_rate, _) = (rates[quantity, index, dimension] for dimension in (lower, higher))
-        value, half = higher_rate.value - lower_rate.value, lower_rate.uncertainty + higher_rate.uncertainty
-        difference = Estimate(value, value - half, value + half, higher_rate.draws, "difference of means (t)")
+        before, after = (rates[quantity, index, dimension][0] for dimension in (lower, higher))
+        difference = _difference(before, after, "difference of means (t)")
         name = f"{_rate_name(quantity, index, higher)}, less that for d = {lower}"
         checks.append(at_least(name, difference, 0.0, because="rises with the dimension"))
     return checks
+
+
+def _difference(before: Estimate, after: Estimate, how: str) -> Estimate:
+    """Return what an estimate exceeds another by, the intervals' widths added."""
+    return within(after.value - before.value, before.uncertainty + after.uncertainty, after.draws, how)
 
 
 def as_derived(rates: Rates, quantity: Quantity, index: int, inputs: int, change: float = 0.0) -> Check:
     """Check that a rate is the one that was derived, or differs from it by `change`."""
     estimate, predicted = rates[quantity, index, inputs]
     # twice the 95 % half-width, for many dimensions are judged at once; and a tenth of what extrapolation took away
-    scheme = abs(rates["scheme", 0, inputs][0].value)
     return equal(
         _rate_name(quantity, index, inputs),
         estimate,
         predicted + change,
-        tolerance=estimate.uncertainty + 0.1 * scheme,
+        tolerance=estimate.uncertainty + 0.1 * _scheme(rates, inputs),
         resolution=0.1,
         because="four standard errors, and the scheme's next order",
     )
 
 
+def _scheme(rates: Rates, inputs: int) -> float:
+    return abs(rates["scheme", 0, inputs][0].value)
+
+
 def errors_of(rates: Rates, inputs: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all d + 1 rates of a dimension, and the errors that `as_derived` allows them, shapes (d + 1,)."""
     estimates = [rates["exponent", index, inputs][0] for index in range(1, inputs + 2)]
-    scheme = abs(rates["scheme", 0, inputs][0].value)
     values = np.array([estimate.value for estimate in estimates])
-    return values, np.array([2 * estimate.uncertainty + 0.1 * scheme for estimate in estimates])
+    return values, np.array([2 * estimate.uncertainty + 0.1 * _scheme(rates, inputs) for estimate in estimates])
 
 
 def statistic(table: Table, quantity: Quantity, name: str, at: float) -> Estimate:
@@ -97,9 +108,8 @@ def statistic(table: Table, quantity: Quantity, name: str, at: float) -> Estimat
 
 def increase(table: Table, quantity: Quantity, early: float, late: float) -> Estimate:
     """Return the growth of a mean between two times, the intervals' widths added."""
-    early_mean, late_mean = (statistic(table, quantity, "mean", time) for time in (early, late))
-    value, half = late_mean.value - early_mean.value, early_mean.uncertainty + late_mean.uncertainty
-    return Estimate(value, value - half, value + half, late_mean.draws, "difference of means (normal)")
+    before, after = (statistic(table, quantity, "mean", time) for time in (early, late))
+    return _difference(before, after, "difference of means (normal)")
 
 
 def power_name(quantity: Quantity) -> str:
@@ -108,10 +118,10 @@ def power_name(quantity: Quantity) -> str:
     return f"$|W|^{{{power}}}$" if layer == "hidden" else rf"$|a|^{{{power}}} + |\bar a|^{{{power}}}$"
 
 
-def number_ranges(numbers: list[int]) -> str:
-    """Return whole numbers as a person would write them, runs as ranges; a dash for none."""
+def number_ranges(numbers: list[int], but: list[int] | None = None) -> str:
+    """Return whole numbers, but some, as a person would write them, runs as ranges; `none` for none."""
     runs: list[list[int]] = []
-    for number in sorted(numbers):
+    for number in sorted(set(numbers) - set(but or ())):
         if runs and number == runs[-1][-1] + 1:
             runs[-1].append(number)
         else:

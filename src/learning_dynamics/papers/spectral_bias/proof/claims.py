@@ -6,13 +6,19 @@ import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, Untested, claim, every_draw
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, several_interpolators, worst
-from learning_dynamics.papers.spectral_bias.predictions import Predictions, multiplied, relative_errors
+from learning_dynamics.papers.spectral_bias.draws import (
+    STEPS_BY_RTOL,
+    PerTable,
+    gathered,
+    local_errors,
+    multiplied,
+    per_table,
+    relative_errors,
+    several_interpolators,
+    worst,
+)
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
-
-STEPS_BY_RTOL = "the integrator's steps times its rtol"
-LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
 
 
 @claim("Lemma 3.2", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow")
@@ -23,12 +29,11 @@ def lemma_3_2(flows: Sequence[Table]) -> Finding:
     allowed is far below $2\gamma$ itself. The largest error in {draws} draws is {largest:.1e} of
     $|Z_1^\top Z_1|$.
     """
-    measured = [by_draw(table, "imbalance", phase="flow") for table in flows]
-    printed = [by_draw(table, "imbalance", column="predicted", phase="flow") for table in flows]
-    sizes = [by_draw(table, "scale", phase="flow").max(axis=1) for table in flows]
+    measured, printed = (per_table(flows, "imbalance", column, phase="flow") for column in ("value", "predicted"))
+    sizes = [values.max(axis=1) for values in per_table(flows, "scale", phase="flow")]
     tolerance = local_errors(*flows)
 
-    def judge(predicted: Predictions) -> Checks:
+    def judge(predicted: PerTable) -> Checks:
         errors = relative_errors(measured, predicted, sizes)
         name = r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to $|Z_1^\top Z_1|$"
         yield every_draw(name, errors, at_most=tolerance, because=STEPS_BY_RTOL, predicted=0.0)
@@ -57,24 +62,24 @@ def lemma_c_3(flows: Sequence[Table]) -> Finding:
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
     outside = worst(flows, "alpha_outside", phase="flow")
     tolerance = local_errors(*flows) * worst(flows, "condition", phase="flow")
-    random_parts = []
-    for table in flows:
-        inputs = by_draw(table, "sigma_w1", phase="limit").shape[1]
-        samples = int(by_draw(table, "samples", phase="draw")[0, 0])
-        random_parts.append(np.full(table["seed"].nunique(), np.sqrt(max(inputs - samples, 0) / inputs)))
+    inputs = np.concatenate([np.full(len(ends), ends.shape[1]) for ends in per_table(flows, "sigma_w1", phase="limit")])
+    random_parts = np.sqrt(np.maximum(inputs - gathered(flows, "samples", phase="draw"), 0) / inputs)
 
     def judge(predicted: np.ndarray) -> Checks:
-        name = r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$"
-        errors = np.abs(outside - predicted)
-        because = "steps times rtol times the condition number of $Z_1$"
-        yield every_draw(name, errors, at_most=tolerance, because=because, predicted=0.0)
+        yield every_draw(
+            r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$",
+            np.abs(outside - predicted),
+            at_most=tolerance,
+            because="steps times rtol times the condition number of $Z_1$",
+            predicted=0.0,
+        )
 
     return Finding(
         judge,
         np.zeros(len(outside)),
         rivals={
-            "directions at random, which leave the span by $\\sqrt{1 - n/d}$": np.concatenate(random_parts),
-            "a thousandth of that": 1e-3 * np.concatenate(random_parts),
+            "directions at random, which leave the span by $\\sqrt{1 - n/d}$": random_parts,
+            "a thousandth of that": 1e-3 * random_parts,
         },
         facts={"largest": float(np.nanmax(outside))},
     )
@@ -91,16 +96,16 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> F
     gives $Z_1^{-\top} D$.) The breaking is no mere lack of proof: from rows of unequal lengths the flow does not end
     at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
     """
-    isotropic, anisotropic = gathered(equal, "curl", phase="limit"), by_draw(unequal, "curl", phase="limit")[:, 0]
+    isotropic, anisotropic = (gathered(tables, "curl", phase="limit") for tables in (equal, [unequal]))
+    everywhere = np.concatenate([isotropic, anisotropic])
 
     def judge(with_potential: tuple[np.ndarray, np.ndarray]) -> Checks:
         symmetric, asymmetric = with_potential
-        because = "rounding, over inverses"
         yield every_draw(
             "asymmetry of the derivative where a potential exists, relative to its size",
             symmetric,
             at_most=1e-12,
-            because=because,
+            because="rounding, over inverses",
         )
         yield every_draw(
             "asymmetry of the derivative where none exists",
@@ -119,8 +124,8 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> F
         judge,
         (isotropic, anisotropic),
         rivals={
-            "a potential whatever the imbalance": (np.concatenate([isotropic, anisotropic]), anisotropic),
-            "no potential whatever the imbalance": (isotropic, np.concatenate([isotropic, anisotropic])),
+            "a potential whatever the imbalance": (everywhere, anisotropic),
+            "no potential whatever the imbalance": (isotropic, everywhere),
         },
         facts={
             "away": float(np.nanmedian(by_draw(unequal, "distance", phase="limit"))),
@@ -146,8 +151,8 @@ def lemma_c_6(flows: Sequence[Table]) -> Finding:
     $\frac{d}{dt}|Y - X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$
     by the imbalance. The measured rate of its fall is {slowest:.3g} units at least.
     """
-    rates = {name: gathered(flows, name, phase="draw") for name in ("gradient_rate", "residual_rate")}
     names = {"gradient_rate": "$|R|^2$", "residual_rate": "$|Y - X\\beta|^2$"}
+    rates = {name: gathered(flows, name, phase="draw") for name in names}
     spread = gathered(flows, "inverse_condition", phase="draw") ** -2
 
     def judge(predicted: tuple[Quantity, np.ndarray]) -> Checks:
@@ -186,35 +191,30 @@ def lemma_c_10(flows: Sequence[Table]) -> Finding:
     singular values, as do $Z_2$ and $W_2$.
     """
     tolerance = local_errors(*flows)
-    hidden = [by_draw(table, "sigma_w1", phase="flow") for table in flows]
-    outer = [by_draw(table, "sigma_w2", phase="flow") for table in flows]
-    outer_predicted = [by_draw(table, "sigma_w2", phase="flow", column="predicted") for table in flows]
+    hidden, outer = (per_table(flows, name, phase="flow") for name in ("sigma_w1", "sigma_w2"))
+    outer_predicted = per_table(flows, "sigma_w2", "predicted", phase="flow")
     beta = [_by_time(table, "sigma_beta") for table in flows]
     largest = [values.max(axis=1) for values in hidden]
 
-    def law(change: float) -> Predictions:
-        predictions = []
-        for table, sigma in zip(flows, beta, strict=True):
-            inputs = int(by_draw(table, "sigma_w1", phase="limit").shape[1])
-            predicted = theory.hidden_singular_values(sigma, change * settings_of(table)["gamma"], inputs)
-            predictions.append(predicted.reshape(len(predicted), -1))
-        return predictions
+    def law(change: float) -> PerTable:
+        return [
+            theory.hidden_singular_values(
+                sigma, change * settings_of(table)["gamma"], values.shape[1] // sigma.shape[1]
+            ).reshape(values.shape)
+            for table, sigma, values in zip(flows, beta, hidden, strict=True)
+        ]
 
-    def judge(predicted: Predictions) -> Checks:
-        yield every_draw(
-            r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",
-            relative_errors(hidden, predicted),
-            at_most=tolerance,
-            because=STEPS_BY_RTOL,
-            predicted=0.0,
-        )
-        yield every_draw(
-            r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
-            relative_errors(outer, outer_predicted, largest),
-            at_most=tolerance,
-            because=STEPS_BY_RTOL,
-            predicted=0.0,
-        )
+    def judge(predicted: PerTable) -> Checks:
+        for label, errors in (
+            (r"$\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$", relative_errors(hidden, predicted)),
+            (
+                r"$\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
+                relative_errors(outer, outer_predicted, largest),
+            ),
+        ):
+            yield every_draw(
+                f"largest error of {label}", errors, at_most=tolerance, because=STEPS_BY_RTOL, predicted=0.0
+            )
 
     return Finding(
         judge,
@@ -237,18 +237,23 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Finding:
         raise Untested("as many outputs as inputs: there is no rank to fall short of; give fewer outputs")
 
     def spare_values(tables: Sequence[Table], fewer: int) -> np.ndarray:
-        ratios = []
-        for table in tables:
-            sigma, outputs = _by_time(table, "sigma_w1"), by_draw(table, "sigma_w2", phase="limit").shape[1]
-            ratios.append((sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1))
-        return np.concatenate(ratios)
+        spectra = [_by_time(table, "sigma_w1") for table in tables]
+        outputs = [ends.shape[1] for ends in per_table(tables, "sigma_w2", phase="limit")]
+        return np.concatenate(
+            [
+                (sigma[..., count - fewer] / sigma[..., 0]).max(axis=1)
+                for sigma, count in zip(spectra, outputs, strict=True)
+            ]
+        )
 
     def judge(reading: tuple[Sequence[Table], int]) -> Checks:
         tables, fewer = reading
-        name = r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow"
-        because = "the square root of an error of steps times rtol"
-        bound = np.sqrt(local_errors(*tables))
-        yield every_draw(name, spare_values(tables, fewer), at_most=bound, because=because)
+        yield every_draw(
+            r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow",
+            spare_values(tables, fewer),
+            at_most=np.sqrt(local_errors(*tables)),
+            because="the square root of an error of steps times rtol",
+        )
 
     return Finding(
         judge,

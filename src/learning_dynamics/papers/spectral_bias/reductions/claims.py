@@ -5,9 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, claim, every_draw
-from learning_dynamics.papers.spectral_bias.draws import local_errors, worst
-from learning_dynamics.papers.spectral_bias.predictions import multiplied, relative_errors
-from learning_dynamics.tidy import Quantity, Table, by_draw
+from learning_dynamics.papers.spectral_bias.draws import (
+    PerTable,
+    gathered,
+    local_errors,
+    multiplied,
+    per_table,
+    relative_errors,
+    worst,
+)
+from learning_dynamics.tidy import Quantity, Table
 
 APART = "steps of both integrations times rtol"
 SCOPE = "Gaussian data, d > n, three scales, one and several outputs"
@@ -25,20 +32,17 @@ def lemma_3_1(flows: Sequence[Table]) -> Finding:
     tolerance = local_errors(*flows)
 
     def judge(quantity: Quantity) -> Checks:
-        yield every_draw(
-            "largest distance of $Z_1$ from the pair integrated by itself, relative to $|W_1|$",
-            worst(flows, quantity),
-            at_most=tolerance,
-            because=APART,
-            predicted=0.0,
-        )
-        yield every_draw(
-            "largest part of the layers outside the span of $P$, relative to $|W_1|$",
-            worst(flows, "subspace"),
-            at_most=tolerance,
-            because="steps times rtol",
-            predicted=0.0,
-        )
+        for label, part, because in (
+            ("distance of $Z_1$ from the pair integrated by itself", quantity, APART),
+            ("part of the layers outside the span of $P$", "subspace", "steps times rtol"),
+        ):
+            yield every_draw(
+                f"largest {label}, relative to $|W_1|$",
+                worst(flows, part),
+                at_most=tolerance,
+                because=because,
+                predicted=0.0,
+            )
 
     return Finding(
         judge,
@@ -111,24 +115,16 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Finding:
     away at once. The proof arrives at $\frac{1}{2}\sinh^{-1}(D/\gamma)$, the gradient of $\frac{1}{2}(D
     \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
     """
-    force = [by_draw(table, "mirror_speed", column="predicted") for table in flows]
-    speeds = {
-        quantity: [by_draw(table, quantity) for table in flows] for quantity in ("mirror_speed", "printed_mirror_speed")
-    }
-    gammas = np.concatenate([by_draw(table, "mirror_speed", column="gamma")[:, 0] for table in flows])
-    integrated = local_errors(*flows)
+    force = per_table(flows, "mirror_speed", "predicted")
+    gammas = gathered(flows, "mirror_speed", "gamma")
 
     def judge(prediction: tuple[Quantity, float]) -> Checks:
         quantity, factor = prediction
-        errors = [
-            np.abs(factor * speed - expected).max(axis=1) / np.abs(expected).max(axis=1)
-            for speed, expected in zip(speeds[quantity], force, strict=True)
-        ]
         yield every_draw(
             "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
-            np.concatenate(errors),
+            relative_errors(force, multiplied(per_table(flows, quantity), factor)),
             # the coordinate's curvature at zero, 1 / (2 gamma), multiplies the states' error
-            at_most=integrated * np.maximum(1.0, 1 / (2 * gammas)),
+            at_most=local_errors(*flows) * np.maximum(1.0, 1 / (2 * gammas)),
             because=r"steps times rtol over $2\gamma$",
             predicted=0.0,
         )
@@ -153,14 +149,12 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Finding:
     $\beta = m\sqrt{|m|^2 + 2\gamma}$, and held against the network at every recorded time. The largest difference in
     {draws} draws is {largest:.1e} of the largest entry.
     """
-    measured = [by_draw(table, "beta") for table in flows]
-    printed = [by_draw(table, "beta", column="predicted") for table in flows]
-    gammas = [by_draw(table, "beta", column="gamma")[:, 0] for table in flows]
+    measured, printed, gammas = (per_table(flows, "beta", column) for column in ("value", "predicted", "gamma"))
     # the data's draws follow one another, once for each scale
-    per_scale = [int((scales == scales[0]).sum()) for scales in gammas]
+    per_scale = [int((scales[:, 0] == scales[0, 0]).sum()) for scales in gammas]
     tolerance = local_errors(*flows) * worst(flows, "condition")
 
-    def judge(predicted: list[np.ndarray]) -> Checks:
+    def judge(predicted: PerTable) -> Checks:
         yield every_draw(
             r"largest distance between the network's $\beta$ and the mirror flow's, relative to the largest entry",
             relative_errors(measured, predicted),
@@ -169,7 +163,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Finding:
             predicted=0.0,
         )
 
-    rivals = {"a predictor shrunk by a millionth": [(1 - 1e-6) * beta for beta in printed]}
+    rivals = {"a predictor shrunk by a millionth": multiplied(printed, 1 - 1e-6)}
     if all(len(scales) > count for scales, count in zip(gammas, per_scale, strict=True)):
         rivals["the mirror flow of another scale, on the same data"] = [
             np.roll(beta, count, axis=0) for beta, count in zip(printed, per_scale, strict=True)
@@ -194,16 +188,16 @@ def lemma_c_8(flows: Sequence[Table]) -> Finding:
     scales at once, since $D_\psi(\beta_*, 0)/\sqrt{2\gamma} \leq |\beta_*|^2/(4\gamma)$ with equality in the limit of
     large ones; for vanishing scales the bound grows as $\gamma^{-1/2}$ alone.
     """
-    ratios = np.concatenate(
-        [(by_draw(table, "loss") / by_draw(table, "loss", column="predicted")).max(axis=1) for table in flows]
-    )
-    scale = np.concatenate([by_draw(table, "loss", column="gamma")[:, 0] for table in flows])
+    losses, bounds = (per_table(flows, "loss", column) for column in ("value", "predicted"))
+    ratios = np.concatenate([(values / bound).max(axis=1) for values, bound in zip(losses, bounds, strict=True)])
 
     def judge(bound: np.ndarray) -> Checks:
-        name = "largest ratio of the loss to its bound along the flow"
-        half = "largest ratio of the loss to half its bound along the flow"
-        yield every_draw(name, ratios, at_most=bound, because="the loss over its bound")
-        yield every_draw(half, 2 * ratios, at_most=bound, because="what the proof's inequality gives")
+        for label, factor, because in (
+            ("its bound", 1, "the loss over its bound"),
+            ("half its bound", 2, "what the proof's inequality gives"),
+        ):
+            name = f"largest ratio of the loss to {label} along the flow"
+            yield every_draw(name, factor * ratios, at_most=bound, because=because)
 
     ones = np.ones(len(ratios))
     return Finding(
@@ -211,6 +205,6 @@ def lemma_c_8(flows: Sequence[Table]) -> Finding:
         ones,
         rivals={
             "a bound ten times as sharp": 0.1 * ones,
-            r"$\sqrt{2\gamma}$ above the line, as if small scales took less time": 2 * scale,
+            r"$\sqrt{2\gamma}$ above the line, as if small scales took less time": 2 * gathered(flows, "loss", "gamma"),
         },
     )

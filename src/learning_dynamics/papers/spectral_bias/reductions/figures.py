@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from learning_dynamics.papers.spectral_bias.panels import curve, legend_below, line, marks, power
+from learning_dynamics.papers.spectral_bias.panels import curve, legend_below, line, marks, power, seed_at
 from learning_dynamics.plotting import WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select
@@ -21,26 +21,20 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     (pair, riccati), (mirrored, entries) = axes
     large, small = vector["gamma"].max(), vector["gamma"].min()
-    seeds = {gamma: sorted(vector.loc[vector["gamma"] == gamma, "seed"].unique())[member] for gamma in (large, small)}
-    _draw_comparison(pair, vector, "sigma_w1", seeds[small])
-    _draw_comparison(riccati, vector, "sigma_alpha", seeds[small])
-    _draw_comparison(mirrored, vector, "mirror_coordinate", seeds[large])
-    printed = select(vector, "printed_mirror_coordinate", seed=seeds[large])
-    for (_, rows), colour in zip(printed.groupby("index"), sequence(printed["index"].nunique()), strict=True):
-        curve(mirrored, rows, colour, "--", lw=1.0)
     scales = sorted(scalar["gamma"].unique())
     middle = scales[(len(scales) - 1) // 2]
-    _draw_comparison(entries, scalar, "beta", sorted(scalar.loc[scalar["gamma"] == middle, "seed"].unique())[member])
-    labels = (
-        (pair, r"$\sigma_i(W_1)$", "(a) three outputs", small),
-        (riccati, r"$\sigma_i(\alpha)$", "(b) three outputs", small),
-        (mirrored, r"mirror coordinate of $\sigma_i(\beta)$", "(c) three outputs", large),
-        (entries, r"entries of $\beta$", "(d) one output", middle),
-    )
-    for axis, label, title, gamma in labels:
-        outputs = select(vector, "sigma_beta")["index"].max()
-        title = title.replace("three outputs", f"{outputs} outputs")
+    several = f"{select(vector, 'sigma_beta')['index'].max()} outputs"
+    for axis, table, quantity, label, title, gamma in (
+        (pair, vector, "sigma_w1", r"$\sigma_i(W_1)$", f"(a) {several}", small),
+        (riccati, vector, "sigma_alpha", r"$\sigma_i(\alpha)$", f"(b) {several}", small),
+        (mirrored, vector, "mirror_coordinate", r"mirror coordinate of $\sigma_i(\beta)$", f"(c) {several}", large),
+        (entries, scalar, "beta", r"entries of $\beta$", "(d) one output", middle),
+    ):
+        _draw_comparison(axis, table, quantity, seed_at(table, gamma, member))
         axis.set(xscale="log", xlabel="time $t$", ylabel=label, title=rf"{title}, $\gamma = {power(gamma)}$")
+    printed = select(vector, "printed_mirror_coordinate", seed=seed_at(vector, large, member))
+    for (_, rows), colour in zip(printed.groupby("index"), sequence(printed["index"].nunique()), strict=True):
+        curve(mirrored, rows, colour, "--", lw=1.0)
     handles = [line("network"), marks("smaller system"), line("potential as printed", "black", "--", 1.0)]
     legend_below(figure, handles)
     return Drawn(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")

@@ -8,9 +8,15 @@ from scipy.integrate import cumulative_simpson
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
-from learning_dynamics.papers.spectral_bias.draws import STEPS
-from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
-from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, Measured, of_finite_draws
+from learning_dynamics.papers.spectral_bias.layers import (
+    GAMMA,
+    MAY_BE_OPEN,
+    STEPS,
+    Measured,
+    norm,
+    of_finite_draws,
+    transposed,
+)
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
@@ -62,49 +68,42 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
         Mirror coordinate by the potential as printed (Theorem 3.2 (a)); predicted as `mirror_coordinate` is.
     """
     constants = trajectory.constants
-    arrays = dict(trajectory.series) | {name: constants[name] for name in ("X", "Y", "gamma")}
-    quantities = of_finite_draws(
-        lambda series: _reductions_of(series, trajectory.time), arrays, *(name for name in trajectory.series)
-    )
-    labels = {"gamma": constants["gamma"], "steps": constants["steps"]}
-    return joined(
-        reduced_flow.columns,
-        rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time[1:]}, **labels),
-    )
+    arrays = trajectory.series | {name: constants[name] for name in ("X", "Y", "gamma")}
+    quantities = of_finite_draws(lambda series: _reductions_of(series, trajectory.time), arrays)
+    axes = {"seed": np.arange(trajectory.members), "time": trajectory.time[1:]}
+    table = rows(quantities, axes, gamma=constants["gamma"], steps=constants["steps"])
+    return joined(reduced_flow.columns, table)
 
 
 def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measured:
     """Compare the network's flow with its reductions at the times after 0; see `reduced_flow`."""
     X, Y = (series[name][:, None] for name in ("X", "Y"))
     gamma = series["gamma"][:, None]
-    Z1, Z2, outside = (series[name][:, 1:] for name in ("W1", "W2", "outside"))
+    Z1, Z2, outside, pair_Z1, pair_Z2, riccati = (
+        series[name][:, 1:] for name in ("W1", "W2", "outside", "Z1", "Z2", "alpha")
+    )
     beta, beta_star, size = Z1 @ Z2, theory.minimum_norm_interpolator(X, Y), norm(Z1)
     alpha = np.linalg.solve(transposed(Z1), Z2)
     R = transposed(X) @ (Y - X @ beta)
     speed = R @ (transposed(Z2) @ Z2) + Z1 @ (transposed(Z1) @ R)
-    from_alpha = reductions.predictor_from_alpha(series["alpha"][:, 1:], gamma)
+    from_alpha = reductions.predictor_from_alpha(riccati, gamma)
     printed_speed = from_alpha / (2 * gamma[..., None, None])
     quantities: Measured = {
         "loss": two_layer.loss(Z1, Z2, X, Y),
         "condition": np.linalg.cond(Z1),
-        "sigma_w1": (singular_values(Z1), singular_values(series["Z1"][:, 1:])),
-        "sigma_alpha": (singular_values(alpha), singular_values(series["alpha"][:, 1:])),
-        **{
-            quantity: value[..., 0]
-            for quantity, value in {
-                "subspace": outside[..., None] / size,
-                "projected": np.maximum(norm(Z1 - series["Z1"][:, 1:]), norm(Z2 - series["Z2"][:, 1:])) / size,
-                "unit_pair": norm(Z1 - series["Z1"][:, 1:] / np.sqrt(2 * gamma[..., None, None])) / size,
-                "alpha": norm(alpha - series["alpha"][:, 1:]),
-                "beta_from_alpha": norm(beta - from_alpha) / norm(beta_star),
-                "beta_without_scale": norm(beta - printed_speed) / norm(beta_star),
-                "printed_beta_speed": norm(speed - printed_speed) / norm(speed[:, :1]),
-            }.items()
-        },
+        "sigma_w1": (singular_values(Z1), singular_values(pair_Z1)),
+        "sigma_alpha": (singular_values(alpha), singular_values(riccati)),
+        "subspace": outside / size,
+        "projected": np.maximum(norm(Z1 - pair_Z1), norm(Z2 - pair_Z2)) / size,
+        "unit_pair": norm(Z1 - pair_Z1 / np.sqrt(2 * gamma[..., None, None])) / size,
+        "alpha": norm(alpha - riccati),
+        "beta_from_alpha": norm(beta - from_alpha) / norm(beta_star),
+        "beta_without_scale": norm(beta - printed_speed) / norm(beta_star),
+        "printed_beta_speed": norm(speed - printed_speed) / norm(speed[:, :1]),
     }
     quantities |= _mirror_of_singular_values(beta, speed, R, gamma, times[1:])
     if "mirror" in series:
-        bound = theory.rate_bound(norm(beta_star)[..., 0], gamma, times[None, 1:])
+        bound = theory.rate_bound(norm(beta_star), gamma, times[None, 1:])
         quantities["loss"] = (quantities["loss"], bound)
         quantities["beta"] = (beta[..., 0], series["mirror"][:, 1:, :, 0])
     return quantities
@@ -118,13 +117,12 @@ def _mirror_of_singular_values(
     A singular value moves at u^T (d beta/dt) v, and the loss falls along it at u^T R v.
     """
     U, sigma, Vt = np.linalg.svd(beta, full_matrices=False)
-    along = _along(U, speed, Vt)
-    force = _along(U, R, Vt)
+    # u_i^T matrix v_i for each singular pair
+    along, force = (np.einsum("...ai,...ab,...ib->...i", U, matrix, Vt) for matrix in (speed, R))
     scale = gamma[..., None]
     # time is even in its logarithm
     driven = cumulative_simpson(force * times[:, None], x=np.log(times), axis=1, initial=0.0)
-    coordinate = theory.mirror_coordinate(sigma, scale)
-    printed = theory.printed_mirror_coordinate(sigma, scale)
+    coordinate, printed = theory.mirror_coordinate(sigma, scale), theory.printed_mirror_coordinate(sigma, scale)
     return {
         "sigma_beta": sigma,
         "mirror_speed": (theory.mirror_curvature(sigma, scale) * along, force),
@@ -132,8 +130,3 @@ def _mirror_of_singular_values(
         "mirror_coordinate": (coordinate, coordinate[:, :1] + driven),
         "printed_mirror_coordinate": (printed, coordinate[:, :1] + driven),
     }
-
-
-def _along(U: np.ndarray, matrix: np.ndarray, Vt: np.ndarray) -> np.ndarray:
-    """Return u_i^T matrix v_i for each singular pair."""
-    return np.einsum("...ai,...ab,...ib->...i", U, matrix, Vt)

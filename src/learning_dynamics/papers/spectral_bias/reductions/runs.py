@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import LogSpan, integrate
+from learning_dynamics.dynamics.gradient_flow import Flow, LogSpan, integrate
 from learning_dynamics.errors import DivergenceError
-from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
+from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
+from learning_dynamics.papers.spectral_bias.two_layer_flow import NetworkFlow, failed, follow
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Scale, Seed
@@ -42,45 +43,32 @@ def reduced_flow(
     times = integration.times
     rngs = generators(seed, "two_layer.initialisation", len(data["X"])) * len(gammas)
     P = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs])
-    series = {
-        "W1": np.empty((members, len(times), inputs, inputs)),
-        "W2": np.empty((members, len(times), inputs, outputs)),
-        "outside": np.empty((members, len(times))),
-        "Z1": np.empty((members, len(times), inputs, inputs)),
-        "Z2": np.empty((members, len(times), inputs, outputs)),
-        "alpha": np.empty((members, len(times), inputs, outputs)),
-    }
-    if outputs == 1:
-        series["mirror"] = np.empty((members, len(times), inputs, outputs))
-    steps = np.zeros(members, dtype=int)
-    for member in progress(range(members), "flow and its reductions"):
-        x, y, g = X[member], Y[member], gamma[member]
+    by_member, steps = [], []
 
-        def network(first: np.ndarray, member: int = member) -> tuple[np.ndarray, np.ndarray]:
-            second = np.zeros((first.shape[1], outputs))
-            flow = two_layer_flow.follow(X[member], Y[member], first, second, times, integration)
-            steps[member] += flow.steps
-            return flow.W1, flow.W2
+    def network(x: np.ndarray, y: np.ndarray, first: np.ndarray) -> NetworkFlow:
+        return follow(x, y, first, np.zeros((first.shape[1], outputs)), times, integration)
 
-        def reduction(field: Callable, size: int, member: int = member) -> np.ndarray:
-            try:
-                flow = integrate(field, np.zeros(size), times, rtol=integration.rtol, atol=integration.atol, land=True)
-            except DivergenceError:
-                return np.full((len(times), size), np.nan)
-            steps[member] += flow.steps
-            return flow.states
+    def reduction(field: Callable, size: int) -> Flow:
+        try:
+            return integrate(field, np.zeros(size), times, rtol=integration.rtol, atol=integration.atol, land=True)
+        except DivergenceError:
+            return failed(len(times), size)
 
-        W1, W2 = network(np.sqrt(2 * g) * P[member])
-        series["W1"][member], series["W2"][member] = W1 @ P[member].T, P[member] @ W2
-        series["outside"][member] = np.maximum(
-            np.linalg.norm(W1 - series["W1"][member] @ P[member], axis=(1, 2)),
-            np.linalg.norm(W2 - P[member].T @ series["W2"][member], axis=(1, 2)),
-        )
-        series["Z1"][member], series["Z2"][member] = network(np.sqrt(2 * g) * np.eye(inputs))
-        alpha = reduction(reductions.riccati_field(x, y, g), inputs * outputs)
-        series["alpha"][member] = alpha.reshape(-1, inputs, outputs)
+    for x, y, g, rows in progress(list(zip(X, Y, gamma, P, strict=True)), "flow and its reductions"):
+        wide, pair = network(x, y, np.sqrt(2 * g) * rows), network(x, y, np.sqrt(2 * g) * np.eye(inputs))
+        riccati = reduction(reductions.riccati_field(x, y, g), inputs * outputs)
+        W1, W2 = wide.W1 @ rows.T, rows @ wide.W2
+        parts = wide.W1 - W1 @ rows, wide.W2 - rows.T @ W2
+        outside = np.maximum(*(np.linalg.norm(part, axis=(1, 2)) for part in parts))
+        states = {"W1": W1, "W2": W2, "outside": outside, "Z1": pair.W1, "Z2": pair.W2}
+        states["alpha"] = riccati.states.reshape(-1, inputs, outputs)
+        steps.append(wide.steps + pair.steps + riccati.steps)
         if outputs == 1:
             mirror = reduction(reductions.mirror_field(x, y[:, 0], g), inputs)
-            series["mirror"][member] = reductions.predictor_from_mirror(mirror, g)[..., None]
+            states["mirror"] = reductions.predictor_from_mirror(mirror.states, g)[..., None]
+            steps[-1] += mirror.steps
+        by_member.append(states)
+    series = {name: np.stack([states[name] for states in by_member]) for name in by_member[0]}
     undecided = ~np.all([np.isfinite(states).reshape(members, -1).all(axis=1) for states in series.values()], axis=0)
-    return Trajectory(times, series, {"X": X, "Y": Y, "gamma": gamma, "steps": steps}, undecided=undecided)
+    constants = {"X": X, "Y": Y, "gamma": gamma, "steps": np.array(steps)}
+    return Trajectory(times, series, constants, undecided=undecided)

@@ -28,8 +28,9 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     {draws} draws (of all, rank 1 on {one:.0%}, exactly 2 on {two:.0%}, 3 or more on {more:.0%}); {stuck} draws whose
     loss had not fallen far enough are undecided. From large weights {large:.0%} end above rank 2.
     """
-    ranks = {"small": last_ranks(small, share), "large": last_ranks(large, share)}
-    open_ = {"small": ~fitted_draws(small, loss), "large": ~fitted_draws(large, loss)}
+    tables = {"small": small, "large": large}
+    ranks = {name: last_ranks(table, share) for name, table in tables.items()}
+    open_ = {name: ~fitted_draws(table, loss) for name, table in tables.items()}
 
     def judge(roles: tuple[str, str]) -> Checks:
         low, high = roles
@@ -81,14 +82,10 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
     neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
     """
-    cosines = {name: by_draw(table, "teacher_cosine") for name, table in (("small", small), ("large", large))}
-    chance = by_draw(small, "chance_cosine")
-    open_ = {
-        "small": ~fitted_draws(small, loss),
-        "large": ~fitted_draws(large, loss),
-        "chance": np.zeros(len(chance), bool),
-    }
-    cosines["chance"] = chance
+    tables = {"small": small, "large": large}
+    cosines = {name: by_draw(table, "teacher_cosine") for name, table in tables.items()}
+    cosines["chance"] = by_draw(small, "chance_cosine")
+    open_ = {name: ~fitted_draws(table, loss) for name, table in tables.items()} | {"chance": None}
 
     def judge(learner: str) -> Checks:
         yield share_of_draws(
@@ -113,12 +110,9 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
         rivals={"spans at random": "chance", "large weights learn them too": "large"},
         reason="one direction is learnt on most draws, the second on few",
         facts={
-            "first": medians["small"][0],
-            "second": medians["small"][-1],
-            "chance_first": medians["chance"][0],
-            "chance_second": medians["chance"][-1],
-            "large_first": medians["large"][0],
-            "large_second": medians["large"][-1],
+            **{"first": medians["small"][0], "second": medians["small"][-1]},
+            **{"chance_first": medians["chance"][0], "chance_second": medians["chance"][-1]},
+            **{"large_first": medians["large"][0], "large_second": medians["large"][-1]},
             "inside": float(np.median(by_draw(small, "inside"))),
             "chance_inside": float(by_draw(small, "chance_inside")[0, 0]),
             "large_inside": float(np.median(by_draw(large, "inside"))),
@@ -138,13 +132,10 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     With ten samples most draws miss the second direction. What they lack is data: both cosines lie above the setting
     `cosine` on {course} of the draws. The students, their scale and the time they are given are the same.
     """
-    tables = [few, *more]
-    samples = [int(by_draw(table, "samples")[0, 0]) for table in tables]
-    learnt = {
-        count: by_draw(table, "teacher_cosine").min(axis=1) >= cosine
-        for count, table in zip(samples, tables, strict=True)
-    }
-    open_ = {count: ~fitted_draws(table, loss) for count, table in zip(samples, tables, strict=True)}
+    tables = {int(by_draw(table, "samples")[0, 0]): table for table in (few, *more)}
+    learnt = {count: by_draw(table, "teacher_cosine").min(axis=1) >= cosine for count, table in tables.items()}
+    open_ = {count: ~fitted_draws(table, loss) for count, table in tables.items()}
+    fewest = min(tables)
 
     def judge(largest: int) -> Checks:
         yield share_of_draws(
@@ -156,17 +147,17 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
         )
         yield share_of_draws(
             "share of draws that learn both directions, with the fewest samples",
-            learnt[min(samples)],
-            undecided=open_[min(samples)],
+            learnt[fewest],
+            undecided=open_[fewest],
             at_most=0.5,
             because="not the rule",
         )
 
-    shares = (f"{learnt[count].mean():.0%} with {count} samples" for count in sorted(samples))
+    shares = (f"{learnt[count].mean():.0%} with {count} samples" for count in sorted(tables))
     return Finding(
         judge,
-        max(samples),
-        rivals={"samples that change nothing": min(samples)},
+        max(tables),
+        rivals={"samples that change nothing": fewest},
         facts={"course": ", ".join(shares)},
     )
 
@@ -185,11 +176,10 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
     its interval, {turns}. What counts as a plateau is a choice of ours: with stricter thresholds, a slower fall or a
     longer stretch, the interval at the smallest scale covers one half (turning checks).
     """
-    sizes = sorted(scales["scale"].unique())
-    tables = {size: scales[scales["scale"] == size] for size in sizes}
+    tables = dict(iter(scales.groupby("scale")))  # ascending
     ranks = {size: first_saddle_ranks(table, share) for size, table in tables.items()}
     zero = {size: starts_at_zero(table) for size, table in tables.items()}
-    smallest = sizes[0]
+    smallest, largest = min(tables), max(tables)
 
     def judge(reading: tuple[float, int]) -> Checks:
         size, rank = reading
@@ -204,9 +194,7 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
             "share of draws that start on a plateau", zero[size], at_least=0.9, because="nearly all draws"
         )
 
-    shares = {size: float(np.mean(ranks[size] == 1)) for size in sizes}
-    states = {size: Judgement(*judge((size, 1))).state for size in sizes}
-    holding = list(itertools.takewhile(lambda size: states[size] == "holds", sizes))
+    holding = list(itertools.takewhile(lambda size: Judgement(*judge((size, 1))).state == "holds", tables))
     met = np.isfinite(ranks[smallest])
     return Finding(
         judge,
@@ -214,7 +202,7 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
         rivals={
             "rank 2 at the first saddle": (smallest, 2),
             "rank 3": (smallest, 3),
-            "the same at the largest scale": (sizes[-1], 1),
+            "the same at the largest scale": (largest, 1),
         },
         reason="the paper shows a draw that does so; many meet no second plateau",
         facts={
@@ -222,7 +210,7 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
             "second": float(met.mean()),
             "zero": float(zero[smallest].mean()),
             "conditional": float(np.mean(ranks[smallest][met] == 1)) if met.any() else float("nan"),
-            "course": ", ".join(f"{shares[size]:.0%} at {size:.0e}" for size in reversed(sizes)),
+            "course": ", ".join(f"{np.mean(ranks[size] == 1):.0%} at {size:.0e}" for size in reversed(tables)),
             "turns": f"from {holding[-1]:.0e} down" if holding else "at no scale tried",
         },
     )

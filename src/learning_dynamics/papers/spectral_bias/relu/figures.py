@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.evidence import share as proportion
-from learning_dynamics.papers.spectral_bias.panels import index_handles, legend_below, power, singular_values
+from learning_dynamics.papers.spectral_bias.panels import index_handles, legend_below, level, power, singular_values
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     first_saddle_ranks,
     fitted_draws,
@@ -33,37 +33,37 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     for axis, table, name in ((axes[0, 0], small, "(a)"), (axes[0, 1], large, "(b)")):
         singular_values(axis, table, member)
         settings = settings_of(table)
-        axis.set_xscale("log")
-        axis.set_xlim(settings["start"], table["time"].max())
-        axis.set_ylim(0, None)
-        axis.set_title(rf"{name} initial scale ${power(settings['scale'])}$")
+        title = rf"{name} initial scale ${power(settings['scale'])}$"
+        axis.set(xscale="log", xlim=(settings["start"], table["time"].max()), ylim=(0, None), title=title)
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
-    roles = ((-0.2, small, "blue", "small scale"), (0.2, large, "orange", "large scale"))
     inputs = int(select(small, "sigma_w1")["index"].max())
+    places = np.arange(1, inputs + 1)
     ranks, angles = axes[1]
-    for shift, table, colour, label in roles:
+    for shift, table, colour, label in (
+        (-0.2, small, "blue", "small scale"),
+        (0.2, large, "orange", "large scale"),
+    ):
         counts = np.bincount(last_ranks(table, share).astype(int), minlength=inputs + 1)[1:]
-        ranks.bar(
-            np.arange(1, inputs + 1) + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label
-        )
+        ranks.bar(places + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)
     draws = small["seed"].nunique()
     ranks.set(xlabel="rank at the end", ylabel="share of draws", title=f"(c) {draws} draws")
     ranks.legend(loc="upper center")
-    groups = (
+    for quantity, table, colour, shift in (
         ("teacher_cosine", small, "blue", -0.25),
         ("teacher_cosine", large, "orange", 0.0),
         ("chance_cosine", small, "grey", 0.25),
-    )
-    for quantity, table, colour, shift in groups:
+    ):
         cosines = by_draw(table, quantity)
-        places = np.arange(1, cosines.shape[1] + 1) + shift
-        boxes = angles.boxplot(cosines, positions=places, widths=0.2, whis=(5, 95), showfliers=False, patch_artist=True)
+        places = np.arange(1, cosines.shape[1] + 1)
+        boxes = angles.boxplot(
+            cosines, positions=places + shift, widths=0.2, whis=(5, 95), showfliers=False, patch_artist=True
+        )
         for box in boxes["boxes"]:
             box.set(facecolor=COLOURS[colour], alpha=0.6)
         for median in boxes["medians"]:
             median.set(color=COLOURS["black"])
     angles.set(xlabel="principal angle", ylabel="cosine", title="(d) teacher's directions", ylim=(0, 1.02))
-    angles.set_xticks(range(1, cosines.shape[1] + 1), [str(number) for number in range(1, cosines.shape[1] + 1)])
+    angles.set_xticks(places, [str(number) for number in places])
     legend_below(figure, index_handles(inputs))
     return Drawn(
         figure, {"share": share}, alt="From small weights two singular values stand out; from large ones none does."
@@ -84,43 +84,33 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
     member = typical_draw(small, share, loss)
     losses = select(small, "loss", seed=member).iloc[1:]
     axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
-    for number, (plateau_start, plateau_end) in enumerate(plateaus(small, member), start=1):
-        axis.axvspan(
-            plateau_start,
-            plateau_end,
-            color=COLOURS["orange"],
-            alpha=0.25,
-            lw=0,
-            label="plateau" if number == 1 else None,
-        )
-    axis.set(xlabel="time $t$", ylabel="training loss")
+    for number, span in enumerate(plateaus(small, member)):
+        axis.axvspan(*span, color=COLOURS["orange"], alpha=0.25, lw=0, label=None if number else "plateau")
+    axis.set(xlabel="time $t$", ylabel="training loss", title="(a) one draw")
     axis.set_xlim(losses["time"].min(), losses["time"].max())
     axis.legend(loc="upper right")
     draws = sorted(small["seed"].unique())
     counts = np.array([len(plateaus(small, seed)) for seed in draws])
     ranks = first_saddle_ranks(small, share)
     places = np.arange(counts.max() + 1)
-    totals = np.array([(counts == place).mean() for place in places])
-    follow = np.array([((counts == place) & (ranks == 1)).mean() for place in places])
+    totals = np.bincount(counts) / len(counts)
+    follow = np.bincount(counts[ranks == 1], minlength=len(places)) / len(counts)
     counts_axis.bar(places, totals, color=COLOURS["orange"], label="all")
     counts_axis.bar(
         places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at the 2nd"
     )
     counts_axis.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places)
-    counts_axis.set_ylim(0, 1.25 * totals.max())
+    counts_axis.set(ylim=(0, 1.25 * totals.max()), title=f"(b) {len(draws)} draws")
     counts_axis.legend(loc="upper right", fontsize=7)
-    above_half = []
+    parts = {}
     for size, table in scales.groupby("scale"):
         rank = first_saddle_ranks(table, share)
-        part = proportion(int((rank == 1).sum()), len(rank))
-        above_half.append((float(size), part.lower > 0.5))
+        part = parts[size] = proportion(int((rank == 1).sum()), len(rank))
         bars = [[part.value - part.lower], [part.upper - part.value]]
         limit.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
-    limit.axhline(0.5, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
+    level(limit, 0.5, style="--")
     limit.set(xscale="log", xlabel="initial scale", ylabel="rank 1 at the 2nd", ylim=(0, 1), title="(c) small scales")
-    axis.set_title("(a) one draw")
-    counts_axis.set_title(f"(b) {len(draws)} draws")
-    holding = [size for size, _ in itertools.takewhile(lambda entry: entry[1], above_half)]
+    holding = list(itertools.takewhile(lambda size: parts[size].lower > 0.5, parts))
     turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
     facts = {"none": float((counts < 2).mean()), "turns": turns}
     return Drawn(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
@@ -135,12 +125,11 @@ def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, share, loss)
     spans = plateaus(small, member)
-    end = float(small["time"].max())
-    plateau_start, plateau_end = spans[1] if len(spans) > 1 else (end, end)
-    singular_values(axis, small[small["time"] <= plateau_end], member)
-    axis.axvspan(plateau_start, plateau_end, color=COLOURS["orange"], alpha=0.25, lw=0)
+    start, end = spans[1] if len(spans) > 1 else [small["time"].max()] * 2
+    singular_values(axis, small[small["time"] <= end], member)
+    axis.axvspan(start, end, color=COLOURS["orange"], alpha=0.25, lw=0)
     axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$", yscale="log", xscale="log")
-    axis.set_xlim(settings_of(small)["start"], plateau_end)
+    axis.set_xlim(settings_of(small)["start"], end)
     legend_below(figure, index_handles(int(select(small, "sigma_w1")["index"].max())))
     facts = {
         "draws": small["seed"].nunique(),

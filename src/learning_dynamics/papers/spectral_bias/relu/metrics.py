@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.plateaus import plateaus
-from learning_dynamics.papers.spectral_bias.geometry import span_overlap
+from learning_dynamics.papers.spectral_bias.layers import span_overlap
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, joined, rows
@@ -58,17 +58,17 @@ def relu_descent(
     basis = np.linalg.qr(np.swapaxes(teacher, 1, 2))[0]
     inside = np.sum((W @ basis) ** 2, axis=(1, 2)) / np.sum(W**2, axis=(1, 2))
     ends = {
-        "teacher_cosine": span_overlap(right, teacher)[:, None],
-        "chance_cosine": span_overlap(chance, teacher)[:, None],
-        "inside": inside[:, None],
-        "chance_inside": np.full((len(teacher), 1), count / inputs),
-        "samples": np.full((len(teacher), 1), trajectory.constants["X"].shape[1]),
+        "teacher_cosine": span_overlap(right, teacher),
+        "chance_cosine": span_overlap(chance, teacher),
+        "inside": inside,
+        "chance_inside": np.full(len(teacher), count / inputs),
+        "samples": np.full(len(teacher), trajectory.constants["X"].shape[1]),
     }
-    tables.append(rows(ends, {"seed": axes["seed"], "time": trajectory.time[-1:]}))
+    tables.append(rows(ends, {"seed": axes["seed"]}, time=trajectory.time[-1]))
     records = []
     for seed, curve in enumerate(losses):
         for number, (start, end) in enumerate(plateaus(trajectory.time[1:], curve[1:], slope, floor, least), start=1):
-            records.append((seed, 0.0, "plateau_start", number, trajectory.time[1 + start]))
-            records.append((seed, 0.0, "plateau_end", number, trajectory.time[1 + end]))
+            for quantity, place in (("plateau_start", start), ("plateau_end", end)):
+                records.append((seed, 0.0, quantity, number, trajectory.time[1 + place]))
     names = [column.name for column in relu_descent.columns]
     return joined(relu_descent.columns, *tables, pd.DataFrame(records, columns=names))

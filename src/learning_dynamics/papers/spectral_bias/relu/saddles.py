@@ -19,11 +19,9 @@ def last_ranks(table: Table, share: int) -> np.ndarray:
 
 def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
     """Return first and last time of one draw's plateaus."""
-    rows = table[(table["seed"] == seed) & table["quantity"].isin(["plateau_start", "plateau_end"])]
-    if rows.empty:
-        return []
-    starts, ends = select(rows, "plateau_start"), select(rows, "plateau_end")
-    return list(zip(starts["value"], ends["value"], strict=True))
+    rows = table[table["seed"] == seed]
+    starts, ends = (rows.loc[rows["quantity"] == name, "value"] for name in ("plateau_start", "plateau_end"))
+    return list(zip(starts, ends, strict=True))
 
 
 def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
@@ -31,21 +29,21 @@ def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
 
     nan where there is none, or where the first plateau is not at zero, so that the next is not the first saddle.
     """
-    starts = table[(table["quantity"] == "plateau_start") & (table["index"] == 2)].set_index("seed")["value"]
+    starts = _plateau_starts(table, 2)
     ranks = select(table, "rank", index=share).set_index(["seed", "time"])["value"]
-    draws = np.sort(table["seed"].unique())
-    saddle_ranks = np.array([ranks.loc[(seed, starts[seed])] if seed in starts.index else np.nan for seed in draws])
+    saddle_ranks = [np.nan if np.isnan(start) else ranks.loc[(seed, start)] for seed, start in starts.items()]
     return np.where(starts_at_zero(table), saddle_ranks, np.nan)
 
 
 def starts_at_zero(table: Table) -> np.ndarray:
     """Return for each draw whether its loss starts on a plateau, shape (draws,) of bool."""
-    starts = pd.Series(
-        table.loc[(table["quantity"] == "plateau_start") & (table["index"] == 1)].set_index("seed")["value"]
-    )
-    draws = np.sort(table["seed"].unique())
-    early = 0.01 * table["time"].max()
-    return np.array([seed in starts.index and starts[seed] < early for seed in draws])
+    return (_plateau_starts(table, 1) < 0.01 * table["time"].max()).to_numpy()
+
+
+def _plateau_starts(table: Table, number: int) -> pd.Series:
+    """Return when each draw enters its plateau of this number, nan where it has none, by seed."""
+    starts = table[(table["quantity"] == "plateau_start") & (table["index"] == number)].set_index("seed")["value"]
+    return starts.reindex(np.sort(table["seed"].unique()))
 
 
 def typical_draw(table: Table, share: int, loss: float) -> int:

@@ -1,7 +1,5 @@
 """Vanishing initial scale: the time that training takes, the nuclear norm as its limit, columns that align."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
@@ -28,14 +26,13 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
     draws.
     """
     gamma = by_draw(flow, "time_to_loss", column="gamma")[0]
-    time, bound = by_draw(flow, "time_to_loss"), by_draw(flow, "time_to_loss", column="predicted")
-    growth = by_draw(flow, "growth")[:, 0]
-    size = by_draw(flow, "beta_norm")[:, 0]
+    time, bound, steps = (by_draw(flow, "time_to_loss", column=column) for column in ("value", "predicted", "steps"))
+    growth, size = (by_draw(flow, name)[:, 0] for name in ("growth", "beta_norm"))
     slopes = _slopes(gamma, time, largest)
     # in units of the slope: the next order in the scale; the records' spacing, in units of 1 / |X^T Y|, to the order of
     # the spline; and the integrator
     spacing = growth[:, None] * 0.1 * time / (settings_of(flow)["points"] - 1)
-    integrated = by_draw(flow, "time_to_loss", column="steps") * settings_of(flow)["integration"]["rtol"]
+    integrated = steps * settings_of(flow)["integration"]["rtol"]
     errors = RATES * gamma * np.log(1 / gamma) / np.minimum(size, 1.0)[:, None] + spacing**4 + integrated
 
     def judge(predicted: np.ndarray) -> Checks:
@@ -55,7 +52,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
             because="Lemma C.8",
         )
 
-    ends = np.argmin(gamma), np.argmax(gamma)
+    least, greatest = np.argmin(gamma), np.argmax(gamma)
     return Finding(
         judge,
         1 / (2 * growth),
@@ -65,8 +62,8 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
             "a time that does not depend on the scale": 0 * growth,
         },
         facts={
-            "times": float(np.nanmedian(time[:, ends[0]] / time[:, ends[1]])),
-            "bounds": float(np.nanmedian(bound[:, ends[0]] / bound[:, ends[1]])),
+            "times": float(np.nanmedian(time[:, least] / time[:, greatest])),
+            "bounds": float(np.nanmedian(bound[:, least] / bound[:, greatest])),
             "worst": float(np.nanmax(np.abs(1 - 1 / (2 * growth * slopes)))),
         },
     )
@@ -88,20 +85,13 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     has a smaller nuclear norm.
     """
     gamma = by_draw(flow, "potential", column="gamma")[0]
-    quantities = {name: by_draw(flow, name) for name in ("potential", "printed_potential", "parameters")}
-    norms = {name: by_draw(flow, name) for name in ("nuclear_norm", "frobenius_norm")}
+    nuclear = by_draw(flow, "nuclear_norm")
     inputs = select(flow, "sigma_w1")["index"].max()
-    slopes = np.stack(
-        [
-            _slopes(gamma, quantities[name], largest) / norms["nuclear_norm"][:, 0]
-            for name in quantities
-            if "potential" in name
-        ],
-        axis=1,
-    )
+    potentials = (by_draw(flow, name) for name in ("potential", "printed_potential"))
+    slopes = np.stack([_slopes(gamma, values, largest) / nuclear[:, 0] for values in potentials], axis=1)
     # sqrt(s^2 + gamma^2) - s is at most gamma, for each of d values; the residual leaves the rest
-    tolerance = inputs * gamma / norms["nuclear_norm"] + 10 * by_draw(flow, "distance_bound")
-    smallest, increase = by_draw(flow, "smallest").min(axis=1), by_draw(flow, "other_interpolators").min(axis=1)
+    tolerance = inputs * gamma / nuclear + 10 * by_draw(flow, "distance_bound")
+    smallest, increase = (by_draw(flow, name).min(axis=1) for name in ("smallest", "other_interpolators"))
 
     def judge(predicted: tuple[float, Quantity]) -> Checks:
         constant, norm = predicted
@@ -116,7 +106,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
         )
         yield every_draw(
             f"distance of half the parameters' squared norm from the {norm.replace('_', ' ')} over $d\\gamma$",
-            (np.abs(quantities["parameters"] / norms[norm] - 1) / tolerance).max(axis=1),
+            (np.abs(by_draw(flow, "parameters") / by_draw(flow, norm) - 1) / tolerance).max(axis=1),
             at_most=1.0,
             because=r"each of $d$ singular values adds less than $\gamma$",
         )
@@ -160,26 +150,25 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
     across, size = by_draw(flow, "across"), by_draw(flow, "beta_norm")
     slopes = -_slopes(gamma, np.log(across), largest)
     by_column = (*across.shape, -1)
-    along, shares, start = (
-        by_draw(flow, name, column=column).reshape(by_column)
-        for name, column in (("along", "value"), ("along", "predicted"), ("start", "value"))
-    )
-    second_values, first_values = (by_draw(flow, "sigma_w1", index=number) for number in (2, 1))
+    along, start = (by_draw(flow, name).reshape(by_column) for name in ("along", "start"))
+    shares = by_draw(flow, "along", column="predicted").reshape(by_column)
+    first_values, second_values = (by_draw(flow, "sigma_w1", index=number) for number in (1, 2))
     ratios = (second_values / first_values) ** 2
     curve = 2 * gamma / (gamma + np.hypot(gamma, size))
     steps = by_draw(flow, "sigma_w1", index=1, column="steps")
     # each step rounds the layer by eps of its largest singular value
     rounding = np.finfo(float).eps * steps
+    beside_second = rounding * first_values / second_values
     inexact = by_draw(flow, "distance_bound") + settings_of(flow)["integration"]["rtol"] * steps
     # the layer's norm is that of beta's direction but for the square of the part across it
-    errors = across**2 + inexact + rounding * first_values / second_values
-    left_open = 2 * (inexact + rounding * first_values / second_values)
+    errors = across**2 + inexact + beside_second
+    left_open = 2 * (inexact + beside_second)
     # while beta turns from the first gradient's direction to its own, columns of length sqrt(2 gamma) still feed it
     turning_bound = RATES * np.sqrt(2 * gamma / size) + inexact + rounding
     smallest_shares = np.abs(shares).min(axis=2)
     unresolved = (smallest_shares <= turning_bound)[:, np.argmin(gamma)]
 
-    def judge(predicted: tuple[float, np.ndarray, Callable[[np.ndarray], np.ndarray]]) -> Checks:
+    def judge(predicted: tuple[float, np.ndarray, np.ndarray]) -> Checks:
         power, parts, law = predicted
         yield equal_on_every_draw(
             r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
@@ -203,30 +192,23 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
         )
         yield every_draw(
             r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
-            (np.abs(np.log(ratios / law(gamma))) / left_open).max(axis=1),
+            (np.abs(np.log(ratios / law)) / left_open).max(axis=1),
             at_most=1.0,
             because="the remaining residual, steps times rtol, and each step's rounding beside the smallest value",
             predicted=0.0,
         )
 
-    def as_derived(gamma: np.ndarray) -> np.ndarray:
-        return curve
-
     equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
     return Finding(
         judge,
-        (0.5, shares, as_derived),
+        (0.5, shares, curve),
         rivals={
-            "a part of the order of the scale": (1.0, shares, as_derived),
-            r"a part that falls as $\gamma^{1/3}$": (1 / 3, shares, as_derived),
-            "columns that align alike, whatever their share of the first gradient": (0.5, equal_shares, as_derived),
-            r"columns that keep the share of $\beta_*$ that they start with": (0.5, start, as_derived),
-            r"$\gamma$ for $2\gamma$ in the crossover": (0.5, shares, lambda gamma: curve / 2),
-            "a crossover that does not depend on the teacher": (
-                0.5,
-                shares,
-                lambda gamma: 2 * gamma / (gamma + np.hypot(gamma, 1)),
-            ),
+            "a part of the order of the scale": (1.0, shares, curve),
+            r"a part that falls as $\gamma^{1/3}$": (1 / 3, shares, curve),
+            "columns that align alike, whatever their share of the first gradient": (0.5, equal_shares, curve),
+            r"columns that keep the share of $\beta_*$ that they start with": (0.5, start, curve),
+            r"$\gamma$ for $2\gamma$ in the crossover": (0.5, shares, curve / 2),
+            "a crossover that does not depend on the teacher": (0.5, shares, 2 * gamma / (gamma + np.hypot(gamma, 1))),
         },
         facts={"share": float(smallest_shares.min())},
         scaled=lambda predicted, factor: (predicted[0] * factor, *predicted[1:]),

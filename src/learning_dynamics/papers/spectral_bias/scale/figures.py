@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import LogLocator
 
-from learning_dynamics.papers.spectral_bias.panels import curve, line, power
+from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, power, seed_at
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
@@ -25,34 +25,32 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     colours = sequence(len(gammas))
     for table, style, bound_style in ((flows, "-", "--"), (conditioned, ":", "-.")):
         for gamma, colour in zip(gammas, colours, strict=True):
-            rows = select(table, "loss", gamma=gamma)
-            rows = rows[rows["seed"] == sorted(rows["seed"].unique())[member]]
+            rows = select(table, "loss", seed=seed_at(table, gamma, member))
             curve(left, rows, colour, style, lw=1.4)
             curve(left, rows, colour, bound_style, "predicted", lw=0.9)
     left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
-    scale = by_draw(times, "time_to_loss", column="gamma")
-    order = np.argsort(scale[0])
-    scale = scale[:, order]
-    measured = by_draw(times, "time_to_loss")[:, order]
-    bound = by_draw(times, "time_to_loss", column="predicted")[:, order]
+    names = ("gamma", "value", "predicted")
+    scales, measured, bounds = (by_draw(times.sort_values("gamma"), "time_to_loss", column=name) for name in names)
     growth = by_draw(times, "growth")[:, 0]
-    for draw, colour in enumerate(sequence(len(measured))):
-        right.plot(scale[draw], measured[draw], ".", color=colour, ms=5)
-        expected = measured[draw, 0] + np.log(scale[draw, 0] / scale[draw]) / (2 * growth[draw])
-        visible = expected > 0.5 * np.nanmin(measured)
-        right.plot(scale[draw][visible], expected[visible], color=colour, lw=0.9)
-        right.plot(scale[draw], bound[draw], "--", color=colour, lw=0.9)
+    lowest = 0.5 * np.nanmin(measured)
+    draws = zip(scales, measured, bounds, growth, sequence(len(measured)), strict=True)
+    for scale, taken, bound, speed, colour in draws:
+        right.plot(scale, taken, ".", color=colour, ms=5)
+        expected = taken[0] + np.log(scale[0] / scale) / (2 * speed)
+        visible = expected > lowest
+        right.plot(scale[visible], expected[visible], color=colour, lw=0.9)
+        right.plot(scale, bound, "--", color=colour, lw=0.9)
     share = settings_of(times)["loss_share"]
     right.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
-    right.set_ylim(0.5 * np.nanmin(measured), None)
+    right.set_ylim(lowest, None)
     right.xaxis.set_major_locator(LogLocator(numticks=6))
     handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
-    handles += [line("Gaussian"), line("bound", style="--", width=0.9)]
-    handles += [line("ill-conditioned", style=":"), line("bound", style="-.", width=0.9)]
+    for name, style, bound_style in (("Gaussian", "-", "--"), ("ill-conditioned", ":", "-.")):
+        handles += [line(name, style=style), line("bound", style=bound_style, width=0.9)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), columnspacing=1.4)
     facts = {
         "times": float(np.nanmedian(measured[:, 0] / measured[:, -1])),
-        "bounds": float(np.nanmedian(bound[:, 0] / bound[:, -1])),
+        "bounds": float(np.nanmedian(bounds[:, 0] / bounds[:, -1])),
     }
     return Drawn(
         figure, facts, alt="Losses far below their bounds; times that hardly rise over many decades of the scale."
@@ -70,13 +68,13 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     $|\beta_*|$ times that column's squared share of the first gradient.
     """
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
-    gamma = by_draw(vector, "parameters", column="gamma")
-    excess = by_draw(vector, "parameters") - by_draw(vector, "nuclear_norm")
+    gamma, nuclear = by_draw(vector, "parameters", column="gamma"), by_draw(vector, "nuclear_norm")
+    excess = by_draw(vector, "parameters") - nuclear
     inputs = select(vector, "sigma_w1")["index"].max()
     # what the remaining residual hides is no excess
-    resolved = excess > 3 * by_draw(vector, "distance_bound") * by_draw(vector, "nuclear_norm")
+    resolved = excess > 3 * by_draw(vector, "distance_bound") * nuclear
     norms.plot(gamma[resolved], excess[resolved], ".", color=COLOURS["blue"], ms=4)
-    norms.plot(np.sort(gamma[0]), inputs * np.sort(gamma[0]), "--", color=COLOURS["black"], lw=1.0)
+    guide(norms, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
     norms.set(
         xscale="log",
         yscale="log",
@@ -85,21 +83,21 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
         title="(a)",
     )
     small = gamma < 0.1
-    unit = np.log(1 / np.where(small, gamma, 0.1)) * by_draw(vector, "nuclear_norm")
+    unit = np.log(1 / np.where(small, gamma, 0.1)) * nuclear
     for quantity, marker, colour in (("printed_potential", "x", "vermilion"), ("potential", ".", "blue")):
         ratios = (by_draw(vector, quantity) / unit)[small]
         constants.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4)
-    constants.axhline(0.5, color=COLOURS["black"], lw=1.0, zorder=0)
-    constants.axhline(1.0, color=COLOURS["black"], lw=1.0, ls="--", zorder=0)
+    level(constants, 0.5)
+    level(constants, 1.0, style="--")
     constants.set(
         xscale="log", xlabel=r"scale $\gamma$", ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$", title="(b)"
     )
     size = by_draw(scalar, "beta_norm")
     relative = by_draw(scalar, "beta_norm", column="gamma") / size
-    second_values, first_values = (by_draw(scalar, "sigma_w1", index=number) for number in (2, 1))
+    first_values, second_values = (by_draw(scalar, "sigma_w1", index=number) for number in (1, 2))
     columns.plot(relative.ravel(), ((second_values / first_values) ** 2).ravel(), ".", color=COLOURS["blue"], ms=4)
     grid = np.geomspace(relative.min(), relative.max(), 200)
-    columns.plot(grid, 2 * grid / (grid + np.hypot(grid, 1)), color=COLOURS["black"], lw=1.0, zorder=0)
+    guide(columns, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
     columns.plot(relative.ravel(), by_draw(scalar, "misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")
     columns.set(
         xscale="log", yscale="log", xlabel=r"$\gamma / |\beta_*|$", ylabel="ratio, sine", title="(c) one output"

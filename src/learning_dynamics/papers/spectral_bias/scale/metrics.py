@@ -8,9 +8,15 @@ from scipy.interpolate import CubicSpline
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
-from learning_dynamics.papers.spectral_bias.draws import STEPS
-from learning_dynamics.papers.spectral_bias.geometry import norm, transposed
-from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, Measured, of_finite_draws
+from learning_dynamics.papers.spectral_bias.layers import (
+    GAMMA,
+    MAY_BE_OPEN,
+    STEPS,
+    Measured,
+    norm,
+    of_finite_draws,
+    transposed,
+)
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, columns, joined, rows
@@ -62,58 +68,55 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
     """  # noqa: D405, D407, D411
     constants, settings = trajectory.constants, trajectory.settings
     names = ("X", "Y", "P", "gamma", "reached", "limit_W1", "limit_W2")
-    arrays = dict(trajectory.series) | {name: constants[name] for name in names}
 
-    def measure(series: Mapping[str, np.ndarray]) -> Measured:
-        W1, W2, X, Y, gamma = (series[name] for name in ("limit_W1", "limit_W2", "X", "Y", "gamma"))
+    def measure(arrays: Mapping[str, np.ndarray]) -> Measured:
+        X, Y, P, gamma, reached, W1, W2 = (arrays[name] for name in names)
         beta, star = W1 @ W2, theory.minimum_norm_interpolator(X, Y)
         count = min(beta.shape[-2:])
         sigma, sigma_star = singular_values(beta, count), singular_values(star, count)
-        start = 0.5 * np.sum(Y**2, axis=(1, 2))
-        level = settings["loss_share"] * start
-        losses = two_layer.loss(series["W1"], series["W2"], X[:, None], Y[:, None])
-        bound = np.full(len(X), np.nan)
-        if Y.shape[-1] == 1:
-            bound = theory.rate_bound(norm(star)[..., 0], gamma, np.ones(len(X))) / level
-        residual = norm(X @ beta - Y)[..., 0]
+        level = settings["loss_share"] * (0.5 * np.sum(Y**2, axis=(1, 2)))
+        losses = two_layer.loss(arrays["W1"], arrays["W2"], X[:, None], Y[:, None])
+        residual = norm(X @ beta - Y)
         gradient, spectrum = transposed(X) @ Y, singular_values(W1, X.shape[-1])
         direction = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
         off = W1 - direction @ (transposed(direction) @ W1)
-        quantities = {
-            "time_to_loss": (_crossing_times(trajectory.time, losses, level) * series["reached"], bound),
-            "growth": norm(gradient)[..., 0],
+        quantities: Measured = {
+            "time_to_loss": _crossing_times(trajectory.time, losses, level) * reached,
+            "growth": norm(gradient),
             "sigma_w1": spectrum,
-            "residual": residual / norm(Y)[..., 0],
-            "distance_bound": residual / (singular_values(X)[..., -1] * norm(star)[..., 0]),
-            "beta_norm": norm(star)[..., 0],
+            "residual": residual / norm(Y),
+            "distance_bound": residual / (singular_values(X)[..., -1] * norm(star)),
+            "beta_norm": norm(star),
             "nuclear_norm": sigma_star.sum(axis=-1),
-            "frobenius_norm": norm(star)[..., 0],
+            "frobenius_norm": norm(star),
             "smallest": sigma_star[..., min(*X.shape[-2:], Y.shape[-1]) - 1],
-            "parameters": 0.5 * (norm(W1) ** 2 + norm(W2) ** 2)[..., 0],
+            "parameters": 0.5 * (norm(W1) ** 2 + norm(W2) ** 2),
             "potential": theory.spectral_potential(sigma, gamma[:, None], printed=False),
             "printed_potential": theory.spectral_potential(sigma, gamma[:, None], printed=True),
             "other_interpolators": _other_interpolators(X, star, others),
             "misaligned": (np.linalg.norm(off, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1),
-            "across": (norm(off) / norm(W1))[..., 0],
+            "across": norm(off) / norm(W1),
         }
         if Y.shape[-1] == 1:
             # with one output, transposing turns the only column into a row with an entry for each hidden unit
-            along = (transposed(beta) @ W1 / norm(beta)[..., None])[:, 0] / spectrum[:, :1]
-            quantities["along"] = (along, (transposed(gradient) @ series["P"] / norm(gradient)[..., None])[:, 0])
-            quantities["start"] = (transposed(star) @ series["P"] / norm(star)[..., None])[:, 0]
+            def components(layer: np.ndarray, vector: np.ndarray) -> np.ndarray:
+                return (transposed(vector) @ layer / norm(vector)[:, None, None])[:, 0]
+
+            bound = theory.rate_bound(norm(star), gamma, np.ones(len(X))) / level
+            quantities["time_to_loss"] = (quantities["time_to_loss"], bound)
+            quantities["along"] = (components(W1, beta) / spectrum[:, :1], components(P, gradient))
+            quantities["start"] = components(P, star)
         return quantities
 
-    quantities = of_finite_draws(measure, arrays, "W1", "limit_W1")
-    labels = {"gamma": constants["gamma"], "steps": constants["steps"]}
-    return joined(scaled_flow.columns, rows(quantities, {"seed": constants["draw"]}, **labels))
+    quantities = of_finite_draws(measure, trajectory.series | {name: constants[name] for name in names})
+    table = rows(quantities, {"seed": constants["draw"]}, gamma=constants["gamma"], steps=constants["steps"])
+    return joined(scaled_flow.columns, table)
 
 
 def _crossing_times(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return the share of the time at which each member's loss passes its level, by a cubic spline of the log loss."""
-    times = np.empty(len(losses))
-    for member, (curve, target) in enumerate(zip(np.log(losses), np.log(level), strict=True)):
-        times[member] = CubicSpline(-curve, shares)(-target)
-    return times
+    pairs = zip(np.log(losses), np.log(level), strict=True)
+    return np.array([CubicSpline(-curve, shares)(-target) for curve, target in pairs])
 
 
 def _other_interpolators(X: np.ndarray, star: np.ndarray, count: int) -> np.ndarray:
@@ -123,8 +126,8 @@ def _other_interpolators(X: np.ndarray, star: np.ndarray, count: int) -> np.ndar
     smallest = np.full(len(X), np.inf)
     for number in range(count):
         direction = kernel @ rng.standard_normal(star.shape[1:])
-        size = norm(direction)[..., 0]
-        scale = norm(star)[..., 0] * 10.0 ** -(number % 4) / np.where(size > 1e-9, size, 1.0)
+        size = norm(direction)
+        scale = norm(star) * 10.0 ** -(number % 4) / np.where(size > 1e-9, size, 1.0)
         interpolator = star + scale[:, None, None] * direction
         increase = singular_values(interpolator).sum(axis=-1) - singular_values(star).sum(axis=-1)
         smallest = np.minimum(smallest, np.where(size > 1e-9, increase / (scale * np.maximum(size, 1e-9)), 0.0))
