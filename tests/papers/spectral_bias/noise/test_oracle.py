@@ -1,12 +1,14 @@
 """The noise-driven process against exponentials of its moments, special functions, and statistics made by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.linalg import expm
 from scipy.special import gamma as gamma_function
 from scipy.special import gammaincc, hyperu
 from scipy.stats import t as student
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.noise import metrics, models, rates, runs, theory
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
@@ -169,6 +171,14 @@ def test_a_path_is_its_recursion():
                 np.testing.assert_allclose(W[path, at], hidden)
                 np.testing.assert_allclose(a[path, at], output)
                 np.testing.assert_allclose(average[path, at], mean)
+
+
+def test_a_statistic_is_of_a_recorded_time():
+    table = pd.DataFrame({"quantity": "x", "statistic": "mean", "time": [0.0, 0.3, 0.6], "value": [1.0, 2.0, 3.0],
+                          "lower": 0.0, "upper": 4.0, "paths": 9})  # fmt: skip
+    assert rates.statistic(table, "x", "mean", 0.1 + 0.2).value == 2.0
+    with pytest.raises(ProjectError, match=r"`x`: nothing is recorded at time 0\.4; the nearest time is 0\.3"):
+        rates.statistic(table, "x", "mean", 0.4)
 
 
 def test_statistics_over_paths():

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import Check, at_least, at_most, equal
 from learning_dynamics.tidy import Quantity, Table, select
@@ -100,9 +101,17 @@ def errors_of(rates: Rates, inputs: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def statistic(table: Table, quantity: Quantity, name: str, at: float) -> Estimate:
-    """Return an ensemble statistic at the recorded time nearest to `at`."""
+    """Return an ensemble statistic at a recorded time.
+
+    Raises
+    ------
+    ProjectError
+        If nothing is recorded then: what it is compared with is known at that time alone.
+    """
     rows = select(table, quantity, statistic=name)
     row = rows.loc[(rows["time"] - at).abs().idxmin()]
+    if not np.isclose(row["time"], at, rtol=1e-9):
+        raise ProjectError(f"`{quantity}`: nothing is recorded at time {at:g}; the nearest time is {row['time']:g}")
     return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), f"{name} over paths")
 
 
