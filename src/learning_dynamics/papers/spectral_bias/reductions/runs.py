@@ -32,10 +32,10 @@ def reduced_flow(
     Returns
     -------
     Trajectory
-        Members are the data's members, once for each scale. Series W1, W2, the network's layers in the basis that
-        the rows of P are, and outside, the norm of what the layers have outside its span, the larger of the two; Z1,
-        Z2, alpha, and for one output mirror, the predictor of the mirror flow; constants X, Y, and gamma, shape
-        (members,), and steps, those of all these integrations together.
+        Members are the data's members, once for each scale, each with a P of its own. Series W1, W2, the network's
+        layers in the basis that the rows of P are, and outside, the norm of what the layers have outside its span,
+        the larger of the two; Z1, Z2, alpha, and for one output mirror, the predictor of the mirror flow; constants
+        X, Y, and gamma, shape (members,), and steps, those of all these integrations together.
     """
     X, Y = np.concatenate([data["X"]] * len(gammas)), np.concatenate([data["Y"]] * len(gammas))
     gamma = np.repeat(gammas, len(data["X"]))
