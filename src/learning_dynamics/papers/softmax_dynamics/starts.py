@@ -1,9 +1,12 @@
-"""Where members start."""
+"""Where members start, and how members of several cells stand one below the other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics import cells
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
 
@@ -16,7 +19,7 @@ def cell_states(
     A cell's draws depend on its own settings alone, not on the other cells of the grid.
     """
     draw = {"balanced": model.balanced, "gaussian": model.gaussian}[init]
-    label = f"softmax_dynamics.{init}.{'-'.join(map(str, counts))}.{dimension}.{scale}"
+    label = f"softmax_dynamics.{init}.{cells.name_of(counts)}.{dimension}.{scale}"
     states = [
         model.pack(*draw(rng, sum(counts), dimension, len(counts), scale)) for rng in generators(seed, label, seeds)
     ]
@@ -33,3 +36,24 @@ def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[s
 def undecided(states: np.ndarray) -> np.ndarray:
     """Return which members have states that are not finite, shape (members,)."""
     return ~np.all(np.isfinite(states.reshape(len(states), -1)), axis=1)
+
+
+def padded(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the arrays of several cells, shape (members, ...) each, one below the other, padded with zeros."""
+    parts = list(parts)
+    largest = np.max([part.shape[1:] for part in parts], axis=0)
+    return np.concatenate([np.pad(part, [(0, 0), *((0, pad) for pad in largest - part.shape[1:])]) for part in parts])
+
+
+def constants_of(names: Sequence[str], cells: Iterable[Sequence[Any]], seeds: int) -> dict[str, np.ndarray]:
+    """Return what tells cells apart, of each of their members, by name."""
+    return {
+        name: np.repeat(np.array(column), seeds, axis=0)
+        for name, column in zip(names, zip(*cells, strict=True), strict=True)
+    }
+
+
+def require_equal_numbers_of_classes(kind: str, counts: Sequence[Sequence[int]]) -> None:
+    """Refuse class sizes that arrays of one shape cannot hold."""
+    if len({len(sizes) for sizes in counts}) > 1:
+        raise ProjectError(f"{kind}: all entries of `counts` must have as many classes")

@@ -65,6 +65,36 @@ def flow(
     return solution.states
 
 
+def class_flow(
+    sizes: Sequence[int],
+    initial: np.ndarray,
+    dimension: int,
+    times: np.ndarray,
+    tolerances: Tolerances,
+    *,
+    shared: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return f and W along the flow under cross-entropy where one row of f stands for all examples of its class.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Of the classes.
+    initial : ndarray, shape (members, size)
+        Packed.
+    shared : bool
+        As in `flow`.
+
+    Returns
+    -------
+    f, W : ndarray, shapes (members, times, classes, d) and (members, times, d, classes)
+    """
+    members, classes = len(initial), len(sizes)
+    labels, copies = np.tile(np.eye(classes), (members, 1, 1)), np.tile(np.array(sizes, dtype=float), (members, 1))
+    states = flow(labels, initial, dimension, "cross_entropy", times, tolerances, copies=copies, shared=shared)
+    return model.unpack(states, classes, dimension, classes)
+
+
 def cell_flows(
     seed: int,
     counts: Sequence[int],

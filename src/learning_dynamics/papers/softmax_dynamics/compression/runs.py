@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.papers.softmax_dynamics.cells import name_of
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, Seed
@@ -134,7 +136,7 @@ class Variant:
 
 def _map(
     variants: Sequence[Variant],
-    counts: Sequence[Sequence[int]],
+    counts: Sequence[list[int]],
     dimensions: Sequence[int],
     scales: Sequence[float],
     seeds: int,
@@ -155,7 +157,7 @@ def _map(
     }
     for cell, (variant, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
         inputs = optimisers.inputs_of(np.array(sizes), variant.shared, variant.by_class)
-        label = f"softmax_dynamics.map.{'-'.join(map(str, sizes))}.{dimension}.{scale}"
+        label = f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}"
         for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
             theta, W = toy.gaussian(rng, sum(sizes), dimension, len(sizes), scale)
             draws = int(rng.integers(2**31))
@@ -163,14 +165,10 @@ def _map(
             series["gram"][member, :, :dimension, :dimension] = course.gram
             series["sums"][member, :, : len(sizes), :dimension] = course.sums
             series["probabilities"][member, :, : len(sizes)] = course.probabilities
-    constants = {
-        "counts": np.repeat(
-            np.array([[*sizes, *[0] * (max_classes - len(sizes))] for _, sizes, _, _ in cells]), seeds, axis=0
-        ),
-        "dimension": np.repeat(np.array([dimension for _, _, dimension, _ in cells]), seeds),
-        "scale": np.repeat(np.array([scale for _, _, _, scale in cells]), seeds),
-        "variant": np.repeat(np.array([variant.name for variant, _, _, _ in cells]), seeds),
-        "amount": np.repeat(np.array([float(variant.amount) for variant, _, _, _ in cells]), seeds),
-    }
+    columns = [
+        (variant.name, float(variant.amount), sizes + [0] * (max_classes - len(sizes)), dimension, scale)
+        for variant, sizes, dimension, scale in cells
+    ]
+    constants = starts.constants_of(("variant", "amount", "counts", "dimension", "scale"), columns, seeds)
     finite = [np.isfinite(array).reshape(members, -1).all(axis=1) for array in series.values()]
     return Trajectory(records.astype(float), series, constants, undecided=~np.logical_and.reduce(finite))
