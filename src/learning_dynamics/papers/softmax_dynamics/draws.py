@@ -17,6 +17,12 @@ MORE = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
 
 
+def at_threshold(table: Table, quantity: Quantity, threshold: float, **where: Any) -> pd.DataFrame:
+    """Return the rows of a quantity at a threshold, 0 for what needs none."""
+    rows = select(table, quantity, **where)
+    return rows[np.isclose(rows["threshold"], threshold)]
+
+
 @remembered
 def values(
     table: Table, quantity: Quantity, index: int | None = 0, measure: str = "", threshold: float = 0.0, **where: Any
@@ -27,8 +33,7 @@ def values(
     -------
     ndarray, shape (members,) or (members, entries)
     """
-    rows = select(table, quantity, measure=measure, **where)
-    rows = rows[np.isclose(rows["threshold"], threshold)]
+    rows = at_threshold(table, quantity, threshold, measure=measure, **where)
     if index is not None:
         return select(rows, index=index)["value"].to_numpy()
     return rows["value"].to_numpy().reshape(-1, rows["index"].nunique())
@@ -83,8 +88,7 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
 
 def fall_rows(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:
     """Return the rows of a quantity at a threshold; column `fallen` says whether the fall reaches the threshold."""
-    rows = select(region, quantity, population=population)
-    rows = rows[np.isclose(rows["threshold"], threshold)]
+    rows = at_threshold(region, quantity, threshold, population=population)
     return rows.assign(fallen=rows["value"] >= threshold)
 
 

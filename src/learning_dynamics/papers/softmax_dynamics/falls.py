@@ -115,6 +115,18 @@ def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
     return np.argmin(np.where(np.arange(series.shape[1]) <= until[:, None], finite, np.inf), axis=1)
 
 
+def net_change(series: np.ndarray, window: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return how much each series is higher at the end of its window than where that begins, shape (members,)."""
+    begin, end = (series[np.arange(len(series)), place] for place in window)
+    return end - begin
+
+
+def end_and_peak(series: np.ndarray, learning_windows: Windows) -> dict[str, np.ndarray]:
+    """Return each series at its end, and where it is highest since the warm-up's trough, shape (members,) each."""
+    after = np.arange(series.shape[1]) >= troughs(series, learning_windows.learning[0])[:, None]
+    return {"end": series[:, -1], "peak": np.where(after, series, -np.inf).max(axis=1)}
+
+
 def falls_within(
     series: np.ndarray, threshold: float, window: tuple[np.ndarray, np.ndarray], since: np.ndarray
 ) -> np.ndarray:

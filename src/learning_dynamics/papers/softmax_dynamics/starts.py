@@ -9,6 +9,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import cells
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
+from learning_dynamics.trajectories import Trajectory
 
 
 def cell_states(
@@ -33,9 +34,17 @@ def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[s
     return {"f": f, "W": W}
 
 
-def undecided(states: np.ndarray) -> np.ndarray:
+def undecided(*series: np.ndarray) -> np.ndarray:
     """Return which members have states that are not finite, shape (members,)."""
-    return ~np.all(np.isfinite(states.reshape(len(states), -1)), axis=1)
+    return np.any([~np.isfinite(states.reshape(len(states), -1)).all(axis=1) for states in series], axis=0)
+
+
+def finite_factors(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return f and W in double precision, and which members failed: these keep their start, so that they factorise."""
+    f, W = (trajectory.series[name].astype(float) for name in "fW")
+    failed = undecided(f, W)
+    f, W = (np.where(failed[:, None, None, None], factor[:, :1], factor) for factor in (f, W))
+    return f, W, failed
 
 
 def padded(parts: Iterable[np.ndarray]) -> np.ndarray:

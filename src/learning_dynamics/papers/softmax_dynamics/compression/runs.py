@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,8 +86,8 @@ def variants_map(
         Variant(BASE, learning_rate, base),
         *(Variant("learning rate", rate, Optimiser(rate)) for rate in learning_rates),
         *(Variant("momentum", beta, Optimiser(learning_rate * (1 - beta), momentum=beta)) for beta in momenta),
-        *(Variant("weight decay", size, replace(base, weight_decay=size)) for size in weight_decays),
-        *(Variant("minibatch", size, replace(base, batch=size)) for size in batches),
+        *(Variant("weight decay", size, base._replace(weight_decay=size)) for size in weight_decays),
+        *(Variant("minibatch", size, base._replace(batch=size)) for size in batches),
         *(Variant("Adam", rate, Optimiser(rate, adam=True)) for rate in adam_rates),
         *(Variant("inputs shared", share, base, shared=share) for share in shared_inputs),
         *(Variant("inputs by class", share, base, by_class=share) for share in class_inputs),
@@ -146,7 +146,7 @@ def _map(
 ) -> Trajectory:
     from learning_dynamics.papers.softmax_dynamics import optimisers
 
-    records = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
+    records = optimisers.recorded_steps(steps, points)
     cells = list(itertools.product(variants, counts, dimensions, scales))
     width, max_classes = max(dimensions), max(map(len, counts))
     members = len(cells) * seeds
@@ -170,5 +170,4 @@ def _map(
         for variant, sizes, dimension, scale in cells
     ]
     constants = starts.constants_of(("variant", "amount", "counts", "dimension", "scale"), columns, seeds)
-    finite = [np.isfinite(array).reshape(members, -1).all(axis=1) for array in series.values()]
-    return Trajectory(records.astype(float), series, constants, undecided=~np.logical_and.reduce(finite))
+    return Trajectory(records.astype(float), series, constants, undecided=starts.undecided(*series.values()))

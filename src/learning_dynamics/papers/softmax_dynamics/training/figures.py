@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import sizes_of
+from learning_dynamics.papers.softmax_dynamics.draws import at_threshold, sizes_of
 from learning_dynamics.papers.softmax_dynamics.panels import hatch, share_bar, share_map, span
 from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, MEMBER, case_draws
 from learning_dynamics.plotting import WIDTH, Drawn
@@ -138,8 +138,7 @@ def _sort_key(column: pd.Series) -> pd.Series:
 
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
     """Return the draws of a table; added columns: whether the rank falls, whether they learned, classes, law, name."""
-    rows = select(table, "fall_learning")
-    rows = rows[np.isclose(rows["threshold"], threshold)]
+    rows = at_threshold(table, "fall_learning", threshold)
     learned = select(table, "learned").set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
     sizes = rows["counts"].map(sizes_of)
     return rows.assign(

@@ -69,7 +69,7 @@ def combinations(
     if rows == "classes" and any(batches):
         raise ProjectError("combinations: `rows: classes` takes full batches alone; give `batches: [0]`")
     cells = list(itertools.product(methods, learning_rates, decays, batches, counts, dimensions, scales))
-    records = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
+    records = optimisers.recorded_steps(steps, points)
     members, width, classes = len(cells) * seeds, max(dimensions), len(counts[0])
     series = {
         "examples": np.zeros((members, len(records), width)),
@@ -97,8 +97,7 @@ def combinations(
             series["loss"][member] = np.stack([course.loss, course.largest_loss], axis=-1)
     names = ("method", "learning_rate", "decay", "batch", "counts", "dimension", "scale")
     constants = starts.constants_of(names, cells, seeds)
-    finite = [np.isfinite(array).reshape(members, -1).all(axis=1) for array in series.values()]
-    return Trajectory(records.astype(float), series, constants, undecided=~np.logical_and.reduce(finite))
+    return Trajectory(records.astype(float), series, constants, undecided=starts.undecided(*series.values()))
 
 
 def _optimiser(method: str, rate: float, decay: float, batch: int, momentum: float, share: int) -> Optimiser:
