@@ -95,10 +95,10 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
     counts : ndarray of int, shape (members, classes)
     """
     rarest = (counts == counts.min(axis=1, keepdims=True))[:, None]
-    begins = _first((probabilities > lower) & rarest, any_class=True) - 1
-    ends = _first((probabilities > upper) | ~rarest, any_class=False)
-    first = _first(probabilities > LEARNED, any_class=True)
-    last = _first(probabilities > upper, any_class=False)
+    begins = _first(((probabilities > lower) & rarest).any(axis=2)) - 1
+    ends = _first(((probabilities > upper) | ~rarest).all(axis=2))
+    first = _first((probabilities > LEARNED).any(axis=2))
+    last = _first((probabilities > upper).all(axis=2))
     return Windows((np.maximum(begins, 0), ends), (first, last))
 
 
@@ -189,6 +189,5 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
     return np.where(np.isnan(fall), np.nan, warm & (fall >= threshold))
 
 
-def _first(holds: np.ndarray, *, any_class: bool) -> np.ndarray:
-    reached = holds.any(axis=2) if any_class else holds.all(axis=2)
-    return np.where(np.any(reached, axis=1), np.argmax(reached, axis=1), holds.shape[1] - 1)
+def _first(reached: np.ndarray) -> np.ndarray:
+    return np.where(reached.any(axis=1), np.argmax(reached, axis=1), reached.shape[1] - 1)

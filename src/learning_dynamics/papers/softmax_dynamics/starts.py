@@ -43,6 +43,8 @@ def finite_factors(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.n
     """Return f and W in double precision, and which members failed: these keep their start, so that they factorise."""
     f, W = (trajectory.series[name].astype(float) for name in "fW")
     failed = undecided(f, W)
+    if trajectory.undecided is not None:
+        failed |= trajectory.undecided
     f, W = (np.where(failed[:, None, None, None], factor[:, :1], factor) for factor in (f, W))
     return f, W, failed
 

@@ -34,7 +34,8 @@ def flow(
     initial : ndarray, shape (members, size)
         Features and classifier at ``times[0]``, packed as by `models.pack`.
     copies : ndarray, shape (members, examples), optional
-        Number of examples that each row of f represents; see `models.derivatives`.
+        Number of examples that each row of f represents. They coincide, have equal gradients and stay together; the
+        classifier's gradient sums over all of them.
     shared : bool
         Whether the examples of a row are one context, whose gradient is the sum of theirs.
     inputs : ndarray, shape (members, examples, inputs), optional
