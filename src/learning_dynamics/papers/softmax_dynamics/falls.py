@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -189,5 +190,5 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
     return np.where(np.isnan(fall), np.nan, warm & (fall >= threshold))
 
 
-def _first(reached: np.ndarray) -> np.ndarray:
+def _first(reached: Any) -> np.ndarray:
     return np.where(reached.any(axis=1), np.argmax(reached, axis=1), reached.shape[1] - 1)

@@ -116,7 +116,7 @@ def hatch(axis: Axes, row: int, column: int, pattern: str = "//") -> None:
 
 
 def share_bar(
-    figure: Figure, image: AxesImage, axes: Any, label: str, *, decimals: int | None = 0, **options: float
+    figure: Figure, image: AxesImage, axes: Any, label: str, *, decimals: int | None = 0, **options: Any
 ) -> None:
     """Draw the colours of maps of shares, in per cent, beside them."""
     bar = figure.colorbar(image, ax=axes, **options)

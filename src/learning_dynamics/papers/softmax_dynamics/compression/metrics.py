@@ -1,5 +1,7 @@
 """Falls of the effective rank over the maps."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -76,7 +78,7 @@ def descent_map(
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
         learned = (probabilities[:, -1] > upper).all(axis=1)
-        quantities = {"net": falls.net_change(series, windows.rare), "learned": learned}
+        quantities: dict[str, Any] = {"net": falls.net_change(series, windows.rare), "learned": learned}
         tables.append(cells.member_rows(quantities, failed, seeds, **labels, measure=measure, threshold=0.0))
         since = falls.troughs(series, windows.learning[0])
         for threshold in thresholds:

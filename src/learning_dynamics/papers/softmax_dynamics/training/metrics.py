@@ -54,7 +54,7 @@ def combinations(
     failed = np.asarray(trajectory.undecided, dtype=bool)
     labels = cells.class_sizes(sizes) | {"method": constants["method"].astype(str)}
     labels |= {name: constants[name] for name in ("learning_rate", "decay", "batch", "dimension", "scale")}
-    tables = []
+    tables: list[pd.DataFrame] = []
 
     def add(quantities: dict[str, np.ndarray], masked: np.ndarray, population: str, threshold: float = 0.0) -> None:
         named = labels | {"steps": end, "population": population, "threshold": threshold}

@@ -68,7 +68,8 @@ def combinations(
     starts.require_equal_numbers_of_classes("combinations", counts)
     if rows == "classes" and any(batches):
         raise ProjectError("combinations: `rows: classes` takes full batches alone; give `batches: [0]`")
-    cells = list(itertools.product(methods, learning_rates, decays, batches, counts, dimensions, scales))
+    trainings = itertools.product(methods, learning_rates, decays, batches)
+    cells = list(itertools.product(trainings, counts, dimensions, scales))
     records = optimisers.recorded_steps(steps, points)
     members, width, classes = len(cells) * seeds, max(dimensions), len(counts[0])
     series = {
@@ -78,7 +79,7 @@ def combinations(
         "loss": np.zeros((members, len(records), 2)),
     }
     reduced = rows == "classes"
-    for cell, (*training, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
+    for cell, (training, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
         n = np.array(sizes)
         optimiser = _optimiser(*training, momentum, int(n.sum()) if loss == "mean" else 1)
         # siblings under other optimisers start alike
@@ -96,7 +97,7 @@ def combinations(
             series["probabilities"][member] = course.probabilities
             series["loss"][member] = np.stack([course.loss, course.largest_loss], axis=-1)
     names = ("method", "learning_rate", "decay", "batch", "counts", "dimension", "scale")
-    constants = starts.constants_of(names, cells, seeds)
+    constants = starts.constants_of(names, [(*training, *cell) for training, *cell in cells], seeds)
     return Trajectory(records.astype(float), series, constants, undecided=starts.undecided(*series.values()))
 
 
