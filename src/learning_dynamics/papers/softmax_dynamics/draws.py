@@ -1,6 +1,6 @@
 """Readings of a grid for claims and figures: values by member, shapes of the rank's course, differences of shares."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from learning_dynamics.evidence import LEVEL, Estimate
+from learning_dynamics.judging import Check, Checks, share_of_draws
 from learning_dynamics.tidy import Quantity, Table, remembered, select
 
 START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.metrics.MOMENTS
@@ -15,6 +16,12 @@ START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.
 TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
 MORE = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
+
+
+def at_threshold(table: Table, quantity: Quantity, threshold: float, **where: Any) -> pd.DataFrame:
+    """Return the rows of a quantity at a threshold, 0 for what needs none."""
+    rows = select(table, quantity, **where)
+    return rows[np.isclose(rows["threshold"], threshold)]
 
 
 @remembered
@@ -27,8 +34,7 @@ def values(
     -------
     ndarray, shape (members,) or (members, entries)
     """
-    rows = select(table, quantity, measure=measure, **where)
-    rows = rows[np.isclose(rows["threshold"], threshold)]
+    rows = at_threshold(table, quantity, threshold, measure=measure, **where)
     if index is not None:
         return select(rows, index=index)["value"].to_numpy()
     return rows["value"].to_numpy().reshape(-1, rows["index"].nunique())
@@ -83,8 +89,7 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
 
 def fall_rows(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:
     """Return the rows of a quantity at a threshold; column `fallen` says whether the fall reaches the threshold."""
-    rows = select(region, quantity, population=population)
-    rows = rows[np.isclose(rows["threshold"], threshold)]
+    rows = at_threshold(region, quantity, threshold, population=population)
     return rows.assign(fallen=rows["value"] >= threshold)
 
 
@@ -109,3 +114,32 @@ def ratio(counts: str) -> float:
     """Return the size of the largest class over that of the smallest."""
     sizes = sizes_of(counts)
     return max(sizes) / min(sizes)
+
+
+def most_draws(
+    name: str, holds: np.ndarray, undecided: np.ndarray, typical: float, left_out: Mapping[str, int] | None = None
+) -> Check:
+    """Check that something is true of a `typical` share of the draws, or more."""
+    return share_of_draws(name, holds, at_least=typical, undecided=undecided, because=MORE, left_out=left_out)
+
+
+def most_small_starts(
+    name: str,
+    holds: np.ndarray,
+    undecided: np.ndarray,
+    typical: float,
+    scale: np.ndarray,
+    small: float,
+    reason: str = NOT_UNIFORM,
+) -> Checks:
+    """Check the same of the draws that start at scales up to `small`, then of those of each such scale."""
+    chosen = scale <= small
+    yield most_draws(name, holds[chosen], undecided[chosen], typical, {reason: int((~chosen).sum())})
+    for start in np.unique(scale[chosen]):
+        at = scale == start
+        yield most_draws(f"of those that start at scale {start:g}", holds[at], undecided[at], typical)
+
+
+def by_scale(numbers: np.ndarray, scale: np.ndarray, statistic: Callable = np.mean) -> dict[float, float]:
+    """Return a statistic of the draws that start at each scale."""
+    return {float(start): float(statistic(numbers[scale == start])) for start in np.unique(scale)}

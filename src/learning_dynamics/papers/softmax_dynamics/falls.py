@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -95,10 +96,10 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
     counts : ndarray of int, shape (members, classes)
     """
     rarest = (counts == counts.min(axis=1, keepdims=True))[:, None]
-    begins = _first((probabilities > lower) & rarest, any_class=True) - 1
-    ends = _first((probabilities > upper) | ~rarest, any_class=False)
-    first = _first(probabilities > LEARNED, any_class=True)
-    last = _first(probabilities > upper, any_class=False)
+    begins = _first(((probabilities > lower) & rarest).any(axis=2)) - 1
+    ends = _first(((probabilities > upper) | ~rarest).all(axis=2))
+    first = _first((probabilities > LEARNED).any(axis=2))
+    last = _first((probabilities > upper).all(axis=2))
     return Windows((np.maximum(begins, 0), ends), (first, last))
 
 
@@ -113,6 +114,18 @@ def troughs(series: np.ndarray, until: np.ndarray) -> np.ndarray:
     """
     finite = np.where(np.isfinite(series), series, np.inf)
     return np.argmin(np.where(np.arange(series.shape[1]) <= until[:, None], finite, np.inf), axis=1)
+
+
+def net_change(series: np.ndarray, window: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return how much each series is higher at the end of its window than where that begins, shape (members,)."""
+    begin, end = (series[np.arange(len(series)), place] for place in window)
+    return end - begin
+
+
+def end_and_peak(series: np.ndarray, learning_windows: Windows) -> dict[str, np.ndarray]:
+    """Return each series at its end, and where it is highest since the warm-up's trough, shape (members,) each."""
+    after = np.arange(series.shape[1]) >= troughs(series, learning_windows.learning[0])[:, None]
+    return {"end": series[:, -1], "peak": np.where(after, series, -np.inf).max(axis=1)}
 
 
 def falls_within(
@@ -177,6 +190,5 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
     return np.where(np.isnan(fall), np.nan, warm & (fall >= threshold))
 
 
-def _first(holds: np.ndarray, *, any_class: bool) -> np.ndarray:
-    reached = holds.any(axis=2) if any_class else holds.all(axis=2)
-    return np.where(np.any(reached, axis=1), np.argmax(reached, axis=1), holds.shape[1] - 1)
+def _first(reached: Any) -> np.ndarray:
+    return np.where(reached.any(axis=1), np.argmax(reached, axis=1), reached.shape[1] - 1)

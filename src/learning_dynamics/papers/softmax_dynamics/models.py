@@ -43,20 +43,11 @@ def summed_loss(features: np.ndarray, classifier: np.ndarray, labels: np.ndarray
 
 
 def derivatives(
-    features: np.ndarray,
-    classifier: np.ndarray,
-    labels: np.ndarray,
-    loss: Loss,
-    copies: np.ndarray | None = None,
+    features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, loss: Loss
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return df/dt and dW/dt of gradient flow with learning rate one (eq. 12).
-
-    With `copies`, shape (..., rows), a row of f counts as that many examples that coincide. They have equal gradients
-    and stay together; the classifier's gradient sums over all of them.
-    """
+    """Return df/dt and dW/dt of gradient flow with learning rate one (eq. 12)."""
     A = residual(features, classifier, labels, loss)
-    weighted = A if copies is None else copies[..., None] * A
-    return -A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(features, -1, -2) @ weighted
+    return -A @ np.swapaxes(classifier, -1, -2), -np.swapaxes(features, -1, -2) @ A
 
 
 def pack(features: np.ndarray, classifier: np.ndarray) -> np.ndarray:
@@ -75,22 +66,18 @@ def unpack(states: np.ndarray, examples: int, dimension: int, classes: int) -> t
     )
 
 
-def vector_field(labels: np.ndarray, dimension: int, loss: Loss, copies: np.ndarray | None = None) -> Field:
+def vector_field(labels: np.ndarray, dimension: int, loss: Loss) -> Field:
     """Return gradient flow on packed states: (states, which members they belong to) to derivatives.
 
     Parameters
     ----------
     labels : ndarray, shape (members, examples, classes)
         One-hot.
-    copies : ndarray, shape (members, examples), optional
-        As in `derivatives`.
     """
     _, examples, classes = labels.shape
 
     def field(states: np.ndarray, members: np.ndarray) -> np.ndarray:
-        features, classifier = unpack(states, examples, dimension, classes)
-        row_copies = None if copies is None else copies[members]
-        return pack(*derivatives(features, classifier, labels[members], loss, row_copies))
+        return pack(*derivatives(*unpack(states, examples, dimension, classes), labels[members], loss))
 
     return field
 

@@ -6,7 +6,7 @@ is recorded are moments of the features, the probabilities of classes and losses
 take gigabytes. Compiled once in each process and kept in memory only.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -14,8 +14,7 @@ import numpy as np
 FIRST_MOMENT, SECOND_MOMENT, OFFSET = 0.9, 0.999, 1e-8  # Adam's, as in every library
 
 
-@dataclass(frozen=True)
-class Optimiser:
+class Optimiser(NamedTuple):
     """How parameters move: heavy-ball gradient descent with weight decay, or Adam; full batch for ``batch=0``.
 
     Weight decay is added to the gradient, or, decoupled from it, taken off the parameters at each step as AdamW does; a
@@ -30,8 +29,7 @@ class Optimiser:
     decoupled: bool = False
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(NamedTuple):
     """What is recorded of a training; all nan from a divergence on.
 
     Attributes
@@ -60,6 +58,11 @@ def inputs_of(counts: np.ndarray, shared: float, within_class: float) -> np.ndar
     gram = (1 - shared - within_class) * np.eye(len(labels)) + shared + within_class * same_class
     values, vectors = np.linalg.eigh(gram)
     return (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
+
+
+def recorded_steps(steps: int, points: int) -> np.ndarray:
+    """Return the start and about so many `points` up to the last of the steps, evenly in the logarithm."""
+    return np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
 
 
 def train(
@@ -97,57 +100,18 @@ def train(
     if copies is not None and optimiser.batch:
         raise ValueError("a minibatch draws examples, not rows that stand for several")
     dimension, classes = W.shape
-    gram = np.full((len(records), dimension, dimension), np.nan)
-    sums = np.full((len(records), classes, dimension), np.nan)
-    probabilities = np.full((len(records), classes), np.nan)
-    losses = np.full((len(records), 2), np.nan)
+    shapes = (dimension, dimension), (classes, dimension), (classes,), (), ()
+    course = Course(*(np.full((len(records), *shape), np.nan) for shape in shapes))
     labels = np.repeat(np.arange(classes), counts)
     weights = np.ones(len(labels)) if copies is None else np.asarray(copies, dtype=float)
     orthonormal = inputs is None or bool(np.array_equal(inputs, np.eye(len(inputs))))
-    _kernel(
-        np.empty((0, 0)) if inputs is None else inputs,
-        orthonormal,
-        labels,
-        weights,
-        theta.copy(),
-        W.copy(),
-        optimiser.learning_rate,
-        optimiser.momentum,
-        optimiser.weight_decay,
-        optimiser.batch,
-        optimiser.adam,
-        optimiser.decoupled,
-        draws,
-        records,
-        gram,
-        sums,
-        probabilities,
-        losses,
-    )
-    return Course(gram, sums, probabilities, losses[:, 0], losses[:, 1])
+    X = np.empty((0, 0)) if inputs is None else inputs
+    _kernel(X, orthonormal, labels, weights, theta.copy(), W.copy(), optimiser, draws, records, course)
+    return course
 
 
 @numba.njit
-def _kernel(
-    inputs,
-    orthonormal,
-    labels,
-    copies,
-    theta,
-    W,
-    rate,
-    momentum,
-    decay,
-    batch,
-    adam,
-    decoupled,
-    draws,
-    records,
-    gram,
-    sums,
-    probabilities,
-    losses,
-):
+def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, records, course):
     examples, dimension = theta.shape
     classes = W.shape[1]
     np.random.seed(draws)  # noqa: NPY002 - compiled code has no Generator of ours to draw from
@@ -159,7 +123,7 @@ def _kernel(
     order, sizes = np.arange(examples), np.zeros(classes)
     for i in range(examples):
         sizes[labels[i]] += 1
-    batch_size = examples if batch == 0 or batch >= examples else batch
+    batch_size = examples if optimiser.batch == 0 else min(optimiser.batch, examples)
     recorded = steps = 0
     while True:
         _product(inputs, orthonormal, theta, f)
@@ -173,31 +137,21 @@ def _kernel(
                 _residual(f, W, labels, i, A)
                 if not np.isfinite(A[i, labels[i]]):
                     return
-            for c in range(classes):
-                probabilities[recorded, c] = 0.0
-            losses[recorded] = 0.0
+            course.gram[recorded], course.sums[recorded], course.probabilities[recorded] = 0.0, 0.0, 0.0
+            course.loss[recorded], course.largest_loss[recorded] = 0.0, 0.0
             for i in range(examples):
-                probabilities[recorded, labels[i]] += (A[i, labels[i]] + 1) / sizes[labels[i]]
+                course.probabilities[recorded, labels[i]] += (A[i, labels[i]] + 1) / sizes[labels[i]]
                 loss = _loss(f, W, labels[i], i)
-                losses[recorded, 0] += copies[i] * loss / copies.sum()
-                losses[recorded, 1] = max(losses[recorded, 1], loss)
-            for k in range(dimension):
-                for c in range(classes):
-                    sums[recorded, c, k] = 0.0
-                for i in range(examples):
-                    sums[recorded, labels[i], k] += copies[i] * f[i, k]
-                for m in range(dimension):
-                    gram[recorded, k, m] = 0.0
-                    for i in range(examples):
-                        gram[recorded, k, m] += copies[i] * f[i, k] * f[i, m]
+                course.loss[recorded] += copies[i] * loss / copies.sum()
+                course.largest_loss[recorded] = max(course.largest_loss[recorded], loss)
+                for k in range(dimension):
+                    course.sums[recorded, labels[i], k] += copies[i] * f[i, k]
+                    for m in range(dimension):
+                        course.gram[recorded, k, m] += copies[i] * f[i, k] * f[i, m]
             recorded += 1
             if recorded == len(records):
                 return
-        for k in range(dimension):
-            for c in range(classes):
-                gradient_W[k, c] = 0.0
-            for i in range(examples):
-                gradient_f[i, k] = 0.0
+        gradient_W[:], gradient_f[:] = 0.0, 0.0
         for q in range(batch_size):
             i = order[q]
             _residual(f, W, labels, i, A)
@@ -209,8 +163,8 @@ def _kernel(
                 gradient_f[i, k] = examples / batch_size * s
         _product(inputs, orthonormal, gradient_f, gradient_theta)  # inputs are symmetric
         steps += 1
-        _move(theta, gradient_theta, first_theta, second_theta, rate, momentum, decay, adam, decoupled, steps)
-        _move(W, gradient_W, first_W, second_W, rate, momentum, decay, adam, decoupled, steps)
+        _move(theta, gradient_theta, first_theta, second_theta, optimiser, steps)
+        _move(W, gradient_W, first_W, second_W, optimiser, steps)
 
 
 @numba.njit
@@ -230,11 +184,8 @@ def _product(left, unit, right, result):
 def _residual(f, W, labels, i, A):
     top = -np.inf
     for c in range(W.shape[1]):
-        z = 0.0
-        for k in range(W.shape[0]):
-            z += f[i, k] * W[k, c]
-        A[i, c] = z
-        top = max(top, z)
+        A[i, c] = _logit(f, W, i, c)
+        top = max(top, A[i, c])
     s = 0.0
     for c in range(W.shape[1]):
         A[i, c] = np.exp(A[i, c] - top)
@@ -265,20 +216,21 @@ def _loss(f, W, label, i):
 
 
 @numba.njit
-def _move(parameters, gradient, first, second, rate, momentum, decay, adam, decoupled, steps):
+def _move(parameters, gradient, first, second, optimiser, steps):
+    rate, decay = optimiser.learning_rate, optimiser.weight_decay
     for i in range(parameters.shape[0]):
         for k in range(parameters.shape[1]):
             g = gradient[i, k]
-            if decoupled:
+            if optimiser.decoupled:
                 parameters[i, k] *= 1 - rate * decay
             else:
                 g += decay * parameters[i, k]
-            if adam:
+            if optimiser.adam:
                 first[i, k] = FIRST_MOMENT * first[i, k] + (1 - FIRST_MOMENT) * g
                 second[i, k] = SECOND_MOMENT * second[i, k] + (1 - SECOND_MOMENT) * g * g
                 mean = first[i, k] / (1 - FIRST_MOMENT**steps)
                 square = second[i, k] / (1 - SECOND_MOMENT**steps)
                 parameters[i, k] -= rate * mean / (np.sqrt(square) + OFFSET)
             else:
-                first[i, k] = momentum * first[i, k] + g
+                first[i, k] = optimiser.momentum * first[i, k] + g
                 parameters[i, k] -= rate * first[i, k]

@@ -1,11 +1,15 @@
-"""Where members start."""
+"""Where members start, and how members of several cells stand one below the other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics import cells
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
+from learning_dynamics.trajectories import Trajectory
 
 
 def cell_states(
@@ -16,7 +20,7 @@ def cell_states(
     A cell's draws depend on its own settings alone, not on the other cells of the grid.
     """
     draw = {"balanced": model.balanced, "gaussian": model.gaussian}[init]
-    label = f"softmax_dynamics.{init}.{'-'.join(map(str, counts))}.{dimension}.{scale}"
+    label = f"softmax_dynamics.{init}.{cells.name_of(counts)}.{dimension}.{scale}"
     states = [
         model.pack(*draw(rng, sum(counts), dimension, len(counts), scale)) for rng in generators(seed, label, seeds)
     ]
@@ -30,6 +34,37 @@ def factors_of(states: np.ndarray, labels: np.ndarray, dimension: int) -> dict[s
     return {"f": f, "W": W}
 
 
-def undecided(states: np.ndarray) -> np.ndarray:
+def undecided(*series: np.ndarray) -> np.ndarray:
     """Return which members have states that are not finite, shape (members,)."""
-    return ~np.all(np.isfinite(states.reshape(len(states), -1)), axis=1)
+    return np.any([~np.isfinite(states.reshape(len(states), -1)).all(axis=1) for states in series], axis=0)
+
+
+def finite_factors(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return f and W in double precision, and which members failed: these keep their start, so that they factorise."""
+    f, W = (trajectory.series[name].astype(float) for name in "fW")
+    failed = undecided(f, W)
+    if trajectory.undecided is not None:
+        failed |= trajectory.undecided
+    f, W = (np.where(failed[:, None, None, None], factor[:, :1], factor) for factor in (f, W))
+    return f, W, failed
+
+
+def padded(parts: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the arrays of several cells, shape (members, ...) each, one below the other, padded with zeros."""
+    parts = list(parts)
+    largest = np.max([part.shape[1:] for part in parts], axis=0)
+    return np.concatenate([np.pad(part, [(0, 0), *((0, pad) for pad in largest - part.shape[1:])]) for part in parts])
+
+
+def constants_of(names: Sequence[str], cells: Iterable[Sequence[Any]], seeds: int) -> dict[str, np.ndarray]:
+    """Return what tells cells apart, of each of their members, by name."""
+    return {
+        name: np.repeat(np.array(column), seeds, axis=0)
+        for name, column in zip(names, zip(*cells, strict=True), strict=True)
+    }
+
+
+def require_equal_numbers_of_classes(kind: str, counts: Sequence[Sequence[int]]) -> None:
+    """Refuse class sizes that arrays of one shape cannot hold."""
+    if len({len(sizes) for sizes in counts}) > 1:
+        raise ProjectError(f"{kind}: all entries of `counts` must have as many classes")

@@ -34,7 +34,8 @@ def flow(
     initial : ndarray, shape (members, size)
         Features and classifier at ``times[0]``, packed as by `models.pack`.
     copies : ndarray, shape (members, examples), optional
-        Number of examples that each row of f represents; see `models.derivatives`.
+        Number of examples that each row of f represents. They coincide, have equal gradients and stay together; the
+        classifier's gradient sums over all of them.
     shared : bool
         Whether the examples of a row are one context, whose gradient is the sum of theirs.
     inputs : ndarray, shape (members, examples, inputs), optional
@@ -63,6 +64,36 @@ def flow(
     failed = list(solution.failures)
     solution.states[failed, 0] = initial[failed]
     return solution.states
+
+
+def class_flow(
+    sizes: Sequence[int],
+    initial: np.ndarray,
+    dimension: int,
+    times: np.ndarray,
+    tolerances: Tolerances,
+    *,
+    shared: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return f and W along the flow under cross-entropy where one row of f stands for all examples of its class.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Of the classes.
+    initial : ndarray, shape (members, size)
+        Packed.
+    shared : bool
+        As in `flow`.
+
+    Returns
+    -------
+    f, W : ndarray, shapes (members, times, classes, d) and (members, times, d, classes)
+    """
+    members, classes = len(initial), len(sizes)
+    labels, copies = np.tile(np.eye(classes), (members, 1, 1)), np.tile(np.array(sizes, dtype=float), (members, 1))
+    states = flow(labels, initial, dimension, "cross_entropy", times, tolerances, copies=copies, shared=shared)
+    return model.unpack(states, classes, dimension, classes)
 
 
 def cell_flows(

@@ -6,25 +6,23 @@ import numpy as np
 
 from learning_dynamics.evidence import mean, share
 from learning_dynamics.judging import (
-    Check,
     Checks,
     Finding,
     at_least,
     claim,
     equal,
     equal_on_every_draw,
-    share_of_draws,
 )
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
-    MORE,
     NOT_UNIFORM,
     START,
     TREATED,
     first_two,
     learning_times,
     members,
+    most_small_starts,
     sizes_of,
     slopes_by_scale,
     times_by_scale,
@@ -179,24 +177,11 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
         cosines = values(grid, "alignment", place, skewed=True, init="gaussian")
         return np.where(np.isnan(cosines), np.nan, cosines >= cosine)
 
-    def check_aligned(place: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
-        close_draws = close(place)[chosen]
-        return share_of_draws(
-            name,
-            close_draws == 1,
-            at_least=typical,
-            undecided=np.isnan(close_draws),
-            because=MORE,
-            left_out=left_out,
-        )
-
     def judge(place: int) -> Checks:
-        out = {"starts of larger scale, whose conserved difference is not small": int((~small_scale).sum())}
-        yield check_aligned(
-            place, small_scale, r"draws whose leading eigenvectors are aligned when the first class is learned", out
-        )
-        for start_scale in np.unique(scale[small_scale]):
-            yield check_aligned(place, scale == start_scale, f"of those that start at scale {start_scale:g}")
+        aligned, undecided = close(place) == 1, np.isnan(close(place))
+        name = "draws whose leading eigenvectors are aligned when the first class is learned"
+        reason = "starts of larger scale, whose conserved difference is not small"
+        yield from most_small_starts(name, aligned, undecided, typical, scale, small, reason)
 
     facts = {
         "random": 2 * float(np.arccos(cosine)) / np.pi,
@@ -221,6 +206,11 @@ def _two_stages(rates: np.ndarray, last: float) -> np.ndarray:
     return times
 
 
+def _to_the_third(rates: np.ndarray) -> np.ndarray:
+    """Return factors of two pairs whose last stage is at the third rate."""
+    return _two_stages(rates, rates[2])
+
+
 def _rates(counts: Sequence[int]) -> np.ndarray:
     """Return the singular values of A at uniform predictions."""
     return np.linalg.svd(theory.uniform_gain(counts), compute_uv=False)
@@ -231,14 +221,6 @@ def _rates_alone(counts: Sequence[int]) -> np.ndarray:
     return np.linalg.norm(theory.uniform_gain(counts), axis=1)
 
 
-def _third_at_the_start(counts: Sequence[int]) -> np.ndarray:
-    return _two_stages(_rates(counts), _rates(counts)[2])
-
-
-def _classes_alone(counts: Sequence[int]) -> np.ndarray:
-    return _two_stages(_rates_alone(counts), _rates_alone(counts)[2])
-
-
 def _last_alone(counts: Sequence[int]) -> np.ndarray:
     return _two_stages(_rates(counts), _rates_alone(counts)[2])
 
@@ -246,8 +228,12 @@ def _last_alone(counts: Sequence[int]) -> np.ndarray:
 OTHER_FACTORS: dict[str, Factors] = {
     "a class for each singular value of A at the start": theory.times_one_by_one,
     "a pair for each singular value of A at the start": lambda counts: theory.times_one_by_one(counts)[_pairs(counts)],
-    "a last stage at the third singular value of A at the start": _third_at_the_start,
-    r"stages at the rates of single classes, $\sqrt{n (1 - 1/V)}$": _classes_alone,
+    "a last stage at the third singular value of A at the start": lambda counts: _two_stages(
+        _rates(counts), _rates(counts)[2]
+    ),
+    r"stages at the rates of single classes, $\sqrt{n (1 - 1/V)}$": lambda counts: _two_stages(
+        _rates_alone(counts), _rates_alone(counts)[2]
+    ),
     "one over the root of a class's size": lambda counts: 1 / np.sqrt(counts),
     "all classes at once": lambda counts: theory.times_one_by_one(counts)[np.zeros(len(counts), dtype=int)],
 }

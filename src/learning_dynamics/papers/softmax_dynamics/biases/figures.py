@@ -12,10 +12,20 @@ from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import first_two, sizes_of, slopes_by_scale, times_by_scale, values
 from learning_dynamics.papers.softmax_dynamics.draws import learning_times as times_learned
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
-from learning_dynamics.papers.softmax_dynamics.panels import class_colours, learned_times, line
+from learning_dynamics.papers.softmax_dynamics.panels import (
+    EXPECTED,
+    GUIDE,
+    bars,
+    class_colours,
+    learned_times,
+    line,
+    logarithmic_time,
+    quartiles,
+    span,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Quantity, Table, select, settings_of
+from learning_dynamics.tidy import Table, select, settings_of
 
 
 def biases(skewed: Table) -> Drawn:
@@ -52,7 +62,7 @@ def biases(skewed: Table) -> Drawn:
         shares = grows_faster.groupby("time").mean()
         shares = shares[shares.index > 0]
         faster.plot(shares.index, shares, color=COLOURS[colour], label=label)
-    faster.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    faster.axhline(0.5, **GUIDE)
     faster.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
     faster.yaxis.set_major_formatter(PercentFormatter(1.0))
     difference = (sigma[1] - sigma[2]).rename("value").reset_index()
@@ -63,8 +73,7 @@ def biases(skewed: Table) -> Drawn:
     for axis in (learning, aligning, faster, ratio):
         for time in (np.median(times.min(axis=1)), np.median(times.max(axis=1))):
             axis.axvline(time, color=COLOURS["grey"], lw=0.9, ls=":", zorder=0)
-        axis.set_xscale("log")
-        axis.set_xlim(skewed.loc[skewed["time"] > 0, "time"].min(), skewed["time"].max())
+        logarithmic_time(axis, skewed)
     for axis in (faster, ratio):
         axis.set_xlabel("gradient-flow time $t$")
     for axis, place in ((learning, "lower right"), (faster, "lower right"), (ratio, "upper right")):
@@ -88,30 +97,19 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     classes are learned (circles) and after (squares).
     """
     cells = members_of(grid, skewed=True)
-    scale, init = cells["scale"].to_numpy(), cells["init"].to_numpy()
+    scale = cells["scale"].to_numpy()
     scales = np.unique(scale)
     figure, ((order, aligned), (distance, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8), sharex=True)
 
     def draw(
         axis: Axes, estimates: list[Estimate], colour: str, label: str, fmt: str = "o", shift: float = 1.0
     ) -> None:
-        middle = np.array([estimate.value for estimate in estimates])
-        error = [
-            middle - [estimate.lower for estimate in estimates],
-            [estimate.upper for estimate in estimates] - middle,
-        ]
-        axis.errorbar(
-            scales * shift, middle, yerr=error, fmt=f"{fmt}-", ms=4, lw=1.1, color=COLOURS[colour], label=label
-        )
+        spans = list(map(span, estimates))
+        bars(axis, scales * shift, spans, fmt=f"{fmt}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
 
     def shares(holds: np.ndarray, subset: np.ndarray) -> list[Estimate]:
-        return [
-            share(int(holds[subset & (scale == start_scale)].sum()), int((subset & (scale == start_scale)).sum()))
-            for start_scale in scales
-        ]
-
-    def separation_growth(separation: Quantity) -> np.ndarray:
-        return values(grid, separation, 2, skewed=True) / values(grid, separation, 1, skewed=True)
+        cells = [subset & (scale == start_scale) for start_scale in scales]
+        return [share(holds[cell].sum(), cell.sum()) for cell in cells]
 
     times = times_learned(grid, skewed=True)
     sizes = np.array([sizes_of(counts) for counts in cells["counts"]])
@@ -120,25 +118,23 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     everything = np.ones(len(cells), dtype=bool)
     draw(order, [mean(pairs[scale == start_scale]) for start_scale in scales], "blue", "pairs in order")
     draw(order, shares(times[:, 0] < times[:, 1:].min(axis=1), everything), "orange", "most frequent first", shift=1.1)
-    order.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
-    gaussian = init == "gaussian"
+    order.axhline(0.5, **GUIDE)
+    gaussian = (cells["init"] == "gaussian").to_numpy()
     for place, colour, label in ((1, "orange", "at the start"), (2, "blue", "first class learned")):
         close = values(grid, "alignment", place, skewed=True) >= cosine
         draw(aligned, shares(close, gaussian), colour, label)
-    aligned.axhline(2 * np.arccos(cosine) / np.pi, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
-    for factor, colour, label in (
-        (separation_growth("separation_f"), "blue", "features"),
-        (separation_growth("separation_w"), "orange", "weights"),
-    ):
-        draw(distance, [median(factor[scale == start_scale]) for start_scale in scales], colour, label)
-    distance.axhline(1.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    aligned.axhline(2 * np.arccos(cosine) / np.pi, **GUIDE)
+    for quantity, colour, label in (("separation_f", "blue", "features"), ("separation_w", "orange", "weights")):
+        before, after = (values(grid, quantity, place, skewed=True) for place in (1, 2))
+        draw(distance, [median((after / before)[scale == start]) for start in scales], colour, label)
+    distance.axhline(1.0, **GUIDE)
     first, second = values(grid, "sigma_1", None, skewed=True), values(grid, "sigma_2", None, skewed=True)
     for begin, fmt, shift in ((2, "o", 1.0), (3, "s", 1.15)):
         grown = (first[:, begin + 1] - first[:, begin]) > (second[:, begin + 1] - second[:, begin])
         falls = (first / second)[:, begin + 1] < (first / second)[:, begin]
         draw(ratio, shares(grown, everything), "blue", r"$\sigma_1$ grows more" if begin == 2 else "", fmt, shift)
         draw(ratio, shares(falls, everything), "vermilion", r"ratio falls" if begin == 2 else "", fmt, shift)
-    ratio.axhline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    ratio.axhline(0.5, **GUIDE)
     distance.set(yscale="log", ylabel="separation, factor")
     order.set(ylabel="share of pairs, of draws", title="primacy bias")
     aligned.set(ylabel="share of draws", title="alignment")
@@ -185,12 +181,12 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
     styles = zip(class_colours(len(sizes)), "os^D", strict=False)
     for index, ((colour, marker), (factor, naive)) in enumerate(zip(styles, slopes, strict=True), start=1):
         times = select(table, "learned", index=index).groupby("scale")["value"]
-        low, middle, high = (times.quantile(q) for q in (0.25, 0.5, 0.75))
-        at = np.log(1 / middle.index.to_numpy())
-        axis.errorbar(
+        spans = quartiles(times)
+        at = np.log(1 / np.array(list(times.groups)))
+        bars(
+            axis,
             at,
-            middle,
-            yerr=[middle - low, high - middle],
+            spans,
             fmt=marker,
             ms=4.5,
             lw=1,
@@ -199,7 +195,7 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
             mfc=colour if index % 2 else "none",
             label=f"class {index} ({sizes[index - 1]})",
         )
-        axis.plot(domain, middle.iloc[0] + factor * (domain - at[0]), color=colour, lw=1.0)
+        axis.plot(domain, spans[0, 1] + factor * (domain - at[0]), color=colour, lw=1.0)
         axis.plot(domain, naive * domain, color=colour, lw=1.0, ls=":")
     axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time at which a class is learned", xlim=domain)
     axis.set_ylim(0, 1.15 * table["value"].max())
@@ -217,7 +213,7 @@ def _slope_panel(axis: Axes, slopes: Table) -> None:
             pair = slice(start, start + 2)
             axis.plot(predicted[pair], measured[pair], marker, ms=5, color=COLOURS[colour], mfc="none", label=label)
     end = 1.1 * float(slopes.groupby("counts").median().max(axis=None))
-    axis.plot([0, end], [0, end], color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=0)
+    axis.plot([0, end], [0, end], zorder=0, **EXPECTED)
     axis.set(xlabel="predicted slope", ylabel="measured slope", xlim=(0, end), ylim=(0, end))
     entries = dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
     axis.legend(entries.values(), entries.keys(), loc="upper left", fontsize=8, handletextpad=0.2)

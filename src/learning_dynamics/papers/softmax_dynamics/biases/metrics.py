@@ -32,11 +32,6 @@ def escapes(trajectory: Trajectory) -> pd.DataFrame:
     scale = constants["scale"]
     times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))
     times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / scale)[:, None]
-    table = rows(
-        {"learned": times},
-        {"seed": np.arange(len(times)) % trajectory.settings["seeds"]},
-        counts=np.array(["-".join(map(str, sizes)) for sizes in constants["counts"].tolist()]),
-        dimension=constants["dimension"],
-        scale=scale,
-    )
-    return joined(ESCAPES, table)
+    labels = {"counts": cells.class_sizes(constants["counts"])["counts"], "dimension": constants["dimension"]}
+    axes = {"seed": np.arange(len(times)) % trajectory.settings["seeds"]}
+    return joined(ESCAPES, rows({"learned": times}, axes, scale=scale, **labels))

@@ -9,6 +9,7 @@ from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
+from learning_dynamics.papers.softmax_dynamics.cells import name_of
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -36,38 +37,21 @@ def escapes(
         Time in units of log(1 / scale). Series probabilities (members, times, classes), of its own class; constants
         counts, dimension and scale of each member.
     """
-    if len({len(sizes) for sizes in counts}) > 1:
-        raise ProjectError("escapes: all entries of `counts` must have as many classes")
+    starts.require_equal_numbers_of_classes("escapes", counts)
     if max(scales) >= 1:
         raise ProjectError("escapes: scales must lie below one, as time is counted in units of log(1 / scale)")
     times = integration.times
     cells = list(itertools.product(counts, dimensions, scales))
-    classes = len(counts[0])
     probabilities = []
     for sizes, dimension, scale in progress(cells, "cells"):
-        label = f"softmax_dynamics.escapes.{'-'.join(map(str, sizes))}.{dimension}"
-        initial = [_start(rng, sizes, dimension, scale) for rng in generators(seed, label, seeds)]
-        labels = np.repeat(np.eye(classes)[None], seeds, axis=0)
-        states = toy_flow.flow(
-            labels,
-            np.stack(initial),
-            dimension,
-            "cross_entropy",
-            np.log(1 / scale) * times,
-            replace(integration, atol=integration.atol * scale),
-            copies=np.repeat(np.array(sizes, dtype=float)[None], seeds, axis=0),
-        )
-        factors = starts.factors_of(states, labels, dimension)
-        probabilities.append(np.diagonal(model.softmax(factors["f"] @ factors["W"]), axis1=-2, axis2=-1))
+        label = f"softmax_dynamics.escapes.{name_of(sizes)}.{dimension}"
+        initial = np.stack([_start(rng, sizes, dimension, scale) for rng in generators(seed, label, seeds)])
+        tolerances = replace(integration, atol=integration.atol * scale)
+        f, W = toy_flow.class_flow(sizes, initial, dimension, np.log(1 / scale) * times, tolerances)
+        probabilities.append(np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1).astype(np.float32))
     series = np.concatenate(probabilities)
-    constants = {
-        "counts": np.repeat(np.array([sizes for sizes, _, _ in cells]), seeds, axis=0),
-        "dimension": np.repeat(np.array([dimension for _, dimension, _ in cells]), seeds),
-        "scale": np.repeat(np.array([scale for _, _, scale in cells]), seeds),
-    }
-    return Trajectory(
-        times, {"probabilities": series.astype(np.float32)}, constants, undecided=starts.undecided(series)
-    )
+    constants = starts.constants_of(("counts", "dimension", "scale"), cells, seeds)
+    return Trajectory(times, {"probabilities": series}, constants, undecided=starts.undecided(series))
 
 
 def _start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: float) -> np.ndarray:

@@ -9,12 +9,13 @@ from learning_dynamics.papers.softmax_dynamics.compression.selections import map
 from learning_dynamics.papers.softmax_dynamics.draws import (
     END,
     FIRST,
-    MORE,
     RARE_BEGIN,
     RARE_LEARNED,
     START,
     TREATED,
+    by_scale,
     members,
+    most_draws,
     values,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import POPULATIONS
@@ -52,20 +53,13 @@ def compression(
 
     def judge(direction: str) -> Checks:
         holds = fallen >= threshold if direction == "falls" else net >= threshold
-        yield share_of_draws(
-            "draws whose rank, after a rise, falls while the rare classes are learned",
-            holds,
-            at_least=typical,
-            undecided=np.isnan(fallen),
-            because=MORE,
-        )
+        name = "draws whose rank, after a rise, falls while the rare classes are learned"
+        yield most_draws(name, holds, np.isnan(fallen), typical)
 
-    by_scale = {
-        start_scale: float(np.mean(fallen[scale == start_scale] >= threshold)) for start_scale in np.unique(scale)
-    }
-    at = max(by_scale, key=by_scale.__getitem__)
+    shares = by_scale(fallen >= threshold, scale)
+    at = max(shares, key=shares.__getitem__)
     facts = {
-        "highest": by_scale[at],
+        "highest": shares[at],
         "at": at,
         "any": float(np.mean(fallen > 0)),
         "phases": float(np.mean(values(grid, "phases", 0, measure, threshold, skewed=True) == 1)),
@@ -93,25 +87,14 @@ def dominant_direction_reused(grid: Table, *, since: Literal["first", "rare"], t
 
     def check_reused(prefix: str, place: int) -> Check:
         cosine = at_moments(prefix, "direction")[:, place - 1]
-        return share_of_draws(
-            "draws whose dominant direction turns by less than 45 degrees until rare classes are learned",
-            cosine > np.sqrt(0.5),
-            at_least=typical,
-            undecided=np.isnan(cosine),
-            because=MORE,
-        )
+        name = "draws whose dominant direction turns by less than 45 degrees until rare classes are learned"
+        return most_draws(name, cosine > np.sqrt(0.5), np.isnan(cosine), typical)
 
     def check_grows_more(prefix: str, places: tuple[int, int], when: str) -> Check:
         begin, end = places
         gap = at_moments(prefix, "sigma_1") - at_moments(prefix, "sigma_2")
         grown = gap[:, end - 1] - gap[:, begin - 1]
-        return share_of_draws(
-            f"draws whose larger singular value grows more {when}",
-            grown > 0,
-            at_least=typical,
-            undecided=np.isnan(grown),
-            because=MORE,
-        )
+        return most_draws(f"draws whose larger singular value grows more {when}", grown > 0, np.isnan(grown), typical)
 
     def judge(reading: tuple[str, tuple[int, int], tuple[int, int]]) -> Checks:
         prefix, meanwhile, after = reading
@@ -151,9 +134,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Finding:
 
     def check_moves(table: np.ndarray, window: tuple[int, int], sign: int, name: str) -> Check:
         change = sign * (table[:, window[1] - 1] - table[:, window[0] - 1])
-        return share_of_draws(
-            f"draws whose ratio {name}", change > 0, at_least=typical, undecided=np.isnan(change), because=MORE
-        )
+        return most_draws(f"draws whose ratio {name}", change > 0, np.isnan(change), typical)
 
     def judge(reading: tuple[np.ndarray, np.ndarray, tuple[int, int]]) -> Checks:
         falling, rising, meanwhile = reading
@@ -210,15 +191,9 @@ def adamw_compresses(
         return rows[np.isclose(rows["amount"], amount)]["value"].to_numpy()
 
     def judge(reading: tuple[float, str]) -> Checks:
-        amount, name = reading
-        treated = depths("treated", amount, name)
-        yield share_of_draws(
-            "draws whose rank, after a rise, falls while the rarest class is learned",
-            treated >= threshold,
-            at_least=typical,
-            undecided=np.isnan(treated),
-            because=MORE,
-        )
+        treated = depths("treated", *reading)
+        name = "draws whose rank, after a rise, falls while the rarest class is learned"
+        yield most_draws(name, treated >= threshold, np.isnan(treated), typical)
         for missing, case, size in controls.values():
             yield share_of_draws(
                 f"the same with {missing}",

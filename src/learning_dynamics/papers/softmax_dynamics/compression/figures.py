@@ -1,6 +1,6 @@
 """The search for the third phase, as a map with intervals."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,6 +11,7 @@ from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics.compression.selections import CONTROLS, map_draws
+from learning_dynamics.papers.softmax_dynamics.panels import GUIDE, QUARTILES, bars, share_bar, share_map, span
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, settings_of
@@ -44,9 +45,7 @@ def compression_map(
     _cells(left, skews, within, measure, threshold, most)
     image = _cells(right, classes, within, measure, threshold, most)
     top.supxlabel("initial scale and dimension", fontsize=9.5)
-    bar = top.colorbar(image, ax=[left, right], aspect=20, pad=0.01)
-    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    bar.set_label("share of seeds")
+    share_bar(top, image, [left, right], "share of seeds", decimals=None, aspect=20, pad=0.01)
     left.set_ylabel("class sizes")
     panels = bottom.subplots(1, 3, sharey=True, width_ratios=[1.5, 1.0, 1.0])
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
@@ -58,30 +57,21 @@ def compression_map(
                 table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
                 for table in (fallen, change)
             )
-            estimate = share(int((depth >= threshold).sum()), len(depth))
-            spreads = [(estimate.lower, estimate.value, estimate.upper)]
-            spreads += [tuple(part.quantile([0.25, 0.5, 0.75])) for part in (depth[depth >= threshold], net)]
-            for axis, (low, middle, high) in zip(panels, spreads, strict=True):
-                label = CONTROLS[control].format(least=variants["dimension"].min()) if place == 0 else None
-                axis.errorbar(
-                    middle,
-                    place + shift,
-                    xerr=[[middle - low], [high - middle]],
-                    fmt="o",
-                    ms=3,
-                    lw=1,
-                    label=label,
-                    color=COLOURS[CASE_COLOURS[control]],
-                )
+            spans = [span(share((depth >= threshold).sum(), len(depth)))]
+            spans += [part.quantile(QUARTILES) for part in (depth[depth >= threshold], net)]
+            label = CONTROLS[control].format(least=variants["dimension"].min()) if place == 0 else None
+            style: dict[str, Any] = {"fmt": "o", "ms": 3, "lw": 1, "color": COLOURS[CASE_COLOURS[control]]}
+            for axis, interval in zip(panels, spans, strict=True):
+                bars(axis, [place + shift], [interval], horizontal=True, label=label, **style)
     panels[0].set_yticks(range(len(keys)), [f"{name} {amount:g}" for name, amount in keys], fontsize=8)
     panels[0].invert_yaxis()
-    panels[0].axvline(0.5, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    panels[0].axvline(0.5, **GUIDE)
     panels[0].set(xlim=(-0.02, None), xlabel="share of seeds that compress")
     panels[0].xaxis.set_major_formatter(PercentFormatter(1.0))
     handles, labels = panels[0].get_legend_handles_labels()
     bottom.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, handletextpad=0.1)
     panels[1].set(xlabel="depth of their falls", xlim=(0, None))
-    panels[2].axvline(0.0, color=COLOURS["grey"], lw=0.9, ls=(0, (4, 2)))
+    panels[2].axvline(0.0, **GUIDE)
     panels[2].set(xlabel="net change")
     facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
     alt = "Shares of seeds that compress, by skew, dimension, scale and optimiser, with intervals."
@@ -100,19 +90,13 @@ def _cells(axis: Axes, table: Table, within: str, measure: str, threshold: float
     rows = rows.assign(row=[_short(counts) for counts in rows["counts"]])
     names = list(dict.fromkeys(rows["row"]))
     columns = sorted(set(zip(rows["dimension"], rows["scale"], strict=True)))
-    shares = np.full((len(names), len(columns)), np.nan)
-    for (name, dimension, scale), cell in rows.groupby(["row", "dimension", "scale"]):
-        place = names.index(name), columns.index((dimension, scale))
-        estimate = share(int((cell["value"] >= threshold).sum()), len(cell))
-        shares[place] = estimate.value
-        text = f"{100 * estimate.value:.0f}\n{100 * estimate.lower:.0f}–{100 * estimate.upper:.0f}"
-        colour = "black" if estimate.value > 0.6 * most else "white"
-        axis.text(place[1], place[0], text, ha="center", va="center", fontsize=7.5, color=colour, linespacing=1.0)
-    image = axis.imshow(shares, vmin=0, vmax=max(most, 0.01), cmap="cividis", aspect="auto")
-    axis.set_yticks(range(len(names)), names, fontsize=8)
-    axis.set_xticks(range(len(columns)), [f"{scale:g}\n$d = {dimension}$" for dimension, scale in columns])
-    axis.tick_params(length=0)
-    axis.spines[:].set_visible(False)
+    shares = np.full((len(names), len(columns), 3), np.nan)
+    for (name, *column), cell in rows.groupby(["row", "dimension", "scale"]):
+        fallen = cell["value"] >= threshold
+        shares[names.index(name), columns.index(tuple(column))] = span(share(fallen.sum(), len(cell)))
+    labels = [f"{scale:g}\n$d = {dimension}$" for dimension, scale in columns]
+    image = share_map(axis, shares, names, labels, most=most, size=7.5)
+    axis.tick_params("y", labelsize=8)
     return image
 
 
@@ -137,17 +121,11 @@ def adamw(decays: Table, *, threshold: Positive) -> Drawn:
         rows = map_draws(decays, "fall_rare", measure, threshold)
         for (dimension, skewed), cell in rows.groupby(["dimension", "skewed"]):
             fallen = (cell["value"] >= threshold).groupby(cell["amount"]).agg(["sum", "count"])
-            estimates = [share(int(falling), int(draws)) for falling, draws in fallen.to_numpy()]
-            middle = np.array([estimate.value for estimate in estimates])
-            error = [
-                middle - [estimate.lower for estimate in estimates],
-                [estimate.upper for estimate in estimates] - middle,
-            ]
             colour = COLOURS[{2: "blue", 3: "orange"}.get(dimension, "green")]
-            axis.errorbar(
+            bars(
+                axis,
                 fallen.index,
-                middle,
-                yerr=error,
+                [span(share(falling, draws)) for falling, draws in fallen.to_numpy()],
                 fmt="o-" if skewed else "o--",
                 ms=4,
                 lw=1.0,

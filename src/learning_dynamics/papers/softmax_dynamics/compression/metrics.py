@@ -1,12 +1,14 @@
 """Falls of the effective rank over the maps."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, Column, columns, joined
 from learning_dynamics.trajectories import Trajectory
 
 MAP = (
@@ -47,7 +49,7 @@ def descent_map(
         records as that has, as far as the course goes.
     """
     constants = trajectory.constants
-    sizes, dimension = constants["counts"], constants["dimension"]
+    sizes = constants["counts"]
     classes = (sizes > 0).sum(axis=1)
     examples = sizes.sum(axis=1)[:, None, None, None]
     failed = trajectory.undecided if trajectory.undecided is not None else np.zeros(len(sizes), dtype=bool)
@@ -68,33 +70,23 @@ def descent_map(
         "class_rankme_centred": second - centre[..., :, None] * centre[..., None, :] / classes[:, None, None, None],
         "class_rankme": second,
     }
-    smallest = np.where(sizes > 0, sizes, sizes.max()).min(axis=1)
-    labels = {
-        "variant": constants["variant"].astype(str),
-        "amount": constants["amount"],
-        "counts": np.array(["-".join(str(size) for size in row if size) for row in sizes.tolist()]),
-        "classes": classes,
-        "skewed": sizes.max(axis=1) > smallest,
-        "dimension": dimension,
-        "scale": constants["scale"],
-    }
+    labels = {name: constants[name] for name in ("amount", "dimension", "scale")} | cells.class_sizes(sizes)
+    labels |= {"variant": constants["variant"].astype(str), "classes": classes}
+    seeds = trajectory.settings["seeds"]
     windows = _windows(probabilities, counts, pad[:, 0], lower, upper)
-    members = np.arange(len(sizes))
     for measure, covariance in covariances.items():
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
-        series[failed] = np.nan
-        axes = {"seed": members % trajectory.settings["seeds"]}
-        net = series[members, windows.rare[1]] - series[members, windows.rare[0]]
-        learned = np.where(failed, np.nan, (probabilities[:, -1] > upper).all(axis=1))
-        tables.append(rows({"net": net, "learned": learned}, axes, **labels, measure=measure, threshold=0.0))
+        learned = (probabilities[:, -1] > upper).all(axis=1)
+        quantities: dict[str, Any] = {"net": falls.net_change(series, windows.rare), "learned": learned}
+        tables.append(cells.member_rows(quantities, failed, seeds, **labels, measure=measure, threshold=0.0))
+        since = falls.troughs(series, windows.learning[0])
         for threshold in thresholds:
-            since = falls.troughs(series, windows.learning[0])
             quantities = falls.falls_by_window(series, threshold, windows) | {
                 f"fall_{when}": falls.falls_within(series, threshold, window, since)
                 for when, window in _adjacent_windows(windows.rare, series.shape[1] - 1).items()
             }
-            tables.append(rows(quantities, axes, **labels, measure=measure, threshold=threshold))
+            tables.append(cells.member_rows(quantities, failed, seeds, **labels, measure=measure, threshold=threshold))
     return joined(MAP, *tables)
 
 

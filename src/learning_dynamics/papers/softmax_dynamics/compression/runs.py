@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.papers.softmax_dynamics.cells import name_of
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, Seed
@@ -84,8 +86,8 @@ def variants_map(
         Variant(BASE, learning_rate, base),
         *(Variant("learning rate", rate, Optimiser(rate)) for rate in learning_rates),
         *(Variant("momentum", beta, Optimiser(learning_rate * (1 - beta), momentum=beta)) for beta in momenta),
-        *(Variant("weight decay", size, replace(base, weight_decay=size)) for size in weight_decays),
-        *(Variant("minibatch", size, replace(base, batch=size)) for size in batches),
+        *(Variant("weight decay", size, base._replace(weight_decay=size)) for size in weight_decays),
+        *(Variant("minibatch", size, base._replace(batch=size)) for size in batches),
         *(Variant("Adam", rate, Optimiser(rate, adam=True)) for rate in adam_rates),
         *(Variant("inputs shared", share, base, shared=share) for share in shared_inputs),
         *(Variant("inputs by class", share, base, by_class=share) for share in class_inputs),
@@ -134,7 +136,7 @@ class Variant:
 
 def _map(
     variants: Sequence[Variant],
-    counts: Sequence[Sequence[int]],
+    counts: Sequence[list[int]],
     dimensions: Sequence[int],
     scales: Sequence[float],
     seeds: int,
@@ -144,7 +146,7 @@ def _map(
 ) -> Trajectory:
     from learning_dynamics.papers.softmax_dynamics import optimisers
 
-    records = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
+    records = optimisers.recorded_steps(steps, points)
     cells = list(itertools.product(variants, counts, dimensions, scales))
     width, max_classes = max(dimensions), max(map(len, counts))
     members = len(cells) * seeds
@@ -155,7 +157,7 @@ def _map(
     }
     for cell, (variant, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
         inputs = optimisers.inputs_of(np.array(sizes), variant.shared, variant.by_class)
-        label = f"softmax_dynamics.map.{'-'.join(map(str, sizes))}.{dimension}.{scale}"
+        label = f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}"
         for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
             theta, W = toy.gaussian(rng, sum(sizes), dimension, len(sizes), scale)
             draws = int(rng.integers(2**31))
@@ -163,14 +165,9 @@ def _map(
             series["gram"][member, :, :dimension, :dimension] = course.gram
             series["sums"][member, :, : len(sizes), :dimension] = course.sums
             series["probabilities"][member, :, : len(sizes)] = course.probabilities
-    constants = {
-        "counts": np.repeat(
-            np.array([[*sizes, *[0] * (max_classes - len(sizes))] for _, sizes, _, _ in cells]), seeds, axis=0
-        ),
-        "dimension": np.repeat(np.array([dimension for _, _, dimension, _ in cells]), seeds),
-        "scale": np.repeat(np.array([scale for _, _, _, scale in cells]), seeds),
-        "variant": np.repeat(np.array([variant.name for variant, _, _, _ in cells]), seeds),
-        "amount": np.repeat(np.array([float(variant.amount) for variant, _, _, _ in cells]), seeds),
-    }
-    finite = [np.isfinite(array).reshape(members, -1).all(axis=1) for array in series.values()]
-    return Trajectory(records.astype(float), series, constants, undecided=~np.logical_and.reduce(finite))
+    columns = [
+        (variant.name, float(variant.amount), sizes + [0] * (max_classes - len(sizes)), dimension, scale)
+        for variant, sizes, dimension, scale in cells
+    ]
+    constants = starts.constants_of(("variant", "amount", "counts", "dimension", "scale"), columns, seeds)
+    return Trajectory(records.astype(float), series, constants, undecided=starts.undecided(*series.values()))

@@ -1,17 +1,16 @@
 """Which draws of a map are treated and which are controls."""
 
-import numpy as np
 import pandas as pd
 
-from learning_dynamics.tidy import Quantity, Table, select
+from learning_dynamics.papers.softmax_dynamics.draws import at_threshold
+from learning_dynamics.tidy import Quantity, Table
 
 CONTROLS = {"treated": "skewed, $d = {least}$", "equal": "equal, $d = {least}$", "wide": r"skewed, $d \geq V - 1$"}
 
 
 def map_draws(table: Table, quantity: Quantity, measure: str, threshold: float, *, control: str = "") -> pd.DataFrame:
     """Return the rows of a quantity: all, or the treated ones (skewed, the map's least d), or one of the `CONTROLS`."""
-    rows = select(table, quantity, measure=measure)
-    rows = rows[np.isclose(rows["threshold"], threshold)]
+    rows = at_threshold(table, quantity, threshold, measure=measure)
     if not control:
         return rows
     narrow = rows["dimension"] == table["dimension"].min()

@@ -5,8 +5,16 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.judging import Checks, Finding, at_least, claim, share_of_draws
-from learning_dynamics.papers.softmax_dynamics.draws import MORE, members, monotone, shapes, share_difference, values
+from learning_dynamics.judging import Checks, Finding, at_least, claim
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    members,
+    monotone,
+    most_draws,
+    shapes,
+    share_difference,
+    sizes_of,
+    values,
+)
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, ascending, settings_of
 
@@ -20,28 +28,16 @@ def _growth_finding(control: Table, skewed: bool, measure: str, threshold: float
 
     def judge(reading: tuple[bool, bool]) -> Checks:
         keeps, saturates = reading
-        yield share_of_draws(
-            f"draws whose rank {'does not fall' if keeps else 'falls'} once it has risen from the warm-up's trough",
-            grows == keeps,
-            at_least=typical,
-            undecided=undecided,
-            because=MORE,
-        )
-        yield share_of_draws(
-            "draws whose rank rises",
-            np.array([course is not None and "R" in course for course in courses]),
-            at_least=typical,
-            undecided=undecided,
-            because=MORE,
-        )
-        yield share_of_draws(
-            f"draws whose rank changes by {'less' if saturates else 'more'} than the threshold over the last half "
-            "decade of time",
-            (tail < threshold) == saturates,
-            at_least=typical,
-            undecided=undecided,
-            because=MORE,
-        )
+        rises = np.array([course is not None and "R" in course for course in courses])
+        for name, holds in (
+            (f"{'does not fall' if keeps else 'falls'} once it has risen from the warm-up's trough", grows == keeps),
+            ("rises", rises),
+            (
+                f"changes by {'less' if saturates else 'more'} than the threshold over the last half decade of time",
+                (tail < threshold) == saturates,
+            ),
+        ):
+            yield most_draws(f"draws whose rank {name}", holds, undecided, typical)
 
     rare = values(control, "fall_rare", 0, measure, threshold, skewed=skewed)
     rivals = {"a fall after the growth: compression": (False, True), "growth that does not saturate": (True, False)}
@@ -179,7 +175,8 @@ def controls_differ(
     treated_falls = falls(treated, True)
 
     def judge(sign: float) -> Checks:
-        for name, difference in ((name, share_difference(treated_falls, fallen)) for name, fallen in lacking.values()):
+        for name, fallen in lacking.values():
+            difference = share_difference(treated_falls, fallen)
             yield at_least(
                 f"share of draws that fall after growth, less that with {name}",
                 difference if sign > 0 else -difference,
@@ -213,23 +210,14 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     def judge(reading: tuple[Table, int]) -> Checks:
         table, sign = reading
         rows = members(table, skewed=True)
-        sizes = np.array([[int(size) for size in counts.split("-")] for counts in rows["counts"]])
+        sizes = np.array(list(map(sizes_of, rows["counts"])))
         final = values(table, "final", None, skewed=True)
         learned = final > 0.5
-        learned_sizes, unlearned_sizes = (
-            np.where(learned, sign * sizes, np.inf),
-            np.where(learned, -np.inf, sign * sizes),
-        )
-        frequent = (
-            learned.any(axis=1) & ~learned.all(axis=1) & (learned_sizes.min(axis=1) >= unlearned_sizes.max(axis=1))
-        )
-        yield share_of_draws(
-            "draws in which only the most frequent classes are learned",
-            frequent,
-            at_least=typical,
-            undecided=np.isnan(final).any(axis=1),
-            because=MORE,
-        )
+        rarest_learned = np.where(learned, sign * sizes, np.inf).min(axis=1)
+        in_order = rarest_learned >= np.where(learned, -np.inf, sign * sizes).max(axis=1)
+        frequent = learned.any(axis=1) & ~learned.all(axis=1) & in_order
+        name = "draws in which only the most frequent classes are learned"
+        yield most_draws(name, frequent, np.isnan(final).any(axis=1), typical)
 
     rivals = {"only the rarest classes": (squared, -1), "cross-entropy in its place": (cross_entropy, 1)}
     final = values(cross_entropy, "final", None, skewed=True)

@@ -8,7 +8,15 @@ from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics.draws import monotone, values
-from learning_dynamics.papers.softmax_dynamics.panels import RANK_NAMES, band, learned_times
+from learning_dynamics.papers.softmax_dynamics.panels import (
+    DASHED,
+    RANK_NAMES,
+    band,
+    bars,
+    learned_times,
+    logarithmic_time,
+    span,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -55,11 +63,10 @@ def controls(
             for when, colour in ((learned.min(), "orange"), (learned.max(), "vermilion")):
                 if np.isfinite(when):
                     axis.plot(when, curve[when], "o", ms=3, color=COLOURS[colour], zorder=3)
-        axis.axhline(settings["dimension"], color=COLOURS["grey"], lw=0.8, ls=(0, (4, 2)))
-        axis.set(xscale="log", ylim=(0.95, settings["dimension"] + 0.07), title=title, xlabel="flow time $t$")
-        axis.set_xlim(table.loc[table["time"] > 0, "time"].min(), table["time"].max())
-    for axis in axes.ravel()[: len(panels)]:
-        axis.set_ylabel(RANK_NAMES[measure])
+        axis.axhline(settings["dimension"], color=COLOURS["grey"], lw=0.8, ls=DASHED)
+        axis.set(ylim=(0.95, settings["dimension"] + 0.07), title=title)
+        axis.set(xlabel="flow time $t$", ylabel=RANK_NAMES[measure])
+        logarithmic_time(axis, table)
     cases = {
         "treated": (grid, True),
         "equal": (grid, False),
@@ -75,10 +82,8 @@ def controls(
             (-0.13, growing, "blue", "grows after warm-up"),
             (0.13, fallen, "vermilion", "falls, rare classes"),
         ):
-            estimate = share(int(draws.sum()), len(draws))
-            error = [[estimate.value - estimate.lower], [estimate.upper - estimate.value]]
-            name = label if place == 0 else None
-            axis.errorbar(estimate.value, place + shift, xerr=error, fmt="o", ms=4, color=COLOURS[colour], label=name)
+            style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label if place == 0 else None}
+            bars(axis, [place + shift], [span(share(draws.sum(), len(draws)))], horizontal=True, **style)
     axis.set_yticks(range(len(cases)), list(cases))
     axis.invert_yaxis()
     axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds")

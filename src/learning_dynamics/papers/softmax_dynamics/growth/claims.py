@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.evidence import Estimate, slope
-from learning_dynamics.judging import Checks, Finding, at_most, claim, equal, every_draw
+from learning_dynamics.judging import Check, Checks, Finding, at_most, claim, equal, every_draw
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
     difference_error,
@@ -103,22 +103,9 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     ratio = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
 
     def judge(orders: tuple[float, float, float]) -> Checks:
-        yield equal(
-            r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned",
-            aligned,
-            orders[0],
-            tolerance=0.02,
-            resolution=0.25,
-            because="interval of the slope, and terms in 1/V",
-        )
-        yield equal(
-            r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned, one repeated context",
-            shared,
-            orders[2],
-            tolerance=0.02,
-            resolution=0.25,
-            because="interval of the slope, and terms in 1/V",
-        )
+        name = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
+        yield _has_order(name, aligned, orders[0])
+        yield _has_order(f"{name}, one repeated context", shared, orders[2])
         yield equal(
             r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
             at_start,
@@ -156,6 +143,12 @@ def _aligned_growth(early: Table) -> tuple[Estimate, Table]:
     end = early[early["time"] == early["time"].max()]
     many = end[end["classes"] == end["classes"].max()]
     return slope(np.log(many["largest"]), np.log(many["growth"])), end
+
+
+def _has_order(name: str, measured: Estimate, order: float) -> Check:
+    """Check the order in N of what aligned features do."""
+    because = "interval of the slope, and terms in 1/V"
+    return equal(name, measured, order, tolerance=0.02, resolution=0.25, because=because)
 
 
 def _growth_deficit(early: Table) -> float:
@@ -267,22 +260,9 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
             resolution=0.5,
             because="interval of the slope, and that the exact law is the root of 1 / (V - 1)",
         )
-        yield equal(
-            r"order of $g_1$ in $N$ for aligned features",
-            aligned,
-            order,
-            tolerance=0.02,
-            resolution=0.25,
-            because="interval of the slope, and terms in 1/V",
-        )
-        yield equal(
-            r"order of $g_1$ in $N$ for aligned features of one repeated context",
-            shared,
-            repeats,
-            tolerance=0.02,
-            resolution=0.25,
-            because="interval of the slope, and terms in 1/V",
-        )
+        name = r"order of $g_1$ in $N$ for aligned features"
+        yield _has_order(name, aligned, order)
+        yield _has_order(f"{name} of one repeated context", shared, repeats)
 
     classes, errors = relative_error("gain_many_classes")
     facts = {

@@ -6,6 +6,7 @@ from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.evidence import slope
 from learning_dynamics.papers.softmax_dynamics.flow_errors import at_each_time, difference_error
+from learning_dynamics.papers.softmax_dynamics.panels import DASHED, EXPECTED
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select
@@ -28,7 +29,7 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
         error = ((rows["value"] - rows["predicted"]).abs() / speed).clip(lower=1e-17)
         residual.plot(gap, error, ".", ms=1.5, color=colour, label=rf"$\sigma_{index}$", rasterized=True)
     ends = np.geomspace(0.5 * simple, 1.0, 50)
-    residual.plot(ends, difference_error(ends), color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
+    residual.plot(ends, difference_error(ends), **EXPECTED)
     residual.axvline(simple, color=COLOURS["grey"], lw=0.9, ls=":")
     residual.set(xlabel="relative gap", ylabel=r"error of $-g_i \sigma_i$", xlim=(0.5 * simple, 1.2))
     residual.legend(loc="lower left", markerscale=5, handletextpad=0.0)
@@ -52,13 +53,12 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
             label = rf"$\sigma_{index}$" if seed == 0 else None
             along_flow.plot(rows[0], rows[1].abs(), color=colour, lw=0.6, alpha=0.6, label=label)
     domain = np.array([sigma["value"].min(), sigma["value"].max()])
-    along_flow.plot(domain, domain, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=3, label="slope 1")
+    along_flow.plot(domain, domain, zorder=3, label="slope 1", **EXPECTED)
     along_flow.set(xlabel=r"$\sigma_i$", ylabel=r"$|\dot\sigma_i|$", xlim=(0.7 * domain[0], 1.5 * domain[1]))
     along_flow.set_ylim(bottom=np.quantile(rates["value"].abs(), 0.002))
     along_flow.legend(loc="lower center", handlelength=1.2, labelspacing=0.2)
     for axis in (residual, initial, along_flow):
-        axis.set_xscale("log")
-        axis.set_yscale("log")
+        axis.set(xscale="log", yscale="log")
     initial.xaxis.set_minor_formatter(NullFormatter())
     facts = {"slope": fit.value, "low": fit.lower, "high": fit.upper}
     alt = "Errors of the predicted product against the gap; rates against singular values at starts and along flows."
@@ -86,10 +86,9 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     mean_square = np.sqrt((rate**2).groupby(chosen["largest"]).mean())
     random.plot(mean_square.index, mean_square, "o", ms=4, color=COLOURS["blue"], label="starts")
     first = mean_square.iloc[0] / sizes[0]
-    random.plot(sizes, first * sizes, color=COLOURS["vermilion"], ls=(0, (4, 2)), label="$N$")
+    random.plot(sizes, first * sizes, color=COLOURS["vermilion"], ls=DASHED, label="$N$")
     random.plot(sizes, first * np.sqrt(sizes[0] * sizes), color=COLOURS["black"], ls=(0, (1, 1)), label=r"$\sqrt{N}$")
-    random.set_yscale("log")
-    random.set(ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start, $V = {class_count}$")
+    random.set(yscale="log", ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start, $V = {class_count}$")
     random.set_ylim(np.quantile(rate, 0.05), 6 * first * sizes.max())
     for table, filled in ((early, True), (repeated, False)):
         end = table[table["time"] == table["time"].max()]
@@ -124,22 +123,15 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     short = 1 - (starts["fastest"] / np.sqrt(starts["largest"])).groupby(starts["classes"]).min()
     many.plot(short.index, short, "s-", ms=4, lw=1.0, color=COLOURS["orange"], label=r"$\|A\|$ below $\sqrt{N}$")
     domain = squares.index.to_numpy(dtype=float)
-    many.plot(domain, 1 / np.sqrt(domain), color=COLOURS["black"], lw=0.8, ls=(0, (4, 2)), label=r"$1/\sqrt{V}$")
+    many.plot(domain, 1 / np.sqrt(domain), color=COLOURS["black"], lw=0.8, ls=DASHED, label=r"$1/\sqrt{V}$")
     many.set(xscale="log", yscale="log", xlabel="number of classes $V$", ylabel="relative error")
     many.set_title("terms in $1/V$ dropped")
     many.set_ylim(top=2e3)
     for axis in (random, aligned):
         axis.set_xscale("log", base=2)
         axis.set_xlabel("largest class size $N$")
+    spacing = {"handlelength": 1.4, "labelspacing": 0.2, "columnspacing": 0.8, "handletextpad": 0.4}
     for axis, place, columns in ((random, "upper left", 3), (aligned, "upper left", 1), (many, "upper right", 1)):
-        axis.legend(
-            loc=place,
-            ncols=columns,
-            handlelength=1.4,
-            fontsize=7.5,
-            labelspacing=0.2,
-            columnspacing=0.8,
-            handletextpad=0.4,
-        )
+        axis.legend(loc=place, ncols=columns, fontsize=7.5, **spacing)
     alt = "Growth rates at random and at aligned starts against N, and errors of dropped terms against V."
     return Drawn(figure, {"classes": int(class_count)}, alt)

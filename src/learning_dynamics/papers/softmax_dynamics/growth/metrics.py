@@ -1,5 +1,7 @@
 """How fast singular values grow at balanced starts, and while predictions stay uniform."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -27,26 +29,21 @@ LARGEST = Column("largest", "int", "size of the largest class; the others have o
 )
 def initial_states(trajectory: Trajectory) -> pd.DataFrame:
     """Measure how fast singular values grow at random balanced initial states."""
-    constants = trajectory.constants
-    seeds = trajectory.settings["seeds"]
     tables = []
-    firsts = zip(constants["classes"][::seeds], constants["largest"][::seeds], constants["scale"][::seeds], strict=True)
-    for cell, (classes, largest, scale) in enumerate(firsts):
-        counts = [int(largest)] + [1] * (int(classes) - 1)
+    for members, counts in _cells(trajectory):
         labels = model.one_hot(counts)
-        members = slice(cell * seeds, (cell + 1) * seeds)
         f = trajectory.series["f"][members, 0, : len(labels)]
-        W = trajectory.series["W"][members, 0, :, :classes]
+        W = trajectory.series["W"][members, 0, :, : len(counts)]
         A = model.residual(f, W, labels, "cross_entropy")
         (U1, S1, V1), (_, _, V2) = paired_svd(f, W)
         rate = theory.singular_value_rates(U1, -A @ np.swapaxes(W, -1, -2), V1)
-        seed, index = np.meshgrid(np.arange(seeds), np.arange(S1.shape[-1]), indexing="ij")
+        seed, index = np.indices(S1.shape)
         tables.append(
             pd.DataFrame(
                 {
-                    "classes": int(classes),
-                    "largest": int(largest),
-                    "scale": float(scale),
+                    "classes": len(counts),
+                    "largest": counts[0],
+                    "scale": trajectory.constants["scale"][members.start],
                     "seed": seed.ravel(),
                     "index": index.ravel() + 1,
                     "sigma": S1.ravel(),
@@ -86,32 +83,25 @@ def repeated_contexts(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _early(trajectory: Trajectory, *, repeated: bool) -> pd.DataFrame:
-    constants = trajectory.constants
-    seeds, points = trajectory.settings["seeds"], len(trajectory.time)
+    f, W, failed = starts.finite_factors(trajectory)
     tables = []
-    for cell, (classes, largest) in enumerate(
-        zip(constants["classes"][::seeds], constants["largest"][::seeds], strict=True)
-    ):
-        counts = [int(largest)] + [1] * (int(classes) - 1)
-        labels = np.eye(int(classes)) if repeated else model.one_hot(counts)
+    for members, counts in _cells(trajectory):
+        classes = len(counts)
+        labels = np.eye(classes) if repeated else model.one_hot(counts)
         # how often each row of features occurs among the examples
         repeats = np.array(counts, dtype=float)[:, None] if repeated else np.ones((len(labels), 1))
-        members = slice(cell * seeds, (cell + 1) * seeds)
-        f = trajectory.series["f"][members, :, : len(labels)]
-        W = trajectory.series["W"][members, :, :, :classes]
-        finite = ~starts.undecided(f)
-        f, W = (np.where(finite[:, None, None, None], factor, factor[:, :1]) for factor in (f, W))
-        df = -(repeats * model.residual(f, W, labels, "cross_entropy")) @ np.swapaxes(W, -1, -2)
-        U, S, V = sorted_svd(f)
-        S = np.where(finite[:, None, None], S, np.nan)
+        cell_f, cell_W = f[members, :, : len(labels)], W[members, :, :, :classes]
+        df = -(repeats * model.residual(cell_f, cell_W, labels, "cross_entropy")) @ np.swapaxes(cell_W, -1, -2)
+        U, S, V = sorted_svd(cell_f)
+        S[failed[members]] = np.nan
         rate = theory.singular_value_rates(U, df, V)
-        departure = np.abs(model.softmax(f @ W) - 1 / classes).max(axis=(-2, -1))
-        seed, time = np.meshgrid(np.arange(seeds), np.arange(points), indexing="ij")
+        departure = np.abs(model.softmax(cell_f @ cell_W) - 1 / classes).max(axis=(-2, -1))
+        seed, time = np.indices(departure.shape)
         tables.append(
             pd.DataFrame(
                 {
-                    "classes": int(classes),
-                    "largest": int(largest),
+                    "classes": len(counts),
+                    "largest": counts[0],
                     "seed": seed.ravel(),
                     "time": trajectory.time[time.ravel()],
                     "sigma": S[..., 0].ravel(),
@@ -122,3 +112,11 @@ def _early(trajectory: Trajectory, *, repeated: bool) -> pd.DataFrame:
             )
         )
     return pd.concat(tables, ignore_index=True)
+
+
+def _cells(trajectory: Trajectory) -> Iterator[tuple[slice, list[int]]]:
+    """Yield the members and the class sizes of each cell."""
+    seeds = trajectory.settings["seeds"]
+    for first in range(0, trajectory.members, seeds):
+        classes, largest = (int(trajectory.constants[name][first]) for name in ("classes", "largest"))
+        yield slice(first, first + seeds), [largest] + [1] * (classes - 1)

@@ -1,6 +1,7 @@
 """Balanced starts and early flows over class sizes, for the growth of singular values (Theorem B.3)."""
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -32,17 +33,13 @@ def initial_states(
         Series f and W at time 0; constants classes, largest, scale of each member.
     """
     cells = list(itertools.product(classes, largest, scales))
-    f = np.zeros((len(cells) * seeds, 1, max(largest) + max(classes) - 1, dimension))
-    W = np.zeros((len(cells) * seeds, 1, dimension, max(classes)))
-    for cell, (count, size, scale) in enumerate(cells):
+    drawn = []
+    for count, size, scale in cells:
         rngs = generators(seed, f"softmax_dynamics.initial_states.{count}.{size}.{scale}", seeds)
-        for member, rng in enumerate(rngs, start=cell * seeds):
-            features, classifier = model.balanced(rng, size + count - 1, dimension, count, scale)
-            f[member, 0, : size + count - 1], W[member, 0, :, :count] = features, classifier
-    constants = {
-        name: np.repeat(np.array([cell[index] for cell in cells]), seeds)
-        for index, name in enumerate(("classes", "largest", "scale"))
-    }
+        members = [model.balanced(rng, size + count - 1, dimension, count, scale) for rng in rngs]
+        drawn.append([np.stack(factors)[:, None] for factors in zip(*members, strict=True)])
+    f, W = map(starts.padded, zip(*drawn, strict=True))
+    constants = starts.constants_of(("classes", "largest", "scale"), cells, seeds)
     return Trajectory(np.zeros(1), {"f": f, "W": W}, constants)
 
 
@@ -68,23 +65,15 @@ def early_growth(
     Trajectory
         Series f and W; constants classes, largest of each member.
     """
-    cells = list(itertools.product(classes, largest))
     times = np.linspace(0.0, growth, points)
-    f = np.zeros((len(cells) * seeds, points, max(largest) + max(classes) - 1, dimension))
-    W = np.zeros((len(cells) * seeds, points, dimension, max(classes)))
-    for cell, (count, size) in enumerate(progress(cells, "early growth")):
-        counts = [size] + [1] * (count - 1)
+
+    def flow(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
         labels, initial = starts.cell_states(seed, counts, dimension, "balanced", scale, seeds)
-        flow_times = times / np.sqrt(size)
-        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", flow_times, Tolerances(rtol, rtol * scale))
-        factors = starts.factors_of(states, labels, dimension)
-        members = slice(cell * seeds, (cell + 1) * seeds)
-        f[members, :, : sum(counts)], W[members, :, :, :count] = factors["f"], factors["W"]
-    constants = {
-        name: np.repeat(np.array([cell[index] for cell in cells]), seeds)
-        for index, name in enumerate(("classes", "largest"))
-    }
-    return Trajectory(times, {"f": f, "W": W}, constants, undecided=starts.undecided(f))
+        flow_times, tolerances = times / np.sqrt(counts[0]), Tolerances(rtol, rtol * scale)
+        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", flow_times, tolerances)
+        return model.unpack(states, sum(counts), dimension, len(counts))
+
+    return _by_size(flow, classes, largest, times, seeds)
 
 
 def repeated_contexts(
@@ -109,28 +98,26 @@ def repeated_contexts(
     Trajectory
         Series f, one row for each class, and W; constants classes, largest of each member.
     """
-    cells = list(itertools.product(classes, largest))
     times = np.linspace(0.0, growth, points)
-    f = np.zeros((len(cells) * seeds, points, max(classes), dimension))
-    W = np.zeros((len(cells) * seeds, points, dimension, max(classes)))
-    for cell, (count, size) in enumerate(progress(cells, "repeated contexts")):
-        labels, initial = starts.cell_states(seed, [1] * count, dimension, "balanced", scale, seeds)
-        repeats = np.tile(np.array([size] + [1] * (count - 1), dtype=float), (seeds, 1))
-        states = toy_flow.flow(
-            labels,
-            initial,
-            dimension,
-            "cross_entropy",
-            times / size,
-            Tolerances(rtol, rtol * scale),
-            copies=repeats,
-            shared=True,
-        )
-        factors = starts.factors_of(states, labels, dimension)
-        members = slice(cell * seeds, (cell + 1) * seeds)
-        f[members, :, :count], W[members, :, :, :count] = factors["f"], factors["W"]
-    constants = {
-        name: np.repeat(np.array([cell[index] for cell in cells]), seeds)
-        for index, name in enumerate(("classes", "largest"))
-    }
-    return Trajectory(times, {"f": f, "W": W}, constants)
+
+    def flow(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        _, initial = starts.cell_states(seed, [1] * len(counts), dimension, "balanced", scale, seeds)
+        tolerances = Tolerances(rtol, rtol * scale)
+        return toy_flow.class_flow(counts, initial, dimension, times / counts[0], tolerances, shared=True)
+
+    return _by_size(flow, classes, largest, times, seeds)
+
+
+def _by_size(
+    flow: Callable[[list[int]], tuple[np.ndarray, np.ndarray]],
+    classes: list[int],
+    largest: list[int],
+    times: np.ndarray,
+    seeds: int,
+) -> Trajectory:
+    """Return f and W, given class sizes, over numbers of classes and sizes of the largest; the others have one."""
+    cells = list(itertools.product(classes, largest))
+    flows = [flow([size] + [1] * (count - 1)) for count, size in progress(cells, "cells")]
+    f, W = map(starts.padded, zip(*flows, strict=True))
+    constants = starts.constants_of(("classes", "largest"), cells, seeds)
+    return Trajectory(times, {"f": f, "W": W}, constants, undecided=starts.undecided(f))

@@ -1,6 +1,7 @@
 """Lemma B.1, the conserved difference of the factors, and Theorem B.2: what holds along every flow."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,18 @@ RESOLUTION = 1e-4
 
 def _excluded_times(smooth: pd.Series) -> dict[str, int]:
     return {"times at which the spectrum is not simple": int((~smooth).sum())}
+
+
+def _largest(tables: Sequence[Table], quantity: Quantity) -> np.ndarray:
+    """Return each draw's largest value over the times of its flow."""
+    return np.concatenate([by_draw(table, quantity).max(axis=1) for table in tables])
+
+
+def _vanishes(name: str, errors: np.ndarray, tolerance: Any, because: str) -> Check:
+    """Check that relative errors are none but those of the method on every draw."""
+    return equal_on_every_draw(
+        name, errors, 0.0, tolerance=tolerance, relative_to=1.0, resolution=RESOLUTION, because=because
+    )
 
 
 @claim("Lemma B.1", scope="random smooth curves of 6 x 4 matrices; both factors along gradient flow")
@@ -79,25 +92,15 @@ def conservation(balanced: Table, gaussian: Table) -> Finding:
     """
     flows = (balanced, gaussian)
 
-    def largest(quantity: Quantity) -> np.ndarray:
-        return np.concatenate([by_draw(table, quantity).max(axis=1) for table in flows])
-
     def judge(quantity: Quantity) -> Checks:
-        yield equal_on_every_draw(
-            r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
-            largest(quantity),
-            0.0,
-            tolerance=flow_error(flows),
-            relative_to=1.0,
-            resolution=RESOLUTION,
-            because="10 rtol",
-        )
+        name = r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$"
+        yield _vanishes(name, _largest(flows, quantity), flow_error(flows), "10 rtol")
 
     return Finding(
         judge,
         "drift",
         {"the factors become equal: the difference itself vanishes": "imbalance"},
-        facts={"imbalance": float(largest("imbalance").max())},
+        facts={"imbalance": float(_largest(flows, "imbalance").max())},
     )
 
 
@@ -143,15 +146,9 @@ def equation_12(inputs: Table) -> Finding:
     most, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
 
     def judge(correlation: float) -> Checks:
-        yield equal_on_every_draw(
-            "largest distance of linear from free features, relative to these",
-            worst.loc[correlation].to_numpy(),
-            0.0,
-            tolerance=error.loc[correlation].to_numpy(),
-            relative_to=1.0,
-            resolution=RESOLUTION,
-            because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
-        )
+        name = "largest distance of linear from free features, relative to these"
+        because = f"the draw's own error of integration at a tolerance {looser:g} times as large"
+        yield _vanishes(name, worst.loc[correlation].to_numpy(), error.loc[correlation].to_numpy(), because)
 
     facts = {"looser": looser, "correlation": most, "correlated": float(worst.loc[most].median())}
     return Finding(judge, 0.0, {"inputs that are correlated": most}, facts=facts)
@@ -167,23 +164,13 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
     weighted by it. Singular values are not negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the
     proof does not occur.
     """
+    names: dict[Quantity, str] = {
+        "spectra": r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
+        "directions": r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
+    }
 
     def judge(tables: Sequence[Table]) -> Checks:
-        def check_equal(name: str, quantity: Quantity) -> Check:
-            return equal_on_every_draw(
-                name,
-                np.concatenate([by_draw(table, quantity).max(axis=1) for table in tables]),
-                0.0,
-                tolerance=flow_error(flows),
-                relative_to=1.0,
-                resolution=RESOLUTION,
-                because="10 rtol",
-            )
-
-        yield check_equal(r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$", "spectra")
-        yield check_equal(
-            r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
-            "directions",
-        )
+        for quantity, name in names.items():
+            yield _vanishes(name, _largest(tables, quantity), flow_error(flows), "10 rtol")
 
     return Finding(judge, list(flows), {"starts that are not balanced": [unbalanced]})

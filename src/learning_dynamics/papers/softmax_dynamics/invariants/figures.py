@@ -7,11 +7,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
-    FLOW_ERROR,
     at_each_time,
     difference_error,
+    flow_error,
     truncation_error,
 )
+from learning_dynamics.papers.softmax_dynamics.panels import DASHED, EXPECTED
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
@@ -47,18 +48,15 @@ def invariants(
     drift.set(title="conservation, flow", ylabel=r"change of $f^T f - W W^T$")
     for axis, table, title in ((shared, balanced, "Theorem B.2"), (gaussian, unbalanced, "Gaussian starts")):
         _worst(axis, select(table, "spectra"), COLOURS["blue"], r"$\sigma^2$")
-        _worst(axis, select(table, "directions"), COLOURS["orange"], "angle", ls=(0, (4, 2)))
+        _worst(axis, select(table, "directions"), COLOURS["orange"], "angle", ls=DASHED)
         axis.set(title=title, ylabel=r"difference of $f$ and $W$")
         axis.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
-    error = FLOW_ERROR * settings_of(balanced)["integration"]["rtol"]
     for axis in (drift, shared):
-        axis.axhline(error, color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
+        axis.axhline(flow_error([balanced]), **EXPECTED)
     drift.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
-    for axis in (lemma, reduction, steps, drift, shared, gaussian):
-        axis.set_xscale("log")
-        axis.set_yscale("log")
+    lemma.set(xscale="log", yscale="log")
     for axis in (reduction, steps, drift, shared, gaussian):
-        axis.set_xlabel("time $t$")
+        axis.set(xscale="log", yscale="log", xlabel="time $t$")
     alt = "Errors of the identities against gaps of the spectrum and over time, beside the error of the method."
     return Drawn(figure, {"looser": settings_of(inputs)["looser"]}, alt)
 
@@ -78,8 +76,8 @@ def _lemma(axis: Axes, curves: Table, flow: Table, simple: float) -> None:
     draw("lemma_w", "speed_w", flow, "sky", "flow, $W$")
     draw("lemma_f", "speed_f", flow, "blue", "flow, $f$")
     ends = np.geomspace(0.2 * simple, 1.0, 50)
-    axis.plot(ends, difference_error(ends), color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)))
-    axis.axhline(truncation_error(simple), color=COLOURS["orange"], lw=0.9, ls=(0, (4, 2)))
+    axis.plot(ends, difference_error(ends), **EXPECTED)
+    axis.axhline(truncation_error(simple), color=COLOURS["orange"], lw=0.9, ls=DASHED)
     axis.axvline(simple, color=COLOURS["grey"], lw=0.9, ls=":")
     axis.set(xlabel="relative gap", ylabel=r"error of $\dot\sigma_k$", title="Lemma B.1", xlim=(0.2 * simple, 2.0))
     axis.legend(loc="lower left", markerscale=4, handletextpad=0.0, fontsize=7.5)
@@ -91,7 +89,7 @@ def _reduction(axis: Axes, inputs: Table) -> None:
         label = "orthonormal" if correlation == 0 else f"correlated, {correlation:g}"
         _worst(axis, select(inputs, "departure", correlation=correlation), COLOURS[colour], label)
     looser = select(inputs, "looser", correlation=inputs["correlation"].min())
-    _worst(axis, looser, COLOURS["black"], "error, looser", ls=(0, (4, 2)))
+    _worst(axis, looser, COLOURS["black"], "error, looser", ls=DASHED)
     axis.set(ylabel=r"$|X \Theta - f|$ / $|f|$", title="eq. 12")
     axis.legend(loc="center right", bbox_to_anchor=(1.0, 0.68), fontsize=8, handlelength=1.4)
 

@@ -43,9 +43,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         Largest sine between the singular vectors v_1i and u_2i, times the smallest distance within the spectrum of
         sigma_1i^2, relative to sigma_11^2 (Theorem B.2).
     """
-    f, W = trajectory.series["f"], trajectory.series["W"]
-    finite = ~(starts.undecided(f) | starts.undecided(W))
-    f, W = np.where(finite[:, None, None, None], f, f[:, :1]), np.where(finite[:, None, None, None], W, W[:, :1])
+    f, W, failed = starts.finite_factors(trajectory)
     loss, labels = trajectory.settings["loss"], trajectory.constants["labels"][:, None]
     df, dW = model.derivatives(f, W, labels, loss)
     (U1, S1, V1), (U2, S2, V2) = paired_svd(f, W)
@@ -70,7 +68,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         "directions": sine.max(axis=-1) * smallest_gap(S1**2) / top,
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
-    table.loc[~finite[table["seed"]], "value"] = np.nan
+    table.loc[failed[table["seed"]], "value"] = np.nan
     return joined(TIDY, table)
 
 

@@ -5,17 +5,19 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Check, Checks, Finding, at_least, claim, share_of_draws
+from learning_dynamics.judging import Checks, Finding, at_least, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
-    MORE,
     NOT_UNIFORM,
     RARE_BEGIN,
     RARE_LEARNED,
     START,
     TREATED,
+    by_scale,
     learning_times,
     members,
+    most_draws,
+    most_small_starts,
     shapes,
     values,
 )
@@ -49,25 +51,15 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
             because="what counts as separating",
             left_out={NOT_UNIFORM: int((~small_scale).sum())},
         )
-        yield share_of_draws(
-            "draws in which the weights separate",
-            weights > 1,
-            at_least=typical,
-            undecided=np.isnan(weights),
-            because=MORE,
-        )
+        yield most_draws("draws in which the weights separate", weights > 1, np.isnan(weights), typical)
 
     rivals = {"while the rare classes are learned, in its place": (RARE_BEGIN, RARE_LEARNED)}
-    features = separation_growth("separation_f", (START, FIRST))
-    by_scale = {
-        float(start_scale): float(np.nanmedian(features[scale[small_scale] == start_scale]))
-        for start_scale in np.unique(scale[small_scale])
-    }
-    at = min(by_scale, key=by_scale.__getitem__)
+    growth = by_scale(separation_growth("separation_f", (START, FIRST)), scale[small_scale], np.nanmedian)
+    at = min(growth, key=growth.__getitem__)
     facts = {
         "weights": float(np.nanmedian(separation_growth("separation_w", (START, FIRST)))),
         "at": at,
-        "least": by_scale[at],
+        "least": growth[at],
     }
     return Finding(judge, (START, FIRST), rivals, facts=facts)
 
@@ -90,23 +82,9 @@ def warmup_lowers_rank(
     scale = members(grid, skewed=True)["scale"].to_numpy()
     undecided = np.array([course is None for course in courses])
 
-    def check_falls(turn: int, chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None) -> Check:
-        return share_of_draws(
-            name,
-            np.array([course is not None and course[turn : turn + 1] == "F" for course in courses[chosen]]),
-            at_least=typical,
-            undecided=undecided[chosen],
-            because=MORE,
-            left_out=left_out,
-        )
-
     def judge(turn: int) -> Checks:
-        small_scale = scale <= small
-        yield check_falls(
-            turn, small_scale, "draws whose rank falls first", left_out={NOT_UNIFORM: int((~small_scale).sum())}
-        )
-        for start_scale in np.unique(scale[small_scale]):
-            yield check_falls(turn, scale == start_scale, f"of those that start at scale {start_scale:g}")
+        falls = np.array([course is not None and course[turn : turn + 1] == "F" for course in courses])
+        yield from most_small_starts("draws whose rank falls first", falls, undecided, typical, scale, small)
 
     large = [
         course[:1] == "F"
@@ -155,32 +133,14 @@ def phases_entropy_seeking(
     def rises(begin: int, end: int) -> np.ndarray:
         return rank[:, end - 1] - rank[:, begin - 1] >= threshold
 
-    def check_rises(
-        places: tuple[int, int], chosen: np.ndarray, name: str, left_out: dict[str, int] | None = None
-    ) -> Check:
-        return share_of_draws(
-            name,
-            rises(*places)[chosen],
-            at_least=typical,
-            undecided=undecided[chosen],
-            because=MORE,
-            left_out=left_out,
-        )
-
     def judge(places: tuple[int, int]) -> Checks:
         begin, end = places
+        name = "draws whose rank rises from the first class learned to the last"
+        yield from most_small_starts(name, rises(begin, end), undecided, typical, scale, small)
         out = {NOT_UNIFORM: int((~small_scale).sum())}
-        yield check_rises(places, small_scale, "draws whose rank rises from the first class learned to the last", out)
-        for start_scale in np.unique(scale[small_scale]):
-            yield check_rises(places, scale == start_scale, f"of those that start at scale {start_scale:g}")
-        yield share_of_draws(
-            "draws in which both singular values grow meanwhile",
-            np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0)[small_scale],
-            at_least=typical,
-            undecided=undecided[small_scale],
-            because=MORE,
-            left_out=out,
-        )
+        grown = np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0)[small_scale]
+        name = "draws in which both singular values grow meanwhile"
+        yield most_draws(name, grown, undecided[small_scale], typical, out)
         yield share_of_draws(
             "draws in which the most frequent class is learned before the last of the others",
             (times[:, 0] < times[:, 1:].max(axis=1))[small_scale],
@@ -190,16 +150,13 @@ def phases_entropy_seeking(
             left_out=out,
         )
 
-    by_scale = {
-        float(start_scale): float(np.mean(rises(FIRST, RARE_LEARNED)[scale == start_scale]))
-        for start_scale in np.unique(scale[small_scale])
-    }
-    at = min(by_scale, key=by_scale.__getitem__)
-    large = rises(FIRST, RARE_LEARNED)[~small_scale]
+    whole = rises(FIRST, RARE_LEARNED)
+    shares = by_scale(whole[small_scale], scale[small_scale])
+    at = min(shares, key=shares.__getitem__)
     facts = {
         "at": at,
-        "lowest": by_scale[at],
-        "large": float(np.mean(large)) if large.size else np.nan,
+        "lowest": shares[at],
+        "large": float(np.mean(whole[~small_scale])) if (~small_scale).any() else np.nan,
         "before": float(np.mean(rises(FIRST, RARE_BEGIN)[small_scale])),
         "meanwhile": float(np.mean(rises(RARE_BEGIN, RARE_LEARNED)[small_scale])),
     }

@@ -8,13 +8,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
 from learning_dynamics.papers.softmax_dynamics.draws import shapes, values
-from learning_dynamics.papers.softmax_dynamics.panels import RANK_NAMES, band, class_colours, learned_times
+from learning_dynamics.papers.softmax_dynamics.panels import (
+    DASHED,
+    RANK_NAMES,
+    band,
+    class_colours,
+    learned_times,
+    logarithmic_time,
+    share_bar,
+    share_map,
+    span,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -86,7 +95,7 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
         spectrum.plot(curve["time"], curve["value"], color=colour, label=rf"$\sigma_{index}$")
     first, second = (select(rows, "sigma", index=index).set_index("time")["value"] for index in (1, 2))
     gap = (first - second)[first.index > 0]
-    spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=(0, (4, 2)), lw=1.1, label=r"$\sigma_1 - \sigma_2$")
+    spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=DASHED, lw=1.1, label=r"$\sigma_1 - \sigma_2$")
     spectrum.set(ylabel="singular values of $f$")
     band(rank, table, "class_rankme_centred", COLOURS["vermilion"])
     for name, tint in (("rankme_centred", "black"), ("class_rankme_centred", "vermilion")):
@@ -101,8 +110,8 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
             axis.axvline(time, color=tint, lw=1.0, zorder=0)
         for (begin, end), tint in zip(itertools.pairwise(edges), PHASE_TINTS, strict=False):
             axis.axvspan(begin, end, color=COLOURS[tint], alpha=0.16, lw=0, zorder=-1)
-        axis.set(xscale="log", xlabel="gradient-flow time $t$")
-        axis.set_xlim(table.loc[table["time"] > 0, "time"].min(), table["time"].max())
+        logarithmic_time(axis, table)
+        axis.set_xlabel("gradient-flow time $t$")
     label_edges = np.maximum(edges, table.loc[table["time"] > 0, "time"].min())
     for (begin, end), name in zip(itertools.pairwise(label_edges), PHASE_NAMES, strict=False):
         rank.text(
@@ -202,26 +211,14 @@ def phases(
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
     for row, (name, rule) in enumerate(PHASES):
         panels = [_shares(table, rule, measure, threshold) for table in tables.values()]
-        top = max(shares[..., 0].max() for shares, _, _ in panels)
-        for axis, (shares, sizes, scales) in zip(axes[row], panels, strict=True):
-            image = axis.imshow(shares[..., 0], vmin=0, vmax=max(top, 0.01), cmap="cividis", aspect="auto")
-            for i, j in np.ndindex(shares.shape[:2]):
-                value, low, high = shares[i, j]
-                text = f"{100 * value:.0f}\n{100 * low:.0f}–{100 * high:.0f}"
-                colour = "black" if value > 0.6 * top else "white"
-                axis.text(j, i, text, ha="center", va="center", fontsize=7.5, color=colour, linespacing=1.05)
-            axis.set_xticks(range(len(scales)), [f"{scale:g}" for scale in scales])
-            axis.set_yticks(range(len(sizes)), [size.replace("-", " ") for size in sizes])
-            axis.tick_params(length=0)
-            axis.spines[:].set_visible(False)
-        bar = figure.colorbar(image, ax=axes[row], aspect=12, pad=0.01)
-        bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-        bar.set_label("share of seeds")
+        top = max(shares[..., 1].max() for shares, *_ in panels)
+        for axis, panel in zip(axes[row], panels, strict=True):
+            image = share_map(axis, *panel, most=top, size=7.5, linespacing=1.05)
+        share_bar(figure, image, axes[row], "share of seeds", aspect=12, pad=0.01)
         axes[row, 0].set_ylabel(name)
-    for axis, title in zip(axes[0], tables, strict=True):
-        axis.set_title(title)
-    for axis in axes[-1]:
-        axis.set_xlabel("initial scale")
+    for top_axis, bottom, title in zip(axes[0], axes[-1], tables, strict=True):
+        top_axis.set_title(title)
+        bottom.set_xlabel("initial scale")
     facts = {"measure": RANK_NAMES[measure], "threshold": threshold}
     return Drawn(
         figure,
@@ -230,19 +227,11 @@ def phases(
     )
 
 
-def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[float]]:
+def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[str]]:
+    """Return shares of draws and their intervals by class sizes and scale, and the names of both."""
     cells = members_of(table)
-    courses = shapes(table, measure, threshold)
-    falls = {
-        "fall": values(table, "fall", 0, measure, threshold) >= threshold,
-        "fall_rare": values(table, "fall_rare", 0, measure, threshold) >= threshold,
-    }
-    draws = rule(courses, falls)
-    sizes = sorted(cells["counts"].unique(), reverse=True)
-    scales = sorted(cells["scale"].unique())
-    estimates = np.empty((len(sizes), len(scales), 3))
-    for i, j in np.ndindex(estimates.shape[:2]):
-        chosen = ((cells["counts"] == sizes[i]) & (cells["scale"] == scales[j])).to_numpy()
-        estimate = share(int(draws[chosen].sum()), int(chosen.sum()))
-        estimates[i, j] = estimate.value, estimate.lower, estimate.upper
-    return estimates, sizes, scales
+    falls = {name: values(table, name, 0, measure, threshold) >= threshold for name in ("fall", "fall_rare")}
+    draws = cells.assign(holds=rule(shapes(table, measure, threshold), falls)).groupby(["counts", "scale"])["holds"]
+    sizes, scales = sorted(cells["counts"].unique(), reverse=True), sorted(cells["scale"].unique())
+    spans = [[span(share(*draws.get_group((size, scale)).agg(["sum", "size"]))) for scale in scales] for size in sizes]
+    return np.array(spans), [size.replace("-", " ") for size in sizes], [f"{scale:g}" for scale in scales]

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.softmax_dynamics import cells, falls, theory
+from learning_dynamics.papers.softmax_dynamics import cells, falls, starts, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics.spectra import (
     POPULATIONS,
@@ -66,7 +66,7 @@ def toy(
     class_x, class_y
         First and second coordinate of the classifier's columns, by class, of the members of ``feature_x``.
     """
-    f, W = _finite(trajectory)
+    f, W, failed = starts.finite_factors(trajectory)
     labels, loss = trajectory.constants["labels"], trajectory.settings["loss"]
     sigma, rate = _rates(f, W, labels, loss)
     group = labels[0].argmax(axis=-1) == 0
@@ -80,7 +80,7 @@ def toy(
         "loss": model.summed_loss(f, W, labels[:, None], loss),
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
-    table.loc[_failed(trajectory)[table["seed"]], "value"] = np.nan
+    table.loc[failed[table["seed"]], "value"] = np.nan
     first = {
         "feature_x": f[:coordinates, ..., 0],
         "feature_y": f[:coordinates, ..., 1],
@@ -144,7 +144,7 @@ def flow_grid(
     `falls.three_phases`
         By threshold.
     """
-    f, W = _finite(trajectory)
+    f, W, failed = starts.finite_factors(trajectory)
     constants, loss, times = trajectory.constants, trajectory.settings["loss"], trajectory.time
     counts, labels = constants["counts"], constants["labels"]
     probabilities = class_probabilities(f, W, labels, loss)
@@ -156,24 +156,17 @@ def flow_grid(
         return series[members[:, None], moments]
 
     largest = labels[..., 0] > 0  # the first class listed
-    groups = [np.flatnonzero(np.all(largest == pattern, axis=1)) for pattern in np.unique(largest, axis=0)]
     separated = np.empty(f.shape[:2])
-    for group in groups:
-        separated[group] = separation(f[group], largest[group[0]])
+    for pattern in np.unique(largest, axis=0):
+        group = np.all(largest == pattern, axis=1)
+        separated[group] = separation(f[group], pattern)
     _, rate = _rates(f, W, labels, loss)
-    failed = _failed(trajectory)
     tables = []
 
     def add(quantities: dict[str, np.ndarray], measure: str = "", threshold: float = 0.0) -> None:
-        masked = {name: np.where(failed.reshape(-1, *[1] * (v.ndim - 1)), np.nan, v) for name, v in quantities.items()}
-        labels_of = {
-            "counts": np.array(["-".join(map(str, sizes)) for sizes in counts.tolist()]),
-            "skewed": counts.max(axis=1) > counts.min(axis=1),
-            "init": constants["init"].astype(str),
-            "scale": constants["scale"],
-        }
-        seeds = {"seed": members % trajectory.settings["seeds"]}
-        tables.append(rows(masked, seeds, **labels_of, measure=measure, threshold=threshold))
+        labels_of = cells.class_sizes(counts) | {"init": constants["init"].astype(str), "scale": constants["scale"]}
+        named = labels_of | {"measure": measure, "threshold": threshold}
+        tables.append(cells.member_rows(quantities, failed, trajectory.settings["seeds"], **named))
 
     learned = falls.learned_at(times, probabilities)
     add(
@@ -196,18 +189,10 @@ def flow_grid(
             "direction": np.abs(np.sum(leading * leading[:, [MOMENTS.index("rare classes learned")]], axis=-1)),
         }
         add({f"{POPULATIONS[population_name]}{quantity}": value for quantity, value in spectrum.items()})
+    before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
     for name, series in ranks_of(f, labels, populations).items():
-        rank = at_moments(series)
-        before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
-        add(
-            {
-                "rank": rank,
-                "lowest": series.min(axis=1),
-                "tail": series[:, -1] - series[:, before_end],
-                "net": rank[:, 3] - rank[:, 2],
-            },
-            name,
-        )
+        tail, net = series[:, -1] - series[:, before_end], falls.net_change(series, windows.rare)
+        add({"rank": at_moments(series), "lowest": series.min(axis=1), "tail": tail, "net": net}, name)
         for threshold in thresholds:
             swings = {"swing": falls.swings(series, threshold, 4)}
             phases = {"phases": falls.three_phases(series, threshold, windows)}
@@ -237,15 +222,3 @@ def _rates(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: model.Loss) -
     df, _ = model.derivatives(f, W, labels[:, None], loss)
     U, S, V = sorted_svd(f)
     return S, theory.singular_value_rates(U, df, V)
-
-
-def _failed(trajectory: Trajectory) -> np.ndarray:
-    count = trajectory.members
-    return np.zeros(count, dtype=bool) if trajectory.undecided is None else np.asarray(trajectory.undecided, dtype=bool)
-
-
-def _finite(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
-    """Return f and W in double precision; failed members keep their start, so that factorisations exist: mask them."""
-    failed = _failed(trajectory)[:, None, None, None]
-    f, W = (trajectory.series[name].astype(float) for name in "fW")
-    return np.where(failed, f[:, :1], f), np.where(failed, W[:, :1], W)

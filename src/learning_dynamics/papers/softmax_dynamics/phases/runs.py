@@ -63,12 +63,7 @@ def flow_grid(
     cell_states = [starts.cell_states(seed, sizes, dimension, init, scale, seeds) for sizes, init, scale in cells]
     labels, initial = (np.concatenate(part) for part in zip(*cell_states, strict=True))
     states = toy_flow.flow(labels, initial, dimension, loss, integration.times, integration)
-    constants = {
-        "labels": labels,
-        "counts": np.repeat(np.array([sizes for sizes, _, _ in cells]), seeds, axis=0),
-        "init": np.repeat(np.array([init for _, init, _ in cells]), seeds),
-        "scale": np.repeat(np.array([scale for _, _, scale in cells]), seeds),
-    }
+    constants = {"labels": labels} | starts.constants_of(("counts", "init", "scale"), cells, seeds)
     # single precision: its rounding, 6e-8, lies below what the integrator leaves
     series = {name: part.astype(np.float32) for name, part in starts.factors_of(states, labels, dimension).items()}
     return Trajectory(integration.times, series, constants, undecided=starts.undecided(states))

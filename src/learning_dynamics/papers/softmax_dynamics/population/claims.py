@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.evidence import mean, share
 from learning_dynamics.judging import Check, Checks, Finding, claim, equal, share_of_draws
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.draws import MORE, fall_rows, members, ratio, values
+from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, members, most_draws, ratio, values
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -48,7 +48,7 @@ def three_phases_exist(
 
     def check_phases(name: str, chosen: np.ndarray, description: str) -> Check:
         phases = values(grid, "phases", 0, name, threshold)[chosen]
-        return share_of_draws(description, phases == 1, at_least=typical, undecided=np.isnan(phases), because=MORE)
+        return most_draws(description, phases == 1, np.isnan(phases), typical)
 
     def judge(name: Quantity) -> Checks:
         kinds = members(grid)["init"].to_numpy()
@@ -186,13 +186,8 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
             resolution=0.25,
             because="interval of the mean, and a tenth of the slope: no class is quite alone in its direction",
         )
-        yield share_of_draws(
-            f"draws whose rank over {falling} ends below its highest by the threshold",
-            drops[falling] >= threshold,
-            at_least=typical,
-            undecided=drops[falling].isna(),
-            because=MORE,
-        )
+        name = f"draws whose rank over {falling} ends below its highest by the threshold"
+        yield most_draws(name, drops[falling] >= threshold, drops[falling].isna(), typical)
         yield share_of_draws(
             f"the same over {rising}",
             drops[rising] >= threshold,

@@ -1,6 +1,5 @@
 """The phase diagram: where the rank falls while rare classes are learned, over examples and over classes."""
 
-import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -8,14 +7,24 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.image import AxesImage
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, ratio, sizes_of
+from learning_dynamics.papers.softmax_dynamics.panels import (
+    EXPECTED,
+    bars,
+    hatch,
+    quartiles,
+    share_bar,
+    share_map,
+    span,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
+
+LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")
 
 
 def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
@@ -34,22 +43,17 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
     figure, axes = plt.subplots(
         2, len(dimensions), figsize=(WIDTH, 1.6 + 0.62 * len(sizes)), sharex=True, sharey=True, squeeze=False
     )
-    for row, population in enumerate(("classes", "examples")):
+    for row, population in zip(axes, ("classes", "examples"), strict=True):
         rows = fall_rows(region, "fall_rare", population, threshold)
-        for axis, dimension in zip(axes[row], dimensions, strict=True):
+        for axis, dimension in zip(row, dimensions, strict=True):
             cells = rows[rows["dimension"] == dimension].groupby(["counts", "scale"])["fallen"].agg(["sum", "count"])
-            image = _shares(axis, cells, sizes, scales)
+            image = _shares(axis, cells, sizes, scales, [f"{ratio(size):.0f}" for size in sizes])
             _hatch(axis, region[region["dimension"] == dimension], sizes, scales)
-            axis.set_xticks(range(len(scales)), [_scale_label(scale) for scale in scales])
-            axis.set_yticks(range(len(sizes)), [f"{ratio(size):.0f}" for size in sizes])
-        axes[row, 0].set_ylabel(f"over {population}\nlargest class / smallest")
-    for axis, dimension in zip(axes[0], dimensions, strict=True):
-        axis.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension == 3 else ""))
-    for axis in axes[-1]:
-        axis.set_xlabel("initial scale")
-    bar = figure.colorbar(image, ax=axes, aspect=30, pad=0.015)
-    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    bar.set_label("share of seeds that fall")
+        row[0].set_ylabel(f"over {population}\nlargest class / smallest")
+    for top, bottom, dimension in zip(*axes, dimensions, strict=True):
+        top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension == 3 else ""))
+        bottom.set_xlabel("initial scale")
+    share_bar(figure, image, axes, "share of seeds that fall", aspect=30, pad=0.015)
     facts = {
         "seeds": settings_of(region)["seeds"],
         "threshold": threshold,
@@ -79,7 +83,6 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
         for scale, colour, shape in zip(sorted(rows["scale"].unique()), ("blue", "orange"), "os", strict=False):
             by_counts = rows[rows["scale"] == scale].groupby("counts")["value"]
             expected = predicted.xs(scale, level="scale")[list(by_counts.groups)]
-            low, middle, high = (by_counts.quantile(q) for q in (0.25, 0.5, 0.75))
             style: dict[str, Any] = {
                 "fmt": shape,
                 "ms": 4.5,
@@ -88,18 +91,17 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
                 "mfc": COLOURS[colour] if face == "full" else "none",
                 "label": f"over {population}, scale {scale:g}",
             }
-            depths.errorbar(expected, middle, yerr=[middle - low, high - middle], **style)
+            bars(depths, expected, quartiles(by_counts), **style)
             if population == "classes":
-                estimates = [share(int((part >= threshold).sum()), len(part)) for _, part in by_counts]
-                values = np.array([estimate.value for estimate in estimates])
-                error = [
-                    values - [estimate.lower for estimate in estimates],
-                    [estimate.upper for estimate in estimates] - values,
-                ]
-                shares.errorbar(expected, values, yerr=error, **style)
+                bars(
+                    shares,
+                    expected,
+                    [span(share((part >= threshold).sum(), len(part))) for _, part in by_counts],
+                    **style,
+                )
     end = 1.1 * max(line.get_xdata().max() for line in depths.lines)
-    depths.plot([0, end], [0, end], color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=0)
-    shares.step([0, threshold, end], [0, 0, 1], where="pre", color=COLOURS["black"], lw=0.9, ls=(0, (4, 2)), zorder=0)
+    depths.plot([0, end], [0, end], zorder=0, **EXPECTED)
+    shares.step([0, threshold, end], [0, 0, 1], where="pre", zorder=0, **EXPECTED)
     depths.set(xlabel="fall from the one start", ylabel="fall from random starts")
     shares.set(xlabel="fall from the one start", ylabel="share of seeds that fall", ylim=(-0.03, 1.03))
     shares.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -117,30 +119,23 @@ def _scale_label(scale: float) -> str:
     return f"$10^{{{int(power)}}}$" if digits == "1" else rf"${digits} \cdot 10^{{{int(power)}}}$"
 
 
-def _shares(axis: plt.Axes, cells: pd.DataFrame, rows: Sequence[Any], columns: Sequence[Any]) -> AxesImage:
+def _shares(
+    axis: plt.Axes, cells: pd.DataFrame, rows: Sequence[Any], scales: Sequence[float], names: Sequence[str]
+) -> AxesImage:
     """Draw shares with their intervals, and edges between cells with more than half and others.
 
-    `cells` has columns sum and count, by row and column.
+    `cells` has columns sum and count, by row and scale; `names` are those of rows.
     """
-    shares = np.empty((len(rows), len(columns)))
-    for (i, row), (j, column) in itertools.product(enumerate(rows), enumerate(columns)):
-        estimate = share(*cells.loc[(row, column)].astype(int))
-        shares[i, j] = estimate.value
-        text = f"{100 * estimate.value:.0f}\n{100 * estimate.lower:.0f}–{100 * estimate.upper:.0f}"
-        colour = "black" if estimate.value > 0.6 else "white"
-        axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
-    _boundary(axis, shares > 0.5)
-    axis.tick_params(length=0)
-    axis.spines[:].set_visible(False)
-    return axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto", origin="lower")
+    shares = np.array([[span(share(*cells.loc[(row, scale)].astype(int))) for scale in scales] for row in rows])
+    _boundary(axis, shares[..., 1] > 0.5)
+    return share_map(axis, shares, names, [_scale_label(scale) for scale in scales], origin="lower")
 
 
-def _hatch(axis: plt.Axes, table: Table, rows: Sequence[Any], columns: Sequence[Any]) -> None:
+def _hatch(axis: plt.Axes, table: Table, rows: Sequence[Any], scales: Sequence[float]) -> None:
     """Hatch cells in which fewer than half of the seeds have learned; tables of flows do not record it."""
     learned = table[table["quantity"] == "learned"].groupby(["counts", "scale"])["value"].mean()
     for counts, scale in learned.index[learned < 0.5]:
-        place = columns.index(scale) - 0.5, rows.index(counts) - 0.5
-        axis.add_patch(Rectangle(place, 1, 1, fill=False, hatch="//", edgecolor="0.55", lw=0))
+        hatch(axis, rows.index(counts), scales.index(scale))
 
 
 def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
@@ -211,17 +206,13 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
         most_over_examples = max(most_over_examples, float(by_cell.max()))
         for axis, counts in zip(row, _by_skew(table), strict=True):
             cells = drops["classes"].loc[counts].groupby(["dimension", "scale"]).agg(["sum", "count"])
-            image = _shares(axis, cells, dimensions, scales)
-            axis.set_xticks(range(len(scales)), [_scale_label(scale) for scale in scales])
-            axis.set_yticks(range(len(dimensions)), [str(dimension) for dimension in dimensions])
+            image = _shares(axis, cells, dimensions, scales, [str(dimension) for dimension in dimensions])
         row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
-    for axis, law in zip(axes[0], ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$"), strict=True):
+    for axis, law in zip(axes[0], LAWS, strict=True):
         axis.set_title(law, fontsize=10)
     for axis in axes[-1]:
         axis.set_xlabel("initial scale")
-    bar = figure.colorbar(image, ax=axes, aspect=40, pad=0.015)
-    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    bar.set_label("share of seeds that fall")
+    share_bar(figure, image, axes, "share of seeds that fall", aspect=40, pad=0.015)
     facts = {
         "classes": _listed(_classes(table) for table in laws),
         "seeds": _listed(settings_of(table)["seeds"] for table in laws),
@@ -254,9 +245,6 @@ def _falls_by_dimension(
     drops = _drops(table, population)
     by_dimension = drops[np.isclose(drops.index.get_level_values("scale"), scale)].loc[counts].groupby("dimension")
     places = np.array(list(by_dimension.groups)) / _classes(table)
-    estimates = [share(int((part >= threshold).sum()), len(part)) for _, part in by_dimension]
-    middle = np.array([estimate.value for estimate in estimates])
-    error = [middle - [estimate.lower for estimate in estimates], [estimate.upper for estimate in estimates] - middle]
     over_classes = population == "classes"
     style: dict[str, Any] = {
         "fmt": "o-" if over_classes else "o--",
@@ -266,10 +254,10 @@ def _falls_by_dimension(
         "mfc": colour if over_classes else "none",
     }
     order = round(np.log(ratio(counts)) / np.log(_classes(table)))
-    label = f"{('equal sizes', 'sizes as $1/k$', 'sizes as $1/k^2$')[order]}, over {population}"
-    shares.errorbar(places, middle, yerr=error, label=label, **style)
-    low, half, high = (by_dimension.quantile(q).to_numpy() for q in (0.25, 0.5, 0.75))
-    depths.errorbar(places, half, yerr=[half - low, high - half], **style)
+    label = f"{LAWS[order]}, over {population}"
+    estimates = [share((part >= threshold).sum(), len(part)) for _, part in by_dimension]
+    bars(shares, places, list(map(span, estimates)), label=label, **style)
+    bars(depths, places, quartiles(by_dimension), **style)
 
 
 def _by_skew(table: Table) -> list[str]:

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.softmax_dynamics import cells, falls
+from learning_dynamics.papers.softmax_dynamics import cells, falls, starts
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, Column, columns, joined
 from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
@@ -51,37 +51,26 @@ def class_flows(
     """
     constants = trajectory.constants
     sizes = constants["counts"]
-    failed = np.asarray(trajectory.undecided, dtype=bool)
-    # failed members keep their start, where everything is defined, and are masked
-    f, W = (trajectory.series[name].astype(float) for name in "fW")
-    f, W = (np.where(failed[:, None, None, None], part[:, :1], part) for part in (f, W))
+    f, W, failed = starts.finite_factors(trajectory)
     probabilities = np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1)
     windows = falls.windows(probabilities, sizes, lower, upper)
-    labels = {
-        "counts": np.array(["-".join(map(str, row)) for row in sizes.tolist()]),
-        "skewed": sizes.max(axis=1) > sizes.min(axis=1),
-        "dimension": constants["dimension"],
-        "scale": constants["scale"],
-    }
-    members = np.arange(len(f))
-    axes = {"seed": members % trajectory.settings.get("seeds", 1)}
-    orders = length_orders(f[:, -1], W[:, -1], sizes)
-    orders[failed] = np.nan
-    tables = [rows({"length_order": orders}, axes, **labels, population="", threshold=0.0)]
+    labels = cells.class_sizes(sizes) | {name: constants[name] for name in ("dimension", "scale")}
+    tables = []
+
+    def add(quantities: dict[str, np.ndarray], population: str, threshold: float = 0.0) -> None:
+        seeds = trajectory.settings.get("seeds", 1)
+        named = labels | {"population": population, "threshold": threshold}
+        tables.append(cells.member_rows(quantities, failed, seeds, **named))
+
+    add({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, "")
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])
-        series[failed] = np.nan
-        net = series[members, windows.rare[1]] - series[members, windows.rare[0]]
-        since = falls.troughs(series, windows.learning[0])
-        peak = np.where(np.arange(series.shape[1]) >= since[:, None], series, -np.inf).max(axis=1)
-        ends = {"net": net, "end": series[:, -1], "peak": np.where(failed, np.nan, peak)}
-        tables.append(rows(ends, axes, **labels, population=population, threshold=0.0))
+        net = {"net": falls.net_change(series, windows.rare)}
+        add(net | falls.end_and_peak(series, windows), population)
         for threshold in thresholds:
-            quantities = {
-                "fall_rare": falls.falls_by_window(series, threshold, windows)["fall_rare"],
-                "phases": falls.three_phases(series, threshold, windows),
-            }
-            tables.append(rows(quantities, axes, **labels, population=population, threshold=threshold))
+            fall = falls.falls_by_window(series, threshold, windows)["fall_rare"]
+            phases = falls.three_phases(series, threshold, windows)
+            add({"fall_rare": fall, "phases": phases}, population, threshold)
     return joined(CELLS, *tables)
 
 

@@ -1,13 +1,14 @@
 """The toy with one row of features for each class, which stands for all its examples, over skews and dimensions."""
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import LogSpan
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
+from learning_dynamics.papers.softmax_dynamics.cells import name_of
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -34,47 +35,16 @@ def class_flows(
         Series f (members, times, classes, d) and W (members, times, d, classes), padded with zeros to the largest d;
         constants counts, dimension and scale of each member.
     """
-    if len({len(sizes) for sizes in counts}) > 1:
-        raise ProjectError("class_flows: all entries of `counts` must have as many classes")
-    times = integration.times
-    cells = list(itertools.product(counts, scales))
-    classes, width, members = len(counts[0]), max(dimensions), len(cells) * seeds
-    sizes = np.repeat(np.array([class_sizes for class_sizes, _ in cells]), seeds, axis=0)
-    scale = np.repeat(np.array([start_scale for _, start_scale in cells]), seeds)
-    labels = np.repeat(np.eye(classes)[None], members, axis=0)
-    f = np.zeros((len(dimensions) * members, len(times), classes, width), dtype=np.float32)
-    W = np.zeros((len(dimensions) * members, len(times), width, classes), dtype=np.float32)
-    undecided = []
-    for index, dimension in enumerate(progress(dimensions, "dimensions")):
-        initial = [
-            model.pack(rows / np.sqrt(np.array(class_sizes))[:, None], classifier)
-            for class_sizes, start_scale in cells
-            for rows, classifier in (
-                model.gaussian(rng, classes, dimension, classes, start_scale)
-                for rng in generators(
-                    seed, f"softmax_dynamics.classes.{'-'.join(map(str, class_sizes))}.{dimension}.{start_scale}", seeds
-                )
-            )
+    starts.require_equal_numbers_of_classes("class_flows", counts)
+
+    def initial(dimension: int, sizes: list[int], scale: float) -> np.ndarray:
+        label = f"softmax_dynamics.classes.{name_of(sizes)}.{dimension}.{scale}"
+        draws = [
+            model.gaussian(rng, len(sizes), dimension, len(sizes), scale) for rng in generators(seed, label, seeds)
         ]
-        states = toy_flow.flow(
-            labels,
-            np.stack(initial),
-            dimension,
-            "cross_entropy",
-            times,
-            integration,
-            copies=sizes.astype(float),
-        )
-        chosen = slice(index * members, (index + 1) * members)
-        factors = starts.factors_of(states, labels, dimension)
-        f[chosen, ..., :dimension], W[chosen, :, :dimension] = factors["f"], factors["W"]
-        undecided.append(starts.undecided(states))
-    constants = {
-        "counts": np.tile(sizes, (len(dimensions), 1)),
-        "dimension": np.repeat(np.array(dimensions), members),
-        "scale": np.tile(scale, len(dimensions)),
-    }
-    return Trajectory(times, {"f": f, "W": W}, constants, undecided=np.concatenate(undecided))
+        return np.stack([model.pack(rows / np.sqrt(np.array(sizes))[:, None], W) for rows, W in draws])
+
+    return _flows(initial, counts, dimensions, scales, seeds, integration)
 
 
 def growing_directions(
@@ -94,25 +64,31 @@ def growing_directions(
     Trajectory
         As of `class_flows`, a member for each of dimensions, counts and scales.
     """
-    times = integration.times
-    cells = list(itertools.product(dimensions, counts, scales))
-    classes, width = len(counts[0]), max(dimensions)
-    f = np.zeros((len(cells), len(times), classes, width), dtype=np.float32)
-    W = np.zeros((len(cells), len(times), width, classes), dtype=np.float32)
-    failed = []
-    labels = np.eye(classes)[None]
-    for index, (dimension, sizes, scale) in enumerate(progress(cells, "cells")):
-        weights = np.array(sizes, dtype=float)
+
+    def initial(dimension: int, sizes: list[int], scale: float) -> np.ndarray:
         U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
-        rows = scale * U[:, :dimension] / np.sqrt(weights)[:, None]
-        initial = model.pack(rows, scale * Vt[:dimension])[None]
-        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", times, integration, copies=weights[None])
-        factors = starts.factors_of(states, labels, dimension)
-        f[index, ..., :dimension], W[index, :, :dimension] = factors["f"][0], factors["W"][0]
-        failed.append(bool(starts.undecided(states)[0]))
-    constants = {
-        "counts": np.array([sizes for _, sizes, _ in cells]),
-        "dimension": np.array([dimension for dimension, _, _ in cells]),
-        "scale": np.array([scale for _, _, scale in cells]),
-    }
-    return Trajectory(times, {"f": f, "W": W}, constants, undecided=np.array(failed))
+        rows = scale * U[:, :dimension] / np.sqrt(np.array(sizes))[:, None]
+        return model.pack(rows, scale * Vt[:dimension])[None]
+
+    return _flows(initial, counts, dimensions, scales, 1, integration)
+
+
+def _flows(
+    initial: Callable[[int, list[int], float], np.ndarray],
+    counts: list[list[int]],
+    dimensions: list[int],
+    scales: list[float],
+    seeds: int,
+    integration: LogSpan,
+) -> Trajectory:
+    """Return flows from packed starts, given dimension, class sizes and scale, in single precision."""
+    cells = list(itertools.product(dimensions, counts, scales))
+    flows, undecided = [], []
+    for dimension, sizes, scale in progress(cells, "cells"):
+        start = initial(dimension, sizes, scale)
+        factors = toy_flow.class_flow(sizes, start, dimension, integration.times, integration)
+        undecided.append(starts.undecided(factors[0]))
+        flows.append([factor.astype(np.float32) for factor in factors])
+    f, W = map(starts.padded, zip(*flows, strict=True))
+    constants = starts.constants_of(("dimension", "counts", "scale"), cells, seeds)
+    return Trajectory(integration.times, {"f": f, "W": W}, constants, undecided=np.concatenate(undecided))

@@ -61,24 +61,24 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
     def judge(own: str) -> Checks:
         controls = [case for case in CASES if case != own]
         setting = best(own, controls)
-        yield check(own, own, setting)
-        for case in controls:
+        for case in (own, *controls):
             yield check(case, own, setting)
 
     best_setting, commonest = best("treated", ["equal", "wide"]), best("treated", [])
+    at_best, at_commonest = (
+        {case: judged_draws(case, setting)[["shows", "learned"]].mean() for case in CASES}
+        for setting in (best_setting, commonest)
+    )
     facts = {
         "settings": len(_shares(draws["treated"])),
         "setting": _name(best_setting),
-        "learned": float(judged_draws("treated", best_setting)["learned"].mean()),
-        "equal": float(judged_draws("equal", best_setting)["shows"].mean()),
-        "equal_learned": float(judged_draws("equal", best_setting)["learned"].mean()),
-        "wide": float(judged_draws("wide", best_setting)["shows"].mean()),
-        "wide_learned": float(judged_draws("wide", best_setting)["learned"].mean()),
+        "learned": float(at_best["treated"]["learned"]),
         "often": _name(commonest),
-        "most": float(judged_draws("treated", commonest)["shows"].mean()),
-        "most_equal": float(judged_draws("equal", commonest)["shows"].mean()),
-        "most_wide": float(judged_draws("wide", commonest)["shows"].mean()),
+        "most": float(at_commonest["treated"]["shows"]),
     }
+    for case in ("equal", "wide"):
+        facts |= {case: float(at_best[case]["shows"]), f"{case}_learned": float(at_best[case]["learned"])}
+        facts[f"most_{case}"] = float(at_commonest[case]["shows"])
     rivals = {"equal classes in place of skewed ones": "equal", "three dimensions in place of two": "wide"}
     return Finding(judge, "treated", rivals, facts=facts)
 

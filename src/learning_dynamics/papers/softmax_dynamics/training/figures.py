@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import sizes_of
+from learning_dynamics.papers.softmax_dynamics.draws import at_threshold, sizes_of
+from learning_dynamics.papers.softmax_dynamics.panels import hatch, share_bar, share_map, span
 from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, MEMBER, case_draws
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
@@ -39,13 +38,10 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
         for axis, end in zip(row, steps, strict=True):
             image = _settings(axis, draws[case][draws[case]["steps"] == end])
         row[0].set_ylabel(f"{name.format(least=dimensions.min(), most=dimensions.max())}\nbatch")
-    for axis, end in zip(axes[0], steps, strict=True):
-        axis.set_title(f"{end} steps", fontsize=10)
-    for axis in axes[-1]:
-        axis.set_xlabel("learning rate")
-    bar = figure.colorbar(image, ax=axes, aspect=40, pad=0.015)
-    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    bar.set_label("share of seeds that learn and show three phases")
+    for top, bottom, end in zip(axes[0], axes[-1], steps, strict=True):
+        top.set_title(f"{end} steps", fontsize=10)
+        bottom.set_xlabel("learning rate")
+    share_bar(figure, image, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
     settings = settings_of(trainings)
     facts = {
         "threshold": threshold,
@@ -63,21 +59,14 @@ def _settings(axis: Axes, rows: pd.DataFrame) -> AxesImage:
     # a batch of 0 is all examples, and so the largest
     batches = sorted(rows["batch"].unique(), key=lambda batch: batch or np.inf)
     rates = sorted(rows["learning_rate"].unique())
-    shares = np.empty((len(batches), len(rates)))
+    shares = np.empty((len(batches), len(rates), 3))
     for (batch, rate), cell in rows.groupby(["batch", "learning_rate"]):
-        i, j = batches.index(batch), rates.index(rate)
-        estimate = share(int(cell["shows"].sum()), len(cell))
-        shares[i, j] = estimate.value
-        text = f"{100 * estimate.value:.0f}\n{100 * estimate.lower:.0f}–{100 * estimate.upper:.0f}"
-        colour = "black" if estimate.value > 0.6 else "white"
-        axis.text(j, i, text, ha="center", va="center", fontsize=7, color=colour, linespacing=1.0)
+        place = batches.index(batch), rates.index(rate)
+        shares[place] = span(share(cell["shows"].sum(), len(cell)))
         if cell["learned"].mean() < 0.5:
-            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="//", edgecolor="0.55", lw=0))
-    axis.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
-    axis.set_yticks(range(len(batches)), [str(batch or "all") for batch in batches])
-    axis.tick_params(length=0)
-    axis.spines[:].set_visible(False)
-    return axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto", origin="lower")
+            hatch(axis, *place)
+    names = [str(batch or "all") for batch in batches]
+    return share_map(axis, shares, names, [f"{rate:g}" for rate in rates], origin="lower")
 
 
 def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
@@ -114,9 +103,8 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
             part = draws[(draws["population"] == population) & (draws["classes"] == V)]
             image = _combinations(axis, part, names, cells[V])
         row[0].set_ylabel(f"over {population}")
-    for axis, V in zip(axes[0], classes, strict=True):
-        axis.set_title(f"$V = {V}$", fontsize=10)
-    for axis, V in zip(axes[1], classes, strict=True):
+    for top, axis, V in zip(*axes, classes, strict=True):
+        top.set_title(f"$V = {V}$", fontsize=10)
         axis.set_xticks(range(len(cells[V])), [f"{d}" for _, d in cells[V]], fontsize=7)
         axis.set_xlabel("$d$, by law of sizes")
         for law in LAWS:
@@ -133,9 +121,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
                     fontsize=8,
                 )
         axis.xaxis.labelpad = 24
-    bar = figure.colorbar(image, ax=axes, aspect=40, pad=0.015)
-    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    bar.set_label("share of seeds that fall")
+    share_bar(figure, image, axes, "share of seeds that fall", aspect=40, pad=0.015)
     seeds = sorted({settings_of(table)["seeds"] for table in trainings})
     facts = {
         "threshold": threshold,
@@ -152,8 +138,7 @@ def _sort_key(column: pd.Series) -> pd.Series:
 
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
     """Return the draws of a table; added columns: whether the rank falls, whether they learned, classes, law, name."""
-    rows = select(table, "fall_learning")
-    rows = rows[np.isclose(rows["threshold"], threshold)]
+    rows = at_threshold(table, "fall_learning", threshold)
     learned = select(table, "learned").set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
     sizes = rows["counts"].map(sizes_of)
     return rows.assign(
@@ -184,7 +169,7 @@ def _combinations(axis: Axes, rows: pd.DataFrame, names: list[str], cells: list[
         colour = "black" if shares[i, j] > 0.6 else "white"
         axis.text(j, i, f"{100 * shares[i, j]:.0f}", ha="center", va="center", fontsize=5, color=colour)
         if cell["learned"].mean() < 0.5:
-            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="///", edgecolor="0.55", lw=0))
+            hatch(axis, i, j, "///")
     axis.set_yticks(range(len(names)), names, fontsize=7.5)
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)

@@ -6,7 +6,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Count, Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, Column, columns, joined
 from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
@@ -52,39 +52,30 @@ def combinations(
     constants = trajectory.constants
     sizes = constants["counts"]
     failed = np.asarray(trajectory.undecided, dtype=bool)
-    labels = {name: constants[name] for name in ("learning_rate", "decay", "batch", "dimension", "scale")} | {
-        "method": constants["method"].astype(str),
-        "counts": np.array(["-".join(map(str, row)) for row in sizes.tolist()]),
-        "skewed": sizes.max(axis=1) > sizes.min(axis=1),
-    }
-    members = np.arange(len(sizes))
-    axes = {"seed": members % trajectory.settings["seeds"]}
+    labels = cells.class_sizes(sizes) | {"method": constants["method"].astype(str)}
+    labels |= {name: constants[name] for name in ("learning_rate", "decay", "batch", "dimension", "scale")}
+    tables: list[pd.DataFrame] = []
+
+    def add(quantities: dict[str, np.ndarray], masked: np.ndarray, population: str, threshold: float = 0.0) -> None:
+        named = labels | {"steps": end, "population": population, "threshold": threshold}
+        tables.append(cells.member_rows(quantities, masked, trajectory.settings["seeds"], **named))
+
     # failed members are set to where everything is defined, and masked
     ranks = {
         name: effective_rank(np.where(failed[:, None, None], 1.0, trajectory.series[name]))
         for name in ("examples", "classes")
     }
-    tables = []
     for end in steps:
         until_end = trajectory.time <= end
-        end_labels = labels | {"steps": end}
-        tables.append(rows(outcomes(trajectory, until_end), axes, **end_labels, population="", threshold=0.0))
+        add(outcomes(trajectory, until_end), np.zeros_like(failed), "")
         probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, until_end]
         windows = falls.windows(probabilities, sizes, lower, upper)
         for population, rank in ranks.items():
             series = rank[:, until_end]
-            since = falls.troughs(series, windows.learning[0])
-            after = np.arange(series.shape[1]) >= since[:, None]
-            ends = {"end": series[:, -1], "peak": np.where(after, series, -np.inf).max(axis=1)}
-            tables.append(rows(_mask_failed(ends, failed), axes, **end_labels, population=population, threshold=0.0))
+            add(falls.end_and_peak(series, windows), failed, population)
             for threshold in thresholds:
-                quantities = falls.falls_by_window(series, threshold, windows)
-                quantities["phases"] = falls.three_phases(series, threshold, windows)
-                tables.append(
-                    rows(
-                        _mask_failed(quantities, failed), axes, **end_labels, population=population, threshold=threshold
-                    )
-                )
+                phases = {"phases": falls.three_phases(series, threshold, windows)}
+                add(falls.falls_by_window(series, threshold, windows) | phases, failed, population, threshold)
     return joined(CELLS, *tables)
 
 
@@ -109,7 +100,3 @@ def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarra
         "learned": (~failed & (largest < -np.log(falls.LEARNED))).astype(float),
         "diverged": (failed | ~(mean <= uniform)).astype(float),
     }
-
-
-def _mask_failed(quantities: dict[str, np.ndarray], failed: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: np.where(failed, np.nan, value) for name, value in quantities.items()}

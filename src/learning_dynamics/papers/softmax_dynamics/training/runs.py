@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.papers.softmax_dynamics import starts
+from learning_dynamics.papers.softmax_dynamics.cells import name_of
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Natural, NonNegative, Positive, Seed
@@ -64,13 +65,12 @@ def combinations(
     """
     from learning_dynamics.papers.softmax_dynamics import optimisers
 
-    if len({len(sizes) for sizes in counts}) > 1:
-        raise ProjectError("combinations: all entries of `counts` must have as many classes")
+    starts.require_equal_numbers_of_classes("combinations", counts)
     if rows == "classes" and any(batches):
         raise ProjectError("combinations: `rows: classes` takes full batches alone; give `batches: [0]`")
-    trainings = [Training(*values) for values in itertools.product(methods, learning_rates, decays, batches)]
+    trainings = itertools.product(methods, learning_rates, decays, batches)
     cells = list(itertools.product(trainings, counts, dimensions, scales))
-    records = np.unique(np.r_[0, np.round(np.geomspace(1, steps, points)).astype(int)])
+    records = optimisers.recorded_steps(steps, points)
     members, width, classes = len(cells) * seeds, max(dimensions), len(counts[0])
     series = {
         "examples": np.zeros((members, len(records), width)),
@@ -78,67 +78,50 @@ def combinations(
         "probabilities": np.zeros((members, len(records), classes)),
         "loss": np.zeros((members, len(records), 2)),
     }
+    reduced = rows == "classes"
     for cell, (training, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
         n = np.array(sizes)
-        optimiser = training.optimiser(momentum, int(n.sum()) if loss == "mean" else 1)
-        reduced = rows == "classes"
+        optimiser = _optimiser(*training, momentum, int(n.sum()) if loss == "mean" else 1)
         # siblings under other optimisers start alike
-        label = f"softmax_dynamics.map.{'-'.join(map(str, sizes))}.{dimension}.{scale}" + ".classes" * reduced
+        label = f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}" + ".classes" * reduced
         for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
             theta, W = toy.gaussian(rng, classes if reduced else int(n.sum()), dimension, classes, scale)
             draws = int(rng.integers(2**31))
-            if reduced and training.method not in ADAPTIVE:
+            if reduced and training[0] not in ADAPTIVE:
                 theta /= np.sqrt(n)[:, None]
             course = optimisers.train(
                 None, np.ones_like(n) if reduced else n, theta, W, optimiser, records, draws, n if reduced else None
             )
-            example_spectrum, class_spectrum = _spectra(course, n)
-            series["examples"][member, :, :dimension] = example_spectrum
-            series["classes"][member, :, :dimension] = class_spectrum
+            for population, spectrum in zip(("examples", "classes"), _spectra(course, n), strict=True):
+                series[population][member, :, :dimension] = spectrum
             series["probabilities"][member] = course.probabilities
             series["loss"][member] = np.stack([course.loss, course.largest_loss], axis=-1)
-    constants = {
-        name: np.repeat(np.array([getattr(training, name) for training, *_ in cells]), seeds)
-        for name in ("method", "learning_rate", "decay", "batch")
-    } | {
-        "counts": np.repeat(np.array([sizes for _, sizes, _, _ in cells]), seeds, axis=0),
-        "dimension": np.repeat(np.array([dimension for _, _, dimension, _ in cells]), seeds),
-        "scale": np.repeat(np.array([scale for _, _, _, scale in cells]), seeds),
-    }
-    finite = [np.isfinite(array).reshape(members, -1).all(axis=1) for array in series.values()]
-    return Trajectory(records.astype(float), series, constants, undecided=~np.logical_and.reduce(finite))
+    names = ("method", "learning_rate", "decay", "batch", "counts", "dimension", "scale")
+    constants = starts.constants_of(names, [(*training, *cell) for training, *cell in cells], seeds)
+    return Trajectory(records.astype(float), series, constants, undecided=starts.undecided(*series.values()))
 
 
-@dataclass(frozen=True)
-class Training:
-    """One way to train."""
+def _optimiser(method: str, rate: float, decay: float, batch: int, momentum: float, share: int) -> Optimiser:
+    """Return the optimiser of a loss that is the sum over examples divided by `share`.
 
-    method: str
-    learning_rate: float
-    decay: float
-    batch: int
+    `momentum` is that of the method of this name. Dividing a gradient and the decay in it by `share` divides steps
+    of descent, and leaves those of Adam.
+    """
+    from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
-    def optimiser(self, momentum: float, share: int) -> Optimiser:
-        """Return the optimiser of a loss that is the sum over examples divided by `share`.
-
-        `momentum` is that of the method of this name. Dividing a gradient and the decay in it by `share` divides steps
-        of descent, and leaves those of Adam.
-        """
-        from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
-
-        heavy_ball = momentum if self.method == "momentum" else 0.0
-        adaptive, decoupled = self.method in ADAPTIVE, self.method == "AdamW"
-        return Optimiser(
-            self.learning_rate * (1 - heavy_ball) / (1 if adaptive else share),
-            momentum=heavy_ball,
-            weight_decay=self.decay * (1 if decoupled else share),
-            batch=self.batch,
-            adam=adaptive,
-            decoupled=decoupled,
-        )
+    heavy_ball = momentum if method == "momentum" else 0.0
+    adaptive, decoupled = method in ADAPTIVE, method == "AdamW"
+    return Optimiser(
+        rate * (1 - heavy_ball) / (1 if adaptive else share),
+        momentum=heavy_ball,
+        weight_decay=decay * (1 if decoupled else share),
+        batch=batch,
+        adam=adaptive,
+        decoupled=decoupled,
+    )
 
 
-def _spectra(course: Course, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _spectra(course: Course, sizes: np.ndarray) -> list[np.ndarray]:
     """Return eigenvalues of the features' covariance about their mean, over examples and over class means.
 
     nan where anything is not finite; shape (records, d) each.
@@ -156,4 +139,4 @@ def _spectra(course: Course, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         finite = np.isfinite(covariance).all(axis=(1, 2), keepdims=True)
         values = np.linalg.eigvalsh(np.where(finite, covariance, 0.0))
         eigenvalues.append(np.where(finite[..., 0], np.clip(values, 0.0, None), np.nan))
-    return eigenvalues[0], eigenvalues[1]
+    return eigenvalues

@@ -1,8 +1,8 @@
 """Draws of trainings with and without skew and bottleneck, and whether they learned and show the phases."""
 
-import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.softmax_dynamics.draws import at_threshold
 from learning_dynamics.tidy import Table, select
 
 CASES = {"treated": "skewed, $d = {least}$", "equal": "equal, $d = {least}$", "wide": "skewed, $d = {most}$"}
@@ -17,8 +17,7 @@ def case_draws(table: Table, case: str, population: str, threshold: float) -> pd
     falls, rises and falls again while the rarest classes are learned. Treated are skewed classes in the least
     dimension; equal and wide lack one of the two.
     """
-    rows = select(table, "phases", population=population)
-    rows = rows[np.isclose(rows["threshold"], threshold)].set_index(MEMBER)
+    rows = at_threshold(table, "phases", threshold, population=population).set_index(MEMBER)
     learned = select(table, "learned").set_index(MEMBER)["value"].reindex(rows.index) == 1
     rows = rows.assign(learned=learned, shows=learned & (rows["value"] == 1)).reset_index()
     least, most = rows["dimension"].min(), rows["dimension"].max()
