@@ -11,6 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import Estimate
+from learning_dynamics.papers.softmax_dynamics.falls import LEARNED
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -28,13 +29,12 @@ def class_colours(count: int) -> list[str]:
 
 
 def learned_times(rows: Table, classes: int) -> np.ndarray:
-    """Return when each class's probability first passes one half."""
-    times = []
-    for index in range(1, classes + 1):
-        line = select(rows, "probability", index=index)
-        above = line[line["value"] > 0.5]["time"]
-        times.append(above.min() if len(above) else np.inf)
-    return np.array(times)
+    """Return the recorded time from which on each class of a draw is learned; infinite for one that never is."""
+    wide = select(rows, "probability", index=list(range(1, classes + 1))).pivot_table(
+        index="time", columns="index", values="value"
+    )
+    learned = np.logical_and.accumulate(wide.to_numpy()[::-1] > LEARNED)[::-1]
+    return np.where(learned.any(axis=0), wide.index[learned.argmax(axis=0)], np.inf)
 
 
 def line(axis: Axes, rows: Table, colour: object, label: str) -> None:

@@ -1,6 +1,7 @@
 """Biases, alignment and separation over time, and by scale."""
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -178,7 +179,7 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
     """Draw when the classes of one cell are learned, over the logarithm of the scale."""
     domain = np.array([0.0, 1.08 * np.log(1 / table["scale"].min())])
     slopes = zip(theory.pair_times(sizes), theory.times_one_by_one(sizes), strict=True)
-    styles = zip(class_colours(len(sizes)), "os^D", strict=False)
+    styles = zip(class_colours(len(sizes)), cycle("os^D"))
     for index, ((colour, marker), (factor, naive)) in enumerate(zip(styles, slopes, strict=True), start=1):
         times = select(table, "learned", index=index).groupby("scale")["value"]
         spans = quartiles(times)

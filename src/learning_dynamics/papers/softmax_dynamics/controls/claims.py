@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.evidence import difference
 from learning_dynamics.judging import Checks, Finding, at_least, claim
 from learning_dynamics.papers.softmax_dynamics.draws import (
     members,
@@ -167,25 +168,27 @@ def controls_differ(
         return values(table, "fall", 0, measure, threshold, skewed=skewed) >= threshold
 
     lacking = {
-        "equal": ("equal classes", falls(treated, False)),
-        "wide": ("no bottleneck", falls(no_bottleneck, True)),
-        "squared": ("the squared loss", falls(squared, True)),
-        "squared_equal": ("the squared loss and equal classes", falls(squared, False)),
+        "equal": ("equal classes", falls(treated, False), share_difference),
+        "wide": ("no bottleneck", falls(no_bottleneck, True), share_difference),
+        "squared": ("the squared loss", falls(squared, True), difference),  # from the same starts
+        "squared_equal": ("the squared loss and equal classes", falls(squared, False), share_difference),
     }
     treated_falls = falls(treated, True)
+    if not members(treated, skewed=True).equals(members(squared, skewed=True)):
+        raise ProjectError("roles `treated` and `squared`: draws are compared start by start; give both the same")
 
     def judge(sign: float) -> Checks:
-        for name, fallen in lacking.values():
-            difference = share_difference(treated_falls, fallen)
+        for name, fallen, compare in lacking.values():
+            excess = compare(treated_falls, fallen)
             yield at_least(
                 f"share of draws that fall after growth, less that with {name}",
-                difference if sign > 0 else -difference,
+                excess if sign > 0 else -excess,
                 0.0,
                 because="what is needed for a fall shows in how often there is one",
             )
 
     facts = {"treated": float(np.mean(treated_falls))} | {
-        key: float(np.mean(part)) for key, (_, part) in lacking.items()
+        key: float(np.mean(part)) for key, (_, part, _) in lacking.items()
     }
     return Finding(judge, 1.0, {"fewer falls than without": -1.0}, facts=facts)
 

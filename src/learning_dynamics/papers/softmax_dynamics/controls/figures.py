@@ -47,7 +47,7 @@ def controls(
     panels = {
         "skewed, cross-entropy": skewed,
         "equal classes": uniform,
-        "no bottleneck, $d = 3$": no_bottleneck,
+        f"no bottleneck, $d = {settings_of(no_bottleneck)['dimension']}$": no_bottleneck,
         "squared loss, skewed": squared,
         "squared loss, equal classes": squared_uniform,
     }
@@ -70,7 +70,7 @@ def controls(
     cases = {
         "treated": (grid, True),
         "equal": (grid, False),
-        "$d = 3$": (wide_grid, True),
+        f"$d = {settings_of(wide_grid)['dimension']}$": (wide_grid, True),
         "squared": (squared_grid, True),
         "squared,\nequal": (squared_grid, False),
     }

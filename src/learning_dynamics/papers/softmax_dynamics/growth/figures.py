@@ -1,5 +1,7 @@
 """Growth rates of singular values, against their size and against the largest class's."""
 
+from itertools import cycle
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import NullFormatter
@@ -92,7 +94,7 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     random.set_ylim(np.quantile(rate, 0.05), 6 * first * sizes.max())
     for table, filled in ((early, True), (repeated, False)):
         end = table[table["time"] == table["time"].max()]
-        for count, colour in zip(sorted(end["classes"].unique()), ("green", "purple"), strict=False):
+        for count, colour in zip(sorted(end["classes"].unique()), cycle(("green", "purple"))):
             cell = end[end["classes"] == count].groupby("largest")[["growth", "fastest"]].median()
             label = rf"$V = {count}$" if filled else None
             aligned.plot(cell.index, cell["fastest"], color=COLOURS[colour], lw=1.0, ls="-" if filled else "--")

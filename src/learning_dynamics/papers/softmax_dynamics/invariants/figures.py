@@ -1,5 +1,6 @@
 """Errors of the identities: rates of singular values, the conserved difference, shared spectra."""
 
+from itertools import cycle
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -85,7 +86,7 @@ def _lemma(axis: Axes, curves: Table, flow: Table, simple: float) -> None:
 
 def _reduction(axis: Axes, inputs: Table) -> None:
     """Draw how far linear features depart from free ones."""
-    for correlation, colour in zip(sorted(inputs["correlation"].unique()), ("blue", "orange"), strict=False):
+    for correlation, colour in zip(sorted(inputs["correlation"].unique()), cycle(("blue", "orange"))):
         label = "orthonormal" if correlation == 0 else f"correlated, {correlation:g}"
         _worst(axis, select(inputs, "departure", correlation=correlation), COLOURS[colour], label)
     looser = select(inputs, "looser", correlation=inputs["correlation"].min())

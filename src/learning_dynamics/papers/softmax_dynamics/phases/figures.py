@@ -203,21 +203,18 @@ def phases(
     with its 95 % Wilson interval, balanced and Gaussian starts together; of equal classes (lowest row of each panel)
     all are rarest. Each row of panels has colours of its own, from nought to its largest share.
     """
-    tables = {
-        "cross-entropy, $d = 2$": cross_entropy,
-        "cross-entropy, $d = 3$": no_bottleneck,
-        "squared loss, $d = 2$": squared,
-    }
+    tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
     for row, (name, rule) in enumerate(PHASES):
-        panels = [_shares(table, rule, measure, threshold) for table in tables.values()]
+        panels = [_shares(table, rule, measure, threshold) for table in tables]
         top = max(shares[..., 1].max() for shares, *_ in panels)
         for axis, panel in zip(axes[row], panels, strict=True):
             image = share_map(axis, *panel, most=top, size=7.5, linespacing=1.05)
         share_bar(figure, image, axes[row], "share of seeds", aspect=12, pad=0.01)
         axes[row, 0].set_ylabel(name)
-    for top_axis, bottom, title in zip(axes[0], axes[-1], tables, strict=True):
-        top_axis.set_title(title)
+    losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}
+    for top_axis, bottom, settings in zip(axes[0], axes[-1], map(settings_of, tables), strict=True):
+        top_axis.set_title(f"{losses[settings['loss']]}, $d = {settings['dimension']}$")
         bottom.set_xlabel("initial scale")
     facts = {"measure": RANK_NAMES[measure], "threshold": threshold}
     return Drawn(

@@ -1,6 +1,7 @@
 """The phase diagram: where the rank falls while rare classes are learned, over examples and over classes."""
 
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -51,7 +52,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
             _hatch(axis, region[region["dimension"] == dimension], sizes, scales)
         row[0].set_ylabel(f"over {population}\nlargest class / smallest")
     for top, bottom, dimension in zip(*axes, dimensions, strict=True):
-        top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension == 3 else ""))
+        top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension >= len(sizes_of(sizes[0])) - 1 else ""))
         bottom.set_xlabel("initial scale")
     share_bar(figure, image, axes, "share of seeds that fall", aspect=30, pad=0.015)
     facts = {
@@ -80,7 +81,7 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     for population, face in (("examples", "none"), ("classes", "full")):
         rows = fall_rows(draws, "fall_rare", population, smallest)
         predicted = fall_rows(directions, "fall_rare", population, smallest).set_index(["counts", "scale"])["value"]
-        for scale, colour, shape in zip(sorted(rows["scale"].unique()), ("blue", "orange"), "os", strict=False):
+        for scale, colour, shape in zip(sorted(rows["scale"].unique()), cycle(("blue", "orange")), cycle("os")):
             by_counts = rows[rows["scale"] == scale].groupby("counts")["value"]
             expected = predicted.xs(scale, level="scale")[list(by_counts.groups)]
             style: dict[str, Any] = {
@@ -159,7 +160,7 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
     )
     for (shares, depths), table in zip(axes, laws, strict=True):
-        for counts, colour in zip(_by_skew(table), ("grey", "blue", "vermilion"), strict=False):
+        for counts, colour in zip(_by_skew(table), cycle(("grey", "blue", "vermilion"))):
             for population in ("classes", "examples"):
                 _falls_by_dimension(shares, depths, table, counts, population, scale, threshold, COLOURS[colour])
         shares.set(ylabel="share of seeds", ylim=(-0.03, 1.03))

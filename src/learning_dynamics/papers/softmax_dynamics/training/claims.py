@@ -42,9 +42,13 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
             score = score - pd.concat([shares[case]["shows_or_open"] for case in controls], axis=1).max(axis=1)
         return score.idxmax()
 
-    def judged_draws(case: str, setting: tuple[float, int, int]) -> pd.DataFrame:
+    def drawn_at(case: str, setting: tuple[float, int, int]) -> pd.DataFrame:
         rows = draws[case]
-        return rows[(rows[SETTING] == list(setting)).all(axis=1) & (rows["seed"] % 2 == 1)]
+        return rows[(rows[SETTING] == list(setting)).all(axis=1)]
+
+    def judged_draws(case: str, setting: tuple[float, int, int]) -> pd.DataFrame:
+        rows = drawn_at(case, setting)
+        return rows[rows["seed"] % 2 == 1]
 
     def check(case: str, own: str, setting: tuple[float, int, int]) -> Check:
         rows = judged_draws(case, setting)
@@ -54,7 +58,7 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
             rows["shows"],
             undecided=~rows["learned"],
             because=MORE if case == own else "what is needed for them is missing",
-            left_out={"draws on which the setting was chosen": int((rows["seed"].max() + 1) - len(rows))},
+            left_out={"draws on which the setting was chosen": len(drawn_at(case, setting)) - len(rows)},
             **bound,
         )
 
