@@ -6,7 +6,9 @@ import numpy as np
 
 from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import (
+    last_sigma,
     last_values,
+    late_values,
     loss_vanishes,
     settles,
     slowest,
@@ -57,7 +59,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
         },
         facts={
             "reached": float(two["sigma"].max()),
-            "turned": float(np.nanmax([_late(table, "turned").max() for table in tables])),
+            "turned": _largest_late(tables, "turned"),
             "cut": float(settings_of(two)["integration"]["sharpness"]),
             "exact": _exact_until(tables),
         },
@@ -83,7 +85,6 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
     cap has them.
     """
     tables = [two, three]
-    sigma = min(float(table["sigma"].max()) for table in tables)
     growth = last_values(tables, "growth")
 
     def judge(predicted: tuple[Quantity, Quantity, Quantity, float]) -> Checks:
@@ -95,7 +96,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
             r"power of $\log t$ in $\|\Theta\|^L$",
             growth,
             np.full_like(growth, power),
-            tolerance=slack / sigma,
+            tolerance=slack / last_sigma(tables),
             relative_to=1.0,
             because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
         )
@@ -118,7 +119,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
         },
         facts={
             "share": float(np.nanmax(last_values(tables, "share"))),
-            "moved": float(np.nanmax([_late(table, "moved").max() for table in tables])),
+            "moved": _largest_late(tables, "moved"),
             "cut": float(settings_of(two)["integration"]["sharpness"]),
         },
     )
@@ -139,9 +140,9 @@ def _below_one(tables: Sequence[Table]) -> Check:
     )
 
 
-def _late(table: Table, quantity: Quantity) -> np.ndarray:
-    """Return the largest value of a quantity over the second half of log log t, one a draw."""
-    return by_draw(table[table["sigma"] >= table["sigma"].max() / 2], quantity).max(axis=1)
+def _largest_late(tables: Sequence[Table], quantity: Quantity) -> float:
+    """Return the largest value of a quantity over the second half of log log t, of all draws."""
+    return float(np.nanmax([late_values(table, quantity).max() for table in tables]))
 
 
 @claim(
