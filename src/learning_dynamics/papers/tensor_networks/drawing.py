@@ -1,8 +1,10 @@
 """How architectures are drawn: one colour and one name for each, in every figure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from learning_dynamics.plotting import COLOURS
@@ -17,11 +19,22 @@ NETWORKS = {
 }
 
 
-def network_handles(networks: Iterable[str], **style: Any) -> list[Line2D]:
+def handle(label: str, colour: str | tuple = COLOURS["grey"], **style: Any) -> Line2D:
+    """Return a legend's entry of a line or a marker that stands for many."""
+    return Line2D([], [], color=colour, label=label, **style)
+
+
+def network_handles(networks: Iterable[str]) -> list[Line2D]:
     """Return one legend entry for each architecture, in the order of `NETWORKS`."""
     chosen = set(networks)
-    return [
-        Line2D([], [], color=colour, label=label, **style)
-        for name, (colour, label) in NETWORKS.items()
-        if name in chosen
-    ]
+    return [handle(label, colour) for name, (colour, label) in NETWORKS.items() if name in chosen]
+
+
+def depth_handles(colours: Mapping[int, Any]) -> list[Line2D]:
+    """Return one legend entry for each depth that has a colour."""
+    return [handle(f"$L = {depth}$", colour) for depth, colour in colours.items()]
+
+
+def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], ncols: int) -> None:
+    """Set one legend for all panels below them."""
+    figure.legend(handles=handles, loc="outside lower center", ncols=ncols)

@@ -15,6 +15,7 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
     vanishes,
     while_exact,
 )
+from learning_dynamics.papers.tensor_networks.solutions import angle_between_units
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
@@ -437,19 +438,13 @@ def _limits_from_starts(table: Table) -> tuple[np.ndarray, ...]:
     for (network, depth, seed), _ in select(table, "direction").groupby(["network", "depth", "seed"]):
         selection = {"network": network, "depth": depth, "seed": seed}
         end, before = (by_draw(table, "direction", sigma=s, **selection) for s in (last_sigma, last_sigma / 2))
-        angle = _degrees(end[:, None], end[None])
+        angle = angle_between_units(end[:, None], end)
         limits: list[int] = []
         for place in range(len(end)):
             if all(angle[place, limit] > 1.0 for limit in limits):
                 limits.append(place)
-        records.append((angle.max(), _degrees(end, before).max(), network, depth, len(limits)))
+        records.append((angle.max(), angle_between_units(end, before).max(), network, depth, len(limits)))
     return tuple(map(np.array, zip(*records, strict=True)))
-
-
-def _degrees(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return angles between unit vectors, accurate near zero."""
-    opposite, adjacent = (np.linalg.norm(first - sign * second, axis=-1) for sign in (1, -1))
-    return np.degrees(2 * np.arctan2(opposite, adjacent))
 
 
 LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in large ones alone, and in several of them
