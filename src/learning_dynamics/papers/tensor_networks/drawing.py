@@ -17,6 +17,8 @@ NETWORKS = {
     "short_filters": (COLOURS["orange"], "short filters"),
     "general": (COLOURS["black"], "no structure"),
 }
+DOTTED = (0, (1, 2))
+SCALE = r"initial scale $\alpha$"
 
 
 def handle(label: str, colour: str | tuple = COLOURS["grey"], **style: Any) -> Line2D:

@@ -9,9 +9,9 @@ from string import ascii_lowercase
 
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.solutions import (
     Norm,
-    angle_between,
     least_quasi_norm,
     minimum_norm,
     norm_of,

@@ -1,4 +1,4 @@
-"""Minimum-norm interpolators and maximum-margin classifiers, by convex programs alone, and distances from them."""
+"""Minimum-norm interpolators and maximum-margin classifiers, by convex programs alone."""
 
 from itertools import combinations
 from typing import Any, Literal
@@ -140,26 +140,3 @@ def norm_of(z: np.ndarray, norm: Norm) -> np.ndarray:
     if norm == "l2":
         return np.linalg.norm(z, axis=-1)
     return np.abs(np.fft.fft(z, norm="ortho") if norm == "dft_l1" else z).sum(axis=-1)
-
-
-def angle_between(beta: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Return angles in degrees between vectors, accurate near zero."""
-    with np.errstate(invalid="ignore"):
-        unit = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
-    return angle_between_units(unit, direction / np.linalg.norm(direction))
-
-
-def angle_between_units(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return angles in degrees between unit vectors, accurate near zero."""
-    opposite, adjacent = np.linalg.norm(first - second, axis=-1), np.linalg.norm(first + second, axis=-1)
-    return np.degrees(2 * np.arctan2(opposite, adjacent))
-
-
-def spread(points: np.ndarray) -> float:
-    """Return the largest distance between two of some points, shape (points, entries)."""
-    return float(np.max(np.linalg.norm(points[:, None] - points, axis=-1)))
-
-
-def relative_distance(estimate: np.ndarray, reference: np.ndarray) -> float:
-    """Return the distance between two arrays relative to the norm of the reference."""
-    return float(np.linalg.norm(estimate - reference) / np.linalg.norm(reference))

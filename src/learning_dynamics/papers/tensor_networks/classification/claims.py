@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.tensor_networks.distances import angle_between_units
 from learning_dynamics.papers.tensor_networks.limit_checks import (
     last_sigma,
     last_values,
@@ -15,7 +16,6 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
     vanishes,
     while_exact,
 )
-from learning_dynamics.papers.tensor_networks.solutions import angle_between_units
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 

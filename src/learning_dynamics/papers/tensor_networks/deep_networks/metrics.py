@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import coefficients, matrices
-from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, relative_distance
+from learning_dynamics.papers.tensor_networks.distances import relative_distance
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.starts import last_of_product
 from learning_dynamics.papers.tensor_networks.tables import DEPTH
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows

@@ -13,8 +13,8 @@ from learning_dynamics.judging import (
     equal_on_every_draw,
     every_draw,
 )
+from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
 from learning_dynamics.papers.tensor_networks.limit_checks import check_limits, compared, stacked
-from learning_dynamics.papers.tensor_networks.solutions import angle_between_units, spread
 from learning_dynamics.settings import Positive, Real
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select
 

@@ -5,8 +5,9 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks import one_point
 from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.limit_measures import OWN
-from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, NETWORK
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
+from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.filters.theory import (
     filter_condition,
     filtered_direction,
@@ -11,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
     largest_gap,
 )
 from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, remainder_bounds
-from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
