@@ -1,15 +1,15 @@
 """Deep matrix sensing with commuting sensors: limits in two bases, and how rounding grows (Corollary 7)."""
 
 import functools
-from collections.abc import Iterable
-from typing import Any, Literal
+import itertools
+from typing import Literal
 
 import numpy as np
 from scipy.integrate import DOP853
 
-from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.errors import DivergenceError
-from learning_dynamics.papers.tensor_networks.squared_flow import Limit
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit, limit_of
+from learning_dynamics.papers.tensor_networks.starts import undecided
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -50,8 +50,7 @@ def matrix_sensing(
                 in_eigenbasis = product if basis == "eigen" else Q[member].T @ product @ Q[member]
                 products[member, index] = in_eigenbasis
         series[f"product_{depth}"] = products
-    undecided = np.any([np.isnan(products).any(axis=(1, 2, 3)) for products in series.values()], axis=0)
-    return Trajectory(np.array(scales), series, dict(data), undecided=undecided)
+    return Trajectory(np.array(scales), series, dict(data), undecided=undecided(series))
 
 
 def rounding(
@@ -92,25 +91,17 @@ def rounding(
     return Trajectory(fractions * horizon, series, {})
 
 
-def _product(layers: Iterable[np.ndarray]) -> np.ndarray:
-    return functools.reduce(np.matmul, layers)
-
-
 def _pushes(layers: np.ndarray, sensors: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the layers' velocities, shape (depth, ..., size, size), and y - <A, W_1 ... W_L>, shape (..., samples)."""
-    before: list[Any] = [None]
-    after: list[Any] = [None]
-    for layer in layers[:-1]:
-        before.append(layer if before[-1] is None else before[-1] @ layer)
-    for layer in layers[:0:-1]:
-        after.insert(0, layer if after[0] is None else layer @ after[0])
-    product = layers[0] @ after[0] if after[0] is not None else layers[0]
+    before = list(itertools.accumulate(layers[:-1], np.matmul))  # W_1, W_1 W_2, ...
+    after = list(itertools.accumulate(layers[:0:-1], lambda product, layer: layer @ product))[::-1]  # ..., W_L
+    product = layers[0] @ after[0] if after else layers[0]
     residual = labels - (sensors * product[..., None, :, :]).sum(axis=(-2, -1))
     push = (residual[..., None, None] * sensors).sum(axis=-3)
     velocities = np.empty_like(layers)
-    for index, (left, right) in enumerate(zip(before, after, strict=True)):
-        velocity = push if left is None else left.mT @ push
-        velocities[index] = velocity if right is None else velocity @ right.mT
+    for index in range(len(layers)):
+        velocity = before[index - 1].mT @ push if index else push
+        velocities[index] = velocity @ after[index].mT if index < len(after) else velocity
     return velocities, residual
 
 
@@ -120,24 +111,11 @@ def _sensing_limit(sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, i
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         return _pushes(state.reshape(start.shape), sensors, labels)[0].ravel()
 
-    def converged(state: np.ndarray) -> bool:
-        residual = _pushes(state.reshape(start.shape), sensors, labels)[1]
-        return bool(np.max(np.abs(residual)) <= integration.residual * np.max(np.abs(labels)))
+    def residuals(state: np.ndarray) -> np.ndarray:
+        return _pushes(state.reshape(start.shape), sensors, labels)[1]
 
-    try:
-        final = integrate(
-            field,
-            start.ravel(),
-            np.zeros(1),
-            rtol=integration.rtol,
-            atol=integration.atol,
-            method="LSODA",
-            until=converged,
-            last_time=1e30,
-        ).final_state
-    except DivergenceError:
-        return np.full(start.shape[1:], np.nan)
-    return _product(final.reshape(start.shape))
+    final = limit_of(field, residuals, labels, start.ravel(), integration)
+    return functools.reduce(np.matmul, final.reshape(start.shape))
 
 
 def _orthonormal(Q: np.ndarray) -> np.ndarray:

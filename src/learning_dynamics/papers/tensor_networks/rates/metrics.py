@@ -4,11 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.rates.theory import (
-    decomposable_constant,
-    matrix_constant,
-    one_point_constant,
-)
+from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, one_point_constant
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
@@ -102,15 +98,8 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
             quantities = {"speed": np.swapaxes(speed, 1, 2)}
             if depth == 2 and X.shape[1] == 1 and architecture != "fully_connected":
                 network = network_of(architecture, X.shape[-1], depth, settings["seed"])
-                assert network.S is not None
-                smallest = np.linalg.svd(network.S, compute_uv=False)[-1]
-                units = [
-                    matrix_constant(2, 1.0, 1.0)
-                    * smallest**2
-                    * (x[0] @ x[0])
-                    / one_point_constant(network, x[0], 1.0, 1.0)
-                    for x in X
-                ]
+                constant = decomposable_constant(network, 1.0, 1.0)
+                units = [constant * (x @ x) / one_point_constant(network, x, 1.0, 1.0) for x in X[:, 0]]
                 quantities["speed_one"] = quantities["speed"] * np.array(units)[:, None, None]
             axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
             tables.append(rows(quantities, axes, network=architecture, depth=depth))
