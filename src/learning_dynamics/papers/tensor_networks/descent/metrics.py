@@ -1,5 +1,7 @@
 """Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -9,6 +11,7 @@ from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.limit_measures import OWN
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, NETWORK
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -79,21 +82,40 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
             quantities["loss"] = 0.5 * np.sum((outputs - y) ** 2, axis=-1)
         if len(X) == 1:
             directions = states[:, 0] / starts["scale"][:, None]
-            tensor = network.data_tensor(X[0])
-            conditions = [one_point.one_point_condition(tensor, *network.layers(direction)) for direction in directions]
-            final_quantities["condition"] = np.array(conditions)[:, None]
+            final_quantities["condition"] = _conditions(network, X[0], directions)
             if not classification:
-                limits = [
-                    np.concatenate(one_point.one_point_limit(tensor, y[0], scale, *network.layers(direction)))
-                    for scale, direction in zip(starts["scale"], directions, strict=True)
-                ]
-                final_quantities["limit"] = (beta[:, -1:], network.coefficients(np.array(limits))[:, None])
+                limits = _limits(network, X[0], y[0], starts["scale"], directions)
+                final_quantities["limit"] = (beta[:, -1:], network.coefficients(limits)[:, None])
         labels = {"network": architecture, "scale": starts["scale"]}
         tables.append(rows(quantities, {"direction": starts["direction"], "time": trajectory.time}, **labels))
         tables.append(rows(final_quantities, {"direction": starts["direction"], "time": end}, **labels))
         fixed = {"reference": reference[None], "labelled": (y[:, None] * X).reshape(1, -1)}
         tables.append(rows(fixed, {"time": end}, network=architecture, scale=0.0, direction=-1))
     return joined(DESCENT, *tables)
+
+
+def _limits(
+    network: TensorNetwork,
+    x: np.ndarray,
+    label: float,
+    scales: Sequence[float],
+    directions: Sequence[np.ndarray],
+    power: float = 2.0,
+) -> np.ndarray:
+    """Return the limits that Theorem 5 predicts from directions, each at its scale, shape (runs, parameters)."""
+    tensor = network.data_tensor(x)
+    return np.array(
+        [
+            one_point.one_point_limit(tensor, label, scale, *network.layers(direction), power=power)
+            for scale, direction in zip(scales, directions, strict=True)
+        ]
+    )
+
+
+def _conditions(network: TensorNetwork, x: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Return the largest lambda of Theorem 5's condition for each of the directions, shape (runs, 1)."""
+    tensor = network.data_tensor(x)
+    return np.array([[one_point.one_point_condition(tensor, *network.layers(start))] for start in directions])
 
 
 def _growth(
@@ -134,20 +156,10 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
     tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, 0)
-        tensor = network.data_tensor(X[0])
         starts = _starts(settings)
         directions = trajectory.constants[f"initial/{architecture}"] / starts["scale"][:, None]
         predicted = {
-            name: network.coefficients(
-                np.array(
-                    [
-                        np.concatenate(
-                            one_point.one_point_limit(tensor, y[0], scale, *network.layers(direction), power=power)
-                        )
-                        for scale, direction in zip(starts["scale"], directions, strict=True)
-                    ]
-                )
-            )
+            name: network.coefficients(_limits(network, X[0], y[0], starts["scale"], directions, power))
             for name, power in (("limit", 2.0), ("swapped", 1.0))
         }
         predicted["least"] = np.broadcast_to(minimum_norm(X, y, OWN[architecture]), predicted["limit"].shape)
@@ -157,8 +169,7 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
         beta = np.concatenate([line[:, None], beta], axis=1)
         quantities: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
         quantities["residual"] = np.abs(beta @ X[0] - y[0])
-        conditions = [one_point.one_point_condition(tensor, *network.layers(direction)) for direction in directions]
-        quantities["condition"] = np.repeat(np.array(conditions)[:, None], 1 + len(steps), axis=1)
+        quantities["condition"] = np.repeat(_conditions(network, X[0], directions), 1 + len(steps), axis=1)
         axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
         tables.append(rows(quantities, axes, network=architecture, scale=starts["scale"]))
     return joined(STEPS, *tables)
@@ -183,18 +194,13 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[-1], 2, settings["seed"])
         starts = trajectory.constants[f"initial/{architecture}"]
-        predicted: dict[str, list] = {"parameter": [], "swapped": [], "exchanged": []}
-        for member, directions in enumerate(starts):
-            tensor, layers = network.data_tensor(X[member, 0]), network.layers(directions)
-            label = y[member, 0]
-            for scale in scales:
-                for name, power in (("parameter", 2.0), ("swapped", 1.0)):
-                    limit = one_point.one_point_limit(tensor, label, scale, *layers, power=power)
-                    predicted[name].append(np.concatenate(limit))
-                opposite = one_point.one_point_limit(tensor, -label, scale, *layers)
-                predicted["exchanged"].append(np.concatenate(opposite))
-        states = trajectory.series[architecture]
-        quantities = {name: (states, np.array(limits).reshape(states.shape)) for name, limits in predicted.items()}
+        quantities = {}
+        for name, sign, power in (("parameter", 1, 2.0), ("swapped", 1, 1.0), ("exchanged", -1, 2.0)):
+            limits = [
+                _limits(network, x, sign * label, scales, [start] * len(scales), power)
+                for x, label, start in zip(X[:, 0], y[:, 0], starts, strict=True)
+            ]
+            quantities[name] = (trajectory.series[architecture], np.array(limits))
         tables.append(rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture))
     return joined(TENSORS, *tables)
 
@@ -220,24 +226,19 @@ def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[-1], 2, settings["seed"])
         states, starts = trajectory.series[architecture], trajectory.constants[f"initial/{architecture}"]
-        largest_remainders = np.empty(states.shape[:-1])
-        second_values = np.empty_like(largest_remainders)
-        for member, (x, label) in enumerate(zip(X[:, 0], y[:, 0], strict=True)):
-            U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
-            second_values[member] = s[1] / s[0]
-            for place, scale in enumerate(trajectory.time):
-                sigma = np.log(2 * abs(label)) - 2 * np.log(scale)
-                for number, start in enumerate(starts[member]):
-                    v1, v2 = network.layers(start)
-                    pair = v1 @ U1, np.sign(label) * v2 @ U2.T
-                    remainders = one_point.largest_remainders(s, *pair, sigma)
-                    inactive = np.where(s < s[0] * (1 - 1e-9), remainders, 0.0)
-                    largest_remainders[member, place, number] = min(1.0, float(inactive.max()))
+        remainders, second = np.empty(states.shape[:-1]), np.empty(states.shape[:-1])
+        for member, place, number in np.ndindex(remainders.shape):
+            tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
+            sigma = np.log(2 * abs(label)) - 2 * np.log(trajectory.time[place])
+            s, sums, differences = one_point.transient(tensor, label, *network.layers(starts[member, number]), sigma)
+            inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
+            remainders[member, place, number] = min(1.0, float(inactive.max()))
+            second[member, place, number] = s[1] / s[0]
         quantities = {
             "parameter": states,
             "coefficient": network.coefficients(states),
-            "remainder": largest_remainders,
-            "second": second_values,
+            "remainder": remainders,
+            "second": second,
         }
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "direction": np.arange(settings["directions"])}
         tables.append(rows(quantities, axes, network=architecture))
