@@ -39,8 +39,8 @@ def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bo
         # squared, so that the solution is the one of a strictly convex quadratic program
         return _solve_cone_program(2 * np.eye(inputs), np.zeros(inputs), data, bound, cones, norm)
     # unknowns z and t: the sum of t is minimised, and t_j bounds the size of the j-th entry of the transform
-    transform = np.fft.fft(np.eye(inputs), norm="ortho") if norm == "dft_l1" else np.eye(inputs)
-    parts = [transform.real, transform.imag] if norm == "dft_l1" else [transform]
+    transform = np.fft.fft(np.eye(inputs), norm="ortho")
+    parts = [transform.real, transform.imag] if norm == "dft_l1" else [np.eye(inputs)]
     size = 1 + len(parts)
     cone_rows = np.zeros((inputs, size, 2 * inputs))
     cone_rows[:, 0, inputs:] = -np.eye(inputs)

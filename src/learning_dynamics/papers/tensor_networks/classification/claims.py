@@ -163,24 +163,23 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times are those of Theorem 1.
     """
     tables = [two, three]
-    excess = last_values([three], "excess", network=REAL)
 
     def judge(predicted: tuple[str, float]) -> Checks:
         norm, power = predicted
-        stationarity = vanishes(
+        yield vanishes(
             rf"largest residual of the stationarity conditions, ${NAMES[norm]}$",
             tables,
             f"stationarity_{norm}",
             slack,
             network=ORTHOGONAL,
         )
-        gap = f"gap_{norm}"
-        yield stationarity
-        yield vanishes(rf"two layers: gap to the largest ${NAMES[norm]}$ margin", [two], gap, slack, network=ORTHOGONAL)
-        yield vanishes("two layers: distance from the top singular value", [two], "top", slack, network=ORTHOGONAL)
+        for words, quantity in (
+            (rf"gap to the largest ${NAMES[norm]}$ margin", f"gap_{norm}"),
+            ("distance from the top singular value", "top"),
+        ):
+            yield vanishes(f"two layers: {words}", [two], quantity, slack, network=ORTHOGONAL)
         yield loss_vanishes(tables, slack, power, network=ORTHOGONAL)
 
-    gap = float(np.max(last_values([two], "gap_own", network=ORTHOGONAL)))
     return Finding(
         judge,
         ("own", 1.0),
@@ -189,8 +188,14 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
             r"the $\ell_1$ norm, whatever the depth and $S$": ("l1", 1.0),
             STAYS: ("own", 0.0),
         },
-        facts={"other": int((excess > 0.01).sum()), "deep": len(excess), "gap": gap},
+        facts=_above_minimum(three, REAL) | {"gap": float(np.max(last_values([two], "gap_own", network=ORTHOGONAL)))},
     )
+
+
+def _above_minimum(three: Table, network: str | list[str]) -> dict[str, int]:
+    """Return how many draws with three layers end above the global minimum, and of how many."""
+    excess = last_values([three], "excess", network=network)
+    return {"other": int((excess > 0.01).sum()), "deep": len(excess)}
 
 
 @claim("Corollary 1", scope="random separable points; widths equal to the inputs; two and three layers")
@@ -231,9 +236,7 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
     """
-    excess = last_values([three], "excess", network="diagonal")
-    facts = {"other": int((excess > 0.01).sum()), "deep": len(excess)}
-    return _architecture(two, three, "diagonal", "l1", slack, facts)
+    return _architecture(two, three, "diagonal", "l1", slack, _above_minimum(three, "diagonal"))
 
 
 @claim(
@@ -292,8 +295,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     """
     tables = [first_zero]
     time = float(opposed["time"].max())
-    final = select(opposed, "loss", time=time)["value"].to_numpy()
-    initial = select(opposed, "loss", time=0.0)["value"].to_numpy()
+    initial, final = (by_draw(opposed, "loss", time=at)[:, 0] for at in (0.0, time))
 
     falls = {power: loss_vanishes(tables, slack, power, network=ORTHOGONAL) for power in (1.0, 0.0)}
     stationary = {
@@ -485,15 +487,13 @@ def log_time_exponents(
         raise Untested("no network leaves anything out whose power is predicted")
 
     def final_values(quantity: Quantity, column: str = "value") -> np.ndarray:
-        tables_and_draws = [(table, [*draw_columns(table), "index"]) for table in tables]
         return np.concatenate(
-            [by_draw(table, quantity, draw=draw, column=column)[:, 0] for table, draw in tables_and_draws]
+            [by_draw(table, quantity, draw=[*draw_columns(table), "index"], column=column)[:, 0] for table in tables]
         )
 
     power, theory, names, depths = (
         final_values("power", column) for column in ("value", "predicted", "network", "depth")
     )
-    power, theory, depths = power.astype(float), theory.astype(float), depths.astype(int)
     connected, predictable, unsettled = names == "fully_connected", np.isfinite(theory), final_values("moving")
     passing = predictable & ((final_values("between") > settled) | (final_values("sign") < 0.99))
     moving = predictable & ~passing & (unsettled > open_at_most)

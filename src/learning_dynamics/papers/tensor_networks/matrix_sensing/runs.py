@@ -121,7 +121,7 @@ def _sensing_limit(sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, i
 def _orthonormal(Q: np.ndarray) -> np.ndarray:
     """Return matrices that are orthonormal to extended precision, from such to double precision."""
     Q = Q.astype(np.longdouble)
-    return Q @ (3 * np.eye(Q.shape[-1]) - np.swapaxes(Q, -1, -2) @ Q) / 2
+    return Q @ (3 * np.eye(Q.shape[-1]) - Q.mT @ Q) / 2
 
 
 def _off_diagonal_growth(
@@ -133,8 +133,7 @@ def _off_diagonal_growth(
     """
     # sensors given in double precision commute to that precision only: they are formed anew
     Q = _orthonormal(data["Q"])
-    Q_transposed = np.swapaxes(Q, -1, -2)[:, None]
-    sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ Q_transposed).astype(dtype)
+    sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ Q.mT[:, None]).astype(dtype)
     labels: np.ndarray = data["y"].astype(dtype)
     members, size = len(Q), Q.shape[-1]
     state: np.ndarray = np.zeros((depth, members, size, size), dtype=dtype)
@@ -150,7 +149,7 @@ def _off_diagonal_growth(
 
     for _ in range(MOST_STEPS):
         while index < len(times) and time >= times[index] * (1 - 1e-12):
-            in_eigenbasis = np.swapaxes(Q, -1, -2) @ state.astype(np.longdouble) @ Q
+            in_eigenbasis = Q.mT @ state.astype(np.longdouble) @ Q
             off_diagonal[:, index] = np.abs(in_eigenbasis * (1 - np.eye(size))).max(axis=(0, 2, 3))
             loss[:, index] = 0.5 * np.sum(_pushes(state, sensors, labels)[1].astype(float) ** 2, axis=-1)
             index += 1

@@ -122,12 +122,12 @@ def _gram_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.nd
     *flat, last = network.layers(states)
     lead = states.shape[:-1]
     # columns come first in a state: read as rows, each matrix is its transpose
-    matrices = [np.swapaxes(layer.reshape(*lead, last.shape[-1], -1), -1, -2) for layer in flat] + [last[..., None]]
-    invariants = [np.swapaxes(W, -1, -2) @ W - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(matrices)]
-    comparisons = [W @ np.swapaxes(W, -1, -2) - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(matrices)]
-    size = np.max([np.abs(np.swapaxes(W, -1, -2) @ W).max(axis=(-2, -1)) for W in matrices], axis=0)
-    return (
-        np.concatenate([difference.reshape(*lead, -1) for difference in invariants], axis=-1),
-        np.concatenate([difference.reshape(*lead, -1) for difference in comparisons], axis=-1),
-        size,
+    matrices = [layer.reshape(*lead, last.shape[-1], -1).mT for layer in flat] + [last[..., None]]
+    invariants = [W.mT @ W - V @ V.mT for W, V in pairwise(matrices)]
+    comparisons = [W @ W.mT - V @ V.mT for W, V in pairwise(matrices)]
+    size = np.max([np.abs(W.mT @ W).max(axis=(-2, -1)) for W in matrices], axis=0)
+    entries = (
+        np.concatenate([difference.reshape(*lead, -1) for difference in differences], axis=-1)
+        for differences in (invariants, comparisons)
     )
+    return *entries, size
