@@ -4,6 +4,7 @@ Every measure is zero where a result of the paper holds exactly, so that every d
 such a measure of what might hold instead: another norm, another exponent, another tensor.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 
@@ -51,7 +52,7 @@ def measure_flow(
     sigmas: np.ndarray,
     states: np.ndarray,
     sharpness: float,
-    window: tuple[float, float],
+    window: Sequence[float],
 ) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
     """Measure one run, scalars by time, without the start, where coefficients may be zero.
 
@@ -305,7 +306,7 @@ def _predicted_exponent(
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))
 
 
-def _exponents(sigmas: np.ndarray, angle: np.ndarray, window: tuple[float, float]) -> np.ndarray:
+def _exponents(sigmas: np.ndarray, angle: np.ndarray, window: Sequence[float]) -> np.ndarray:
     """Return the exponent of 1 / log t in an angle, fitted within the window, at the last time; nan at others."""
     in_window = (sigmas >= window[0]) & (sigmas <= window[1])
     exponents = np.full(len(sigmas), np.nan)

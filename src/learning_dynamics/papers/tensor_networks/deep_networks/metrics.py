@@ -10,13 +10,13 @@ from learning_dynamics.papers.tensor_networks.deep_networks.flow import coeffici
 from learning_dynamics.papers.tensor_networks.distances import relative_distance
 from learning_dynamics.papers.tensor_networks.solutions import Norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.starts import last_of_product
-from learning_dynamics.papers.tensor_networks.tables import DEPTH
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, measured
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; every draw starts at each")
-INTEGRATED = Column("value", "float", "measured; empty where the integrator gave up", nullable=True)
-DECLARED = (SEED, DEPTH, SCALE, QUANTITY, INDEX, INTEGRATED, PREDICTED)
+INTEGRATED = measured("where the integrator gave up")
+DECLARED = (SEED, DEPTH, SCALE, *INTEGRATED)
 
 
 @columns(*DECLARED)
@@ -71,12 +71,12 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
             for data_set, start, states_by_scale in zip(data, starts, states, strict=True)
         ]
         names = ("rank_one", "misaligned", "allowed", "unfitted", "bound")
-        quantities |= dict(zip(names, np.moveaxis(layer_values, -1, 0), strict=True))
+        quantities |= dict(zip(names, np.moveaxis(np.array(layer_values), -1, 0), strict=True))
         tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
     return joined(DECLARED, *tables)
 
 
-PRODUCTS = (SEED, DEPTH, QUANTITY, INDEX, VALUE, PREDICTED)
+PRODUCTS = (SEED, DEPTH, *MEASURED)
 
 
 @columns(*PRODUCTS)

@@ -105,7 +105,7 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     ends = _draw_limits(axis, table, scale, "value", mec="white", mew=0.8)
     _fit(axis, np.array([*ends, [0.0, 0.0]]), 0.08)
     for network in SHOWN:
-        axis.axline((0, 0), _reference(table, network), color=NETWORKS[network][0], lw=0.9, ls=DASHED, zorder=1)
+        axis.axline((0, 0), tuple(_reference(table, network)), color=NETWORKS[network][0], lw=0.9, ls=DASHED, zorder=1)
     axis.set_title(rf"classification, $\alpha = {scale:g}$")
     losses = _final_values(table, "loss", scale=scale)
     text = f"losses {plain_number(losses.min(), digits=2)}\nto {plain_number(losses.max(), digits=2)}"
@@ -121,7 +121,7 @@ def _projection_note(table: Table) -> str:
     return f" (of {_size(table)} coefficients the first two are drawn)"
 
 
-def _final_values(table: Table, quantity: Quantity, **where: float) -> np.ndarray:
+def _final_values(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
     """Return a quantity after the last step, shape (runs, 1)."""
     return by_draw(table, quantity, time=table["time"].max(), **where)
 

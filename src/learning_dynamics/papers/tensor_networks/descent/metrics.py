@@ -1,7 +1,5 @@
 """Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -10,26 +8,26 @@ from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.limit_measures import OWN
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, NETWORK
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; 0 where it does not enter", draw=True)
 DIRECTION = Column("direction", "int", "which initial coefficients zbar_j; -1 where they do not enter", draw=True)
-DESCENT = (NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), QUANTITY, INDEX, VALUE, PREDICTED)
+DESCENT = (NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), *MEASURED)
 STEP = Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest")
-STEPS = (NETWORK, SCALE, DIRECTION, STEP, QUANTITY, INDEX, VALUE, PREDICTED)
-DIRECTIONS = (SEED, NETWORK, SCALE, DIRECTION, QUANTITY, INDEX, FOLLOWED, PREDICTED)
-TENSORS = (SEED, NETWORK, SCALE, QUANTITY, INDEX, FOLLOWED, PREDICTED)
+STEPS = (NETWORK, SCALE, DIRECTION, STEP, *MEASURED)
+DIRECTIONS = (SEED, NETWORK, SCALE, DIRECTION, *FOLLOWED)
+TENSORS = (SEED, NETWORK, SCALE, *FOLLOWED)
 
 
 def _starts(settings: dict) -> dict[str, np.ndarray]:
     """Return scale and direction of each entry of a series' first axis, directions varying fastest."""
-    count = len(settings["scales"])
+    scales, directions = settings["scales"], settings["directions"]
     return {
-        "scale": np.repeat(np.array(settings["scales"], dtype=float), settings["directions"]),
-        "direction": np.tile(np.arange(settings["directions"]), count),
+        "scale": np.repeat(np.array(scales, dtype=float), directions),
+        "direction": np.tile(np.arange(directions), len(scales)),
     }
 
 
@@ -61,14 +59,13 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     classification = settings["loss"] == "exponential"
-    end = trajectory.time[-1:]
+    starts, end = _starts(settings), trajectory.time[-1:]
     tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, 0)
         reference = minimum_norm(X, y, OWN[architecture], classification=classification)
         states = trajectory.series[architecture]
         beta = network.coefficients(states)
-        starts = _starts(settings)
         outputs = beta @ X.T
         quantities: dict = {"coefficient": beta}
         final_quantities: dict = {"limit": beta[:, -1:]}
@@ -98,8 +95,8 @@ def _limits(
     network: TensorNetwork,
     x: np.ndarray,
     label: float,
-    scales: Sequence[float],
-    directions: Sequence[np.ndarray],
+    scales: np.ndarray,
+    directions: np.ndarray,
     power: float = 2.0,
 ) -> np.ndarray:
     """Return the limits that Theorem 5 predicts from directions, each at its scale, shape (runs, parameters)."""
@@ -150,13 +147,12 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
         Largest lambda for which the initial directions fulfil the condition of Theorem 5.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    steps = trajectory.time
+    starts, steps = _starts(settings), trajectory.time
     order = np.argsort(steps)[:2]
     fine, coarse = steps[order]
     tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, 0)
-        starts = _starts(settings)
         directions = trajectory.constants[f"initial/{architecture}"] / starts["scale"][:, None]
         predicted = {
             name: network.coefficients(_limits(network, X[0], y[0], starts["scale"], directions, power))
@@ -197,7 +193,7 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
         quantities = {}
         for name, sign, power in (("parameter", 1, 2.0), ("swapped", 1, 1.0), ("exchanged", -1, 2.0)):
             limits = [
-                _limits(network, x, sign * label, scales, [start] * len(scales), power)
+                _limits(network, x, sign * label, scales, np.tile(start, (len(scales), 1)), power)
                 for x, label, start in zip(X[:, 0], y[:, 0], starts, strict=True)
             ]
             quantities[name] = (trajectory.series[architecture], np.array(limits))
@@ -230,7 +226,8 @@ def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
         for member, place, number in np.ndindex(remainders.shape):
             tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
             sigma = np.log(2 * abs(label)) - 2 * np.log(trajectory.time[place])
-            s, sums, differences = one_point.transient(tensor, label, *network.layers(starts[member, number]), sigma)
+            v1, v2 = network.layers(starts[member, number])
+            s, sums, differences = one_point.transient(tensor, label, v1, v2, sigma)
             inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
             remainders[member, place, number] = min(1.0, float(inactive.max()))
             second[member, place, number] = s[1] / s[0]

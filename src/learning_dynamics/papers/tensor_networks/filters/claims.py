@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import (
     compared,
     last_sigma,
@@ -20,6 +20,18 @@ from learning_dynamics.tidy import Quantity, Table, by_draw
 def _at_start(flows: Sequence[Table], quantity: Quantity, **where: Any) -> np.ndarray:
     """Return a quantity that is measured at the first time alone, one value a network and data set."""
     return np.concatenate([by_draw(run, quantity, **where)[:, 0] for run in flows])
+
+
+def _left_by_transient(name: str, values: np.ndarray, transient: np.ndarray, error: float, resolution: float) -> Check:
+    """Check that no more is left at the last time than a draw's own start and the time allow."""
+    return every_draw(
+        name,
+        values,
+        at_most=transient + error,
+        because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
+        f"above {resolution:g}",
+        undecided=transient > resolution,
+    )
 
 
 @claim(
@@ -45,13 +57,12 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     def judge(predicted: tuple[Quantity, Quantity, float]) -> Checks:
         gap, difference, power = predicted
         norm = {"gap_l1": r"\ell_1", "gap_l2": r"\ell_2"}[gap]
-        yield every_draw(
+        yield _left_by_transient(
             rf"gap to the largest ${norm}$ margin in singular coordinates",
             np.abs(last_values(flows, gap)),
-            at_most=transient + error,
-            because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
-            f"above {resolution:g}",
-            undecided=transient > resolution,
+            transient,
+            error,
+            resolution,
         )
         yield every_draw(
             "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
@@ -95,14 +106,8 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Finding:
     condition, theorem = (np.concatenate(column)[:, 0] for column in zip(*conditions, strict=True))
 
     def judge(predicted: Quantity) -> Checks:
-        yield every_draw(
-            "angle to the predicted direction (degrees)",
-            last_values(flows, predicted, **lengths),
-            at_most=transient + error,
-            because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
-            f"above {degrees:g}",
-            undecided=transient > degrees,
-        )
+        values = last_values(flows, predicted, **lengths)
+        yield _left_by_transient("angle to the predicted direction (degrees)", values, transient, error, degrees)
         yield equal_on_every_draw(
             r"$\lambda$ of the printed conditions and of Theorem 3",
             condition,

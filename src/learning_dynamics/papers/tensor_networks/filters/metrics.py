@@ -15,7 +15,7 @@ from learning_dynamics.papers.tensor_networks.one_point import one_point_conditi
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 DECLARED = (
@@ -23,10 +23,7 @@ DECLARED = (
     Column("network", "str", "architecture, or filter_<k>: convolutional with a first filter of length k", draw=True),
     Column("length", "int", "filter length k, 0 for others"),
     SIGMA,
-    QUANTITY,
-    INDEX,
-    FOLLOWED,
-    PREDICTED,
+    *FOLLOWED,
 )
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 ARRAYS = (
@@ -24,12 +24,9 @@ FORWARD = (
     NETWORK,
     Column("activation", "str", "entry by entry, after each layer but the last", draw=True),
     DEPTH,
-    QUANTITY,
-    INDEX,
-    VALUE,
-    PREDICTED,
+    *MEASURED,
 )
-FLOW = (SEED, NETWORK, DEPTH, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+FLOW = (SEED, NETWORK, DEPTH, TIME, *MEASURED)
 
 
 @columns(*ARRAYS)

@@ -6,7 +6,7 @@ import pandas as pd
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, one_point_constant
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 EXPONENTIAL = (
@@ -15,10 +15,7 @@ EXPONENTIAL = (
     DEPTH,
     Column("start_margin", "float", "least margin at the start", draw=True),
     Column("log_time", "float", "log(1 + t)"),
-    QUANTITY,
-    INDEX,
-    FOLLOWED,
-    PREDICTED,
+    *FOLLOWED,
 )
 SQUARED = (
     SEED,
@@ -26,10 +23,7 @@ SQUARED = (
     DEPTH,
     SCALE,
     Column("time", "float", "gradient-flow time, in units of the bound's time constant"),
-    QUANTITY,
-    INDEX,
-    FOLLOWED,
-    PREDICTED,
+    *FOLLOWED,
 )
 LOWEST = 1e-14  # of the loss at the start: below, rounding of the residuals shows
 

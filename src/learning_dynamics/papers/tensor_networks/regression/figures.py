@@ -29,10 +29,10 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
         for norm, style in (("weighted_l1", "-"), ("weighted_l2", "--")):
             scales, distances = _distances(random, norm, number)
             right.loglog(scales, np.median(distances, axis=0), style, color=colour, marker=".", lw=1.2)
-    for norm, across, side in ((1, 0.98, "right"), (2, 0.02, "left")):
-        value = select(flow, f"plain_l{norm}", index=1, depth=depths[0])["predicted"].iloc[0]
+    for power, across, side in ((1, 0.98, "right"), (2, 0.02, "left")):
+        value = select(flow, f"plain_l{power}", index=1, depth=depths[0])["predicted"].iloc[0]
         left.axhline(value, color=COLOURS["grey"], lw=0.8, ls=(0, (1, 2)), zorder=0)
-        label = rf"least $\ell_{norm}$ norm"
+        label = rf"least $\ell_{power}$ norm"
         left.text(across, value + 0.004, label, transform=left.get_yaxis_transform(), ha=side, fontsize=8)
     left.margins(y=0.12)
     for axis, label in ((left, r"$\beta_1$ at the limit"), (right, "relative distance")):

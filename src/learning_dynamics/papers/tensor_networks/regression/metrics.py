@@ -12,20 +12,17 @@ from learning_dynamics.papers.tensor_networks.regression.theory import (
     vanishing_power,
 )
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, SCALE
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, MEASURED, SCALE
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
-LIMITS = (SEED, DEPTH, SCALE, QUANTITY, INDEX, FOLLOWED, PREDICTED)
+LIMITS = (SEED, DEPTH, SCALE, *FOLLOWED)
 FUNCTIONS = (
     DEPTH,
     Column("sign", "int", "1 forward, -1 backward in time", draw=True),
     TIME,
-    QUANTITY,
-    INDEX,
-    VALUE,
-    PREDICTED,
+    *MEASURED,
 )
 PLOTTED = 61
 
