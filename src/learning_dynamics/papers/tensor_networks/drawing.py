@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
-from learning_dynamics.plotting import COLOURS
+from learning_dynamics.plotting import COLOURS, sequence
+from learning_dynamics.tidy import Table
 
 NETWORKS = {
     "fully_connected": (COLOURS["blue"], "fully connected"),
@@ -30,6 +32,12 @@ def network_handles(networks: Iterable[str]) -> list[Line2D]:
     """Return one legend entry for each architecture, in the order of `NETWORKS`."""
     chosen = set(networks)
     return [handle(label, colour) for name, (colour, label) in NETWORKS.items() if name in chosen]
+
+
+def depth_colours(table: Table) -> dict[int, tuple[float, ...]]:
+    """Return a colour for each depth in a table, the shallowest the darkest."""
+    depths = np.unique(table["depth"])
+    return dict(zip(depths, sequence(len(depths)), strict=True))
 
 
 def depth_handles(colours: Mapping[int, Any]) -> list[Line2D]:

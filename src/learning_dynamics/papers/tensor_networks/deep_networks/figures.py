@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_handles, handle, legend_below
-from learning_dynamics.plotting import COLOURS, Drawn, panels, sequence
+from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle, legend_below
+from learning_dynamics.plotting import COLOURS, Drawn, panels
 from learning_dynamics.tidy import Table, select
 
 # each panel's quantity, its label, and the powers of alpha that guide the eye: measured, and printed where another is
@@ -23,8 +23,7 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
     conditions of Theorem 6.1, dashed from Gaussian ones, which need not fulfil them. Dotted: powers of $\alpha$; grey:
     those that (88) and (93) print.
     """
-    depths = np.unique(descending["depth"])
-    colours = dict(zip(depths, sequence(len(depths)), strict=True))
+    colours = depth_colours(descending)
     figure, axes = panels(1, 3, height=3.0, lettered=False)
     for axis, (quantity, label, powers) in zip(axes[0], PANELS, strict=True):
         for table, style in ((descending, "-"), (gaussian, "--")):

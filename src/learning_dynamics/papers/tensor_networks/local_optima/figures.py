@@ -7,8 +7,15 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learning_dynamics.evidence import mean
-from learning_dynamics.papers.tensor_networks.drawing import DOTTED, SCALE, depth_handles, handle, legend_below
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.papers.tensor_networks.drawing import (
+    DOTTED,
+    SCALE,
+    depth_colours,
+    depth_handles,
+    handle,
+    legend_below,
+)
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table, by_draw
 
 CHOICES = {"optimum": ("-", "right: greedy choice"), "optimum_l1": ("--", r"right: least weighted $\ell_1$ norm")}
@@ -25,11 +32,10 @@ def global_optimum_share(starts: Table) -> Drawn:
     the optimum predicted by the greedy choice (solid), and by the least $\ell_1$ norm with the start's blow-up times as
     weights (dashed). Intervals are of means over data sets, by Student's t. Curves are moved a little apart.
     """
-    depths, scales = (np.unique(starts[column]) for column in ("depth", "scale"))
-    colours = dict(zip(depths, sequence(len(depths)), strict=True))
+    scales, colours = np.unique(starts["scale"]), depth_colours(starts)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.0))
     for place, (depth, colour) in enumerate(colours.items()):
-        at = scales * 1.1 ** (place - (len(depths) - 1) / 2)
+        at = scales * 1.1 ** (place - (len(colours) - 1) / 2)
         numbers = [by_draw(starts, "optimum", depth=depth, scale=scale) for scale in scales]
         shares = [np.mean(optimum_numbers == 1, axis=1) for optimum_numbers in numbers]
         _draw_means(left, at, shares, colour)

@@ -45,10 +45,10 @@ def matrix_sensing(
         for member in progress(range(len(Q)), f"depth {depth}"):
             sensors = np.stack([np.diag(row) for row in values[member]]) if basis == "eigen" else A[member]
             for index, scale in enumerate(scales):
-                start = np.concatenate([scale * np.eye(size)[None]] * (depth - 1) + [np.zeros((1, size, size))])
+                start = np.zeros((depth, size, size))
+                start[:-1] = scale * np.eye(size)
                 product = _sensing_limit(sensors, y[member], start, integration)
-                in_eigenbasis = product if basis == "eigen" else Q[member].T @ product @ Q[member]
-                products[member, index] = in_eigenbasis
+                products[member, index] = product if basis == "eigen" else Q[member].T @ product @ Q[member]
         series[f"product_{depth}"] = products
     return Trajectory(np.array(scales), series, dict(data), undecided=undecided(series))
 

@@ -3,8 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_handles, handle, legend_below
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, panels, sequence
+from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle, legend_below
+from learning_dynamics.papers.tensor_networks.limit_checks import relative_distances
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, panels
 from learning_dynamics.tidy import Quantity, Table, select
 
 
@@ -17,8 +18,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     distance of the flow's limit from the solutions of least weighted $\ell_1$ (solid) and weighted $\ell_2$ norm
     (dashed), median of {draws} draws. Left, the flow's limits agree with the minimiser of $Q$ to {error:.1e}.
     """
-    depths = np.unique(flow["depth"])
-    colours = dict(zip(depths, sequence(len(depths)), strict=True))
+    colours = depth_colours(flow)
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     for number, colour in colours.items():
         curve = select(flow, "curve", depth=number).sort_values("scale")
@@ -30,7 +30,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
             scales, distances = _distances(random, norm, number)
             right.loglog(scales, np.median(distances, axis=0), style, color=colour, marker=".", lw=1.2)
     for power, across, side in ((1, 0.98, "right"), (2, 0.02, "left")):
-        value = select(flow, f"plain_l{power}", index=1, depth=depths[0])["predicted"].iloc[0]
+        value = select(flow, f"plain_l{power}", index=1, depth=min(colours))["predicted"].iloc[0]
         left.axhline(value, color=COLOURS["grey"], lw=0.8, ls=(0, (1, 2)), zorder=0)
         label = rf"least $\ell_{power}$ norm"
         left.text(across, value + 0.004, label, transform=left.get_yaxis_transform(), ha=side, fontsize=8)
@@ -55,11 +55,10 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
 
 
 def _distances(table: Table, norm: Quantity, number: int) -> tuple[np.ndarray, np.ndarray]:
-    rows = select(table, norm, depth=number)
-    groups = rows.assign(square=(rows["value"] - rows["predicted"]) ** 2, size=rows["predicted"] ** 2)
-    sums = groups.groupby(["seed", "scale"])[["square", "size"]].sum()
-    distance = np.sqrt(sums["square"] / sums["size"]).unstack("scale")
-    return distance.columns.to_numpy(), np.maximum(distance.to_numpy(), 1e-12)
+    """Return scales, and the relative distances of limits from what is predicted, shape (data sets, scales)."""
+    scales = np.unique(select(table, norm)["scale"])
+    distances = [relative_distances(table, norm, depth=number, scale=scale) for scale in scales]
+    return scales, np.maximum(np.stack(distances, axis=1), 1e-12)
 
 
 def even_data(flow: Table) -> Drawn:
