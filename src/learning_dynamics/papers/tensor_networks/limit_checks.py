@@ -1,4 +1,4 @@
-"""Checks of a flow at its last time, all draws of all runs together, against how slowly directions can settle."""
+"""Checks of flows at their last time, all draws of all runs together: how slowly directions settle; limits predicted."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -62,15 +62,16 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
         p = np.sqrt(imbalance + float(last_of_product(float(np.linalg.norm(z)), imbalance, 2)) ** 2)
         return np.concatenate([(p * np.eye(len(z))).ravel(), z / p])
     if architecture == "diagonal":
-        q = last_of_product(z, imbalance, depth)
-        return np.concatenate([np.sqrt(imbalance + q * q)] * (depth - 1) + [q])
-    if architecture == "convolutional":
+        last = last_of_product(z, imbalance, depth)
+        larger = np.sqrt(imbalance + last * last)
+    elif architecture == "convolutional":
         rho = np.fft.ifft(z, norm="ortho") / len(z) ** ((depth - 1) / 2)
         size = last_of_product(np.abs(rho), imbalance, depth)
         larger = np.fft.fft(np.sqrt(imbalance + size**2), norm="ortho").real
         last = np.fft.fft(size * np.exp(1j * np.angle(rho)), norm="ortho").real
-        return np.concatenate([larger] * (depth - 1) + [last])
-    raise ValueError(f"no initialisation at given coefficients for architecture {architecture!r} of {depth} layers")
+    else:
+        raise ValueError(f"no initialisation at given coefficients for architecture {architecture!r} of {depth} layers")
+    return np.concatenate([larger] * (depth - 1) + [last])
 
 
 def given_coefficients(

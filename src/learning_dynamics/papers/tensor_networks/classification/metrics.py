@@ -70,13 +70,11 @@ def _flow_table(trajectory: Trajectory, window: list[float], depth: int, draws: 
     for architecture in settings["networks"]:
         network = network_of(architecture, constants["X"].shape[-1], depth, settings["seed"])
         for draw, states in zip(draws, trajectory.series[architecture], strict=True):
-            measured_of = network, architecture, data[draw["seed"]]
+            case = network, architecture, data[draw["seed"]]
             labels = {"network": architecture, "depth": depth, **draw}
-            quantities = measure_flow(
-                *measured_of, trajectory.time, states, settings["integration"]["sharpness"], window
-            )
+            quantities = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
             tables.append(rows(quantities, {"sigma": trajectory.time[1:]}, **labels))
-            late = _powers(*measured_of, trajectory.time[in_window], states[in_window], settings)
+            late = _powers(*case, trajectory.time[in_window], states[in_window], settings)
             if late:
                 tables.append(rows(late, {"sigma": trajectory.time[-1:]}, **labels))
     return joined(DECLARED, *tables)

@@ -278,7 +278,8 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Find
     The spread is the largest distance between the limits of one network from all initial coefficients: at the
     smallest scale it is at most {value:.2g} of that at the largest.
     """
-    *_, second_largest, largest = scales = np.unique(select(regression, "limit")["scale"])
+    scales = np.unique(select(regression, "limit")["scale"])
+    smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
     def judge(pair: tuple[float, float]) -> Checks:
         small, large = (list(map(spread, _limits_by_network(regression, scale))) for scale in pair)
@@ -291,9 +292,9 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Find
 
     return Finding(
         judge,
-        (scales[0], largest),
+        (smallest, largest),
         rivals={
-            "the large scale forgets more": (largest, scales[0]),
+            "the large scale forgets more": (largest, smallest),
             "the largest scale but one forgets as much": (second_largest, largest),
         },
     )

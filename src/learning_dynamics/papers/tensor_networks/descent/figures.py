@@ -43,7 +43,7 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
             "small": max(spreads[0]),
             "large": min(spreads[-1]),
             "starts": regression["direction"].max() + 1,
-            "minima": " on the line of global minima" if _size(regression) == 2 else _projection_note(regression),
+            "minima": _which_plane(regression, " on the line of global minima"),
         },
         alt="Panels in the plane of two coefficients. At small scale trajectories of a network end at one point, at "
         "large scale apart from each other.",
@@ -76,7 +76,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
             "largest": losses.max(),
             "nearest": angles.min(),
             "farthest": angles.max(),
-            "plane": "" if _size(classification) == 2 else _projection_note(classification),
+            "plane": _which_plane(classification, ""),
         },
         alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
         "their max-margin directions, closest where the initial scale is small.",
@@ -117,8 +117,9 @@ def _size(table: Table) -> int:
     return int(select(table, "coefficient")["index"].max())
 
 
-def _projection_note(table: Table) -> str:
-    return f" (of {_size(table)} coefficients the first two are drawn)"
+def _which_plane(table: Table, of_two: str) -> str:
+    """Return a note that the first of more coefficients are drawn, or what is to be said of two."""
+    return of_two if _size(table) == 2 else f" (of {_size(table)} coefficients the first two are drawn)"
 
 
 def _final_values(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:

@@ -60,8 +60,9 @@ def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
             constant = decomposable_constant(network, 1.0, settings["imbalance"]) * width[seeds] ** 2
             once = {"constant": constant[:, None]}
             if depth == 2 and X.shape[1] == 1:
-                points = [one_point_constant(network, X[seed, 0], 1.0, settings["imbalance"]) for seed in seeds]
-                once["constant_one"] = np.array(points)[:, None]
+                once["constant_one"] = np.array(
+                    [[one_point_constant(network, x, 1.0, settings["imbalance"])] for x in X[seeds, 0]]
+                )
             tables.append(rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels))
     return joined(EXPONENTIAL, *tables)
 
