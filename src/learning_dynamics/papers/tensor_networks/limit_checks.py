@@ -1,4 +1,4 @@
-"""Checks of flows at their last time, all draws of all runs together: how slowly directions settle; limits predicted."""
+"""Checks of where flows end, all draws of all runs together: how slowly directions settle, and predicted limits."""
 
 from collections.abc import Sequence
 from typing import Any
