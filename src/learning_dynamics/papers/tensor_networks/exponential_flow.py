@@ -66,7 +66,7 @@ def exponential_flow(
     Returns
     -------
     ndarray, shape (times, parameters)
-        The layers divided by (1 + log(1 + t))^(1/L); nan from where the integrator gave up.
+        The layers divided by (1 + log(1 + t))^(1/L); nan after the start where the integrator gave up.
     """
     tensors, depth = network.data_tensor(labels[:, None] * X), network.depth
     growth = 2 - 2 / depth

@@ -188,9 +188,9 @@ def _parameter_quantities(
 
     Parameters
     ----------
-    pushed : ndarray, shape (times, inputs)
+    push_directions : ndarray, shape (times, inputs)
         Along -X^T r.
-    summed : ndarray, shape (inputs,)
+    data_sum : ndarray, shape (inputs,)
         The labelled data's sum.
     """
     layers, directions = network.layers(states), _unit(states)
